@@ -1,4 +1,4 @@
-/** Adds an operation to a copy of the project as handlers/README.md says, by the commands that it names. */
+/** Adds an operation to a copy of the project as the guide says, by the commands that it names. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { HANDLERS, PATHS } from './feature-operations.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const README = readFileSync(join(ROOT, 'handlers/README.md'), 'utf8');
+const GUIDE = readFileSync(join(ROOT, 'src/contract-first/guide/handlers.md'), 'utf8');
 const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
 const NODE = 'node --import=./scripts/typescript/register.js';
 const KEY = 'key-of-the-tests-0123456789';
@@ -68,9 +68,9 @@ function readFiles(folder: string): Map<string, string> {
   return new Map(kept.map((name) => [name, toHash(name)]));
 }
 
-/** The example of the README in this language. */
+/** The guide's first example in this language. */
 function exampleIn(language: string): string {
-  const [, indent, text] = new RegExp(`^( *)\`\`\`${language}\n([^]*?)^ *\`\`\`$`, 'm').exec(README) ?? [];
+  const [, indent, text] = new RegExp(`^( *)\`\`\`${language}\n([^]*?)^ *\`\`\`$`, 'm').exec(GUIDE) ?? [];
   return (text as string).replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }
 

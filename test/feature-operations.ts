@@ -1,4 +1,4 @@
-/** Two operations that use most of openapi/features.md, as text: the paths of a contract, and their handlers by operationId. */
+/** Two operations that use most of guide/features.md, as text: the paths of a contract, and their handlers by operationId. */
 
 const RESPONSES = `
         "400":

@@ -72,10 +72,10 @@ t.test('services are made from their settings, or are the fakes that a test pass
     }),
   } as never;
   const { app, request } = await openTestServer(t, own, { env: { BANK: 'mine' } });
-  t.strictSame({ ...app.services }, { BANK: 'mine', LEVEL: 1 });
+  t.strictSame({ ...app.contractFirst.services }, { BANK: 'mine', LEVEL: 1 });
   await t.rejects(request('/v1/pets'), { message: 'The reply breaks the contract: header x-word is not documented' });
   const faked = await openTestServer(t, own, { services: { bank: 'fake' } as never });
-  t.strictSame({ ...faked.app.services }, { bank: 'fake' });
+  t.strictSame({ ...faked.app.contractFirst.services }, { bank: 'fake' });
 });
 
 t.test('it takes the t of node:test', (t) => {

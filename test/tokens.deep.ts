@@ -14,7 +14,7 @@ import { serve } from './added-operations.ts';
 import { edited } from './edited-contract.ts';
 import { KEY } from './service.ts';
 
-const README = readFileSync(new URL('../handlers/README.md', import.meta.url), 'utf8');
+const GUIDE = readFileSync(new URL('../src/contract-first/guide/service-files.md', import.meta.url), 'utf8');
 const AUDIENCE = 'https://pets.example';
 const ALL = 'pets:read pets:write';
 const MINUTES = 60;
@@ -65,9 +65,9 @@ async function startIssuer(t: Test) {
   return { url, server, state, rotate, sign, signText };
 }
 
-/** The `src/tokens.ts` of handlers/README.md, with this issuer, and with as much time for its keys. */
+/** The `src/tokens.ts` of the guide, with this issuer, and with as much time for its keys. */
 async function loadVerifyToken(t: Test, issuer: string, timeout: number): Promise<VerifyToken<Claims>> {
-  const [, text = ''] = /```ts\n(\/\/ src\/tokens\.ts\n[\s\S]*?)```/.exec(README) ?? [];
+  const [, text = ''] = /```ts\n(\/\/ src\/tokens\.ts\n[\s\S]*?)```/.exec(GUIDE) ?? [];
   const times = `, { timeoutDuration: ${timeout}, cooldownDuration: 0 });`;
   const own = text.replace('https://issuer.example', issuer).replace('/jwks`));', `/jwks\`)${times}`);
   const file = join(t.testdir({ 'tokens.ts': own }), 'tokens.ts');

@@ -191,7 +191,7 @@ t.test('what the Kubernetes manifest asks is what the service has', async (t) =>
   );
   const [{ spec }] = documents;
   const [container] = spec.template.spec.containers;
-  const source = readFileSync(`${ROOT}src/operate/config.ts`, 'utf8');
+  const source = readFileSync(`${ROOT}src/contract-first/operate/config.ts`, 'utf8');
   for (const { name } of container.env) t.match(source, name.replace(/_FILE$/, ''));
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
     t.match(container[probe].httpGet.path, /^\/(livez|readyz)$/);

@@ -81,7 +81,7 @@ const SHORTEST_KEY = 16;
 
 /** A server would otherwise use fewer cores than an operator relies on. */
 const MORE_CORES =
-  'a server is one process; for more cores run several servers on one PostgreSQL (src/operate/process/operators.md)';
+  'a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)';
 
 /** libpq's variables about encryption, which are refused: we do not read them, and an operator who sets one relies on it. */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;

@@ -8,7 +8,7 @@ import type { Changing, Collection, Page, PageQuery, Refused } from './collectio
 
 /**
  * `int64` is a bigint, `int32` an integer as a number; `number` is stored with every digit; `time` is an instant, stored in UTC to the
- * millisecond; `json` is anything else, as JSON text. handlers/README.md has the column types of both databases.
+ * millisecond; `json` is anything else, as JSON text. guide/records.md has the column types of both databases.
  */
 export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 

@@ -34,7 +34,7 @@ const printable = ({ name, request, problems }: Row): Row => ({
 function toEnd({ length: refused }: Row[], served: number): string {
   if (refused === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
   const next = `${refused} refused, ${served} served: change what is refused, and run it again.\n`;
-  return `${served > 0 ? next : ''}What a contract may use: openapi/features.md`;
+  return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
 }
 
 /** A note that several operations share is told once. */

@@ -38,7 +38,7 @@ const HELP: Command = {
 };
 
 const toText = ({ toUsage }: Command, service: Service) =>
-  `Usage:\n  ${toUsage(service)}\n\nSettings are variables of the environment: see src/operate/config.md.`;
+  `Usage:\n  ${toUsage(service)}\n\nSettings are variables of the environment: see node_modules/contract-first/operate/config.md.`;
 
 /** Sets the exit code: 1 after a failure, 2 for wrong arguments. The texts may repeat the contents of files. */
 export async function runCommand(service: Service, [name = '', ...args]: string[]): Promise<void> {

@@ -1,0 +1,49 @@
+/** The documentation: its links, and that the pages of the package are complete in the tarball. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PACKAGE = 'src/contract-first';
+const FOLDERS = ['', '.github', 'handlers', 'openapi', 'scripts', 'src'];
+
+const PAPERS = FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: folder !== '', encoding: 'utf8' }).map((name) => join(folder, name)),
+).filter((name) => name.endsWith('.md') && !name.startsWith(`${PACKAGE}/dist/`));
+const read = (paper: string) => readFileSync(join(ROOT, paper), 'utf8');
+
+/** The links of a page to files of the project, from its root, with the heading that each names. */
+function linksOf(paper: string): { file: string; heading: string | undefined; text: string }[] {
+  const links = [...read(paper).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+  return links.map(([text, path = '', heading]) => ({
+    file: path === '' ? paper : join(dirname(paper), path),
+    heading,
+    text: `${paper}: ${text}`,
+  }));
+}
+
+/** As GitHub names them. */
+const headingsOf = (paper: string) =>
+  [...read(paper).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+t.test('each link of the documentation leads to a file, and to a heading, that is there', async (t) => {
+  for (const { file, heading, text } of PAPERS.flatMap(linksOf)) {
+    t.ok(existsSync(join(ROOT, file)), text);
+    if (heading !== undefined) t.ok(headingsOf(file).includes(heading), text);
+  }
+});
+
+t.test('the pages of the package lead only to what its tarball has', async (t) => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, PACKAGE, 'package.json'), 'utf8')) as { files: string[] };
+  const shipped = ['README.md', ...files].map((name) => join(PACKAGE, name));
+  const isShipped = (file: string) => shipped.some((place) => file === place || file.startsWith(`${place}/`));
+  const pages = PAPERS.filter(isShipped);
+  t.ok(pages.length > 5);
+  for (const { file, text } of pages.flatMap(linksOf)) t.ok(isShipped(file), text);
+});
