@@ -1,10 +1,10 @@
-/** The table of faults: what may happen to a reply on its way, and what a client makes of it. */
+/** The table of faults: each may happen to a reply on its way, and the clients make the same of it. */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Reply } from '../contract-check.ts';
 import { KEY } from '../service.ts';
 
-/** What is sent to the client in place of the service's reply. `elsewhere` is the origin of a server that must get nothing. */
+/** Sends something to the client in place of the service's reply. `elsewhere` is the origin of a server that must get nothing. */
 export type Fault = (socket: Socket, reply: Reply, elsewhere: string) => void;
 
 /**
@@ -16,7 +16,7 @@ export type Outcome = 'again' | 'done' | 'error' | 'either';
 export interface Row {
   fault: Fault;
   outcome: Outcome;
-  /** What the error says: status, code, request id and the beginning of the body, as far as there are any. */
+  /** The error has the status, code, request id and the beginning of the body, as far as there are any. */
   error?: { status?: number; code?: string; requestId?: string; message?: RegExp };
   /** The fault is one of this operation alone. */
   only?: 'add' | 'list';

@@ -1,4 +1,4 @@
-/** A proxy to a server on this machine, which spoils its replies as it is told to. */
+/** A proxy to a server on this machine, which spoils its replies as a fault says. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { send } from '../service.ts';

@@ -11,6 +11,7 @@ import (
 	"math/rand"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,8 +20,7 @@ import (
 
 var passing = map[int]bool{408: true, 429: true, 500: true, 502: true, 503: true, 504: true} // All others from 300 on are final.
 var origin = regexp.MustCompile(`^(https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?(?:/[\w.~-]+)*?)(?:/v1)?/*$`)
-var control = regexp.MustCompile(`\pC+`)
-var visible = regexp.MustCompile(`^[!-~]+$`)
+var control, visible = regexp.MustCompile(`\pC+`), regexp.MustCompile(`^[!-~]+$`)
 var next = regexp.MustCompile(`<[^>?]*(?:(\?[\w.~%&=+-]+)|[^>]*)>[^<]*\brel="?next\b`)
 
 type Pet struct {
@@ -65,8 +65,8 @@ type Petstore struct {
 }
 
 // New takes the URL where the service is, https://petstore.example, and the API key.
-func New(url, key string) (*Petstore, error) {
-	found := origin.FindStringSubmatch(url)
+func New(base, key string) (*Petstore, error) {
+	found := origin.FindStringSubmatch(base)
 	if found == nil || !visible.MatchString(key) {
 		return nil, errors.New("the URL must be like https://petstore.example, and the API key have visible ASCII characters only")
 	}
@@ -82,7 +82,7 @@ func (store *Petstore) Add(ctx context.Context, pet Pet, once string) (added Pet
 
 // List gives use one page after the other, of all animals, or of those with this status where it is not empty.
 func (store *Petstore) List(ctx context.Context, status string, use func([]Pet)) (err error) {
-	page, header := []string{"", strings.TrimSuffix("?limit=100&status="+status, "&status=")}, http.Header{}
+	page, header := []string{"", strings.TrimSuffix("?limit=100&status="+url.QueryEscape(status), "&status=")}, http.Header{}
 	for read := map[string]int{"": 1}; page != nil; page = next.FindStringSubmatch(strings.Join(header.Values("Link"), ", ")) {
 		if read[page[1]]++; read[page[1]] > 1 {
 			return &Error{Status: 200, Code: "bad_answer", Message: "the next page was read before", RequestID: header.Get("X-Request-Id")}

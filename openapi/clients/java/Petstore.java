@@ -30,16 +30,16 @@ public class Petstore {
     public final String code, requestId;
     public final double retryAfter; // in milliseconds; infinite where another attempt would fail, too
 
-    PetstoreException(Told told, String request, double retryAfter, Throwable cause) {
-      super((told.status + " " + told.code + ": " + told.message + " (request " + request + ")").replaceAll("\\p{Cc}", " "), cause);
-      this.status = told.status;
-      this.code = told.code;
+    PetstoreException(ErrorBody error, String request, double retryAfter, Throwable cause) {
+      super((error.status + " " + error.code + ": " + error.message + " (request " + request + ")").replaceAll("\\p{Cc}", " "), cause);
+      this.status = error.status;
+      this.code = error.code;
       this.requestId = request;
       this.retryAfter = retryAfter;
     }
   }
 
-  private record Told(int status, String code, String message) {}
+  private record ErrorBody(int status, String code, String message) {}
   private record Reply<T>(T body, HttpHeaders headers) {}
 
   /** Of each request: so many attempts, in so much time each, and in total with the waits between them. */
@@ -74,7 +74,7 @@ public class Petstore {
       Matcher next = NEXT.matcher(String.join(", ", reply.headers.allValues("Link")));
       query = next.find() ? Objects.requireNonNullElse(next.group(1), "") : null;
       String id = reply.headers.firstValue("X-Request-Id").orElse(null);
-      if (!read.add(query)) throw new PetstoreException(new Told(200, "bad_answer", "The next page was read before."), id, 0, null);
+      if (!read.add(query)) throw new PetstoreException(new ErrorBody(200, "bad_answer", "The next page was read before."), id, 0, null);
     }
   }
 
@@ -96,7 +96,7 @@ public class Petstore {
     var head = new HttpResponse.ResponseInfo[1];
     var bytes = new ByteArrayOutputStream();
     Throwable cause = null;
-    Told told = null;
+    ErrorBody error = null;
     var sent = client.sendAsync(request, info -> {
       head[0] = info;
       return HttpResponse.BodySubscribers.ofByteArrayConsumer(piece -> {
@@ -109,7 +109,7 @@ public class Petstore {
       String text = bytes.toString(StandardCharsets.UTF_8);
       if (head[0].statusCode() == status && Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes.toByteArray()))
         return new Reply<>(read.apply(JsonParser.parseString(text)), head[0].headers());
-      told = gson.fromJson(text.replace(key, "[key]"), Told.class); // A gateway's page may show the request.
+      error = gson.fromJson(text.replace(key, "[key]"), ErrorBody.class); // A gateway's page may show the request.
     } catch (ExecutionException | TimeoutException | RuntimeException broken) {
       cause = broken instanceof RuntimeException ? null : broken; // It has the text of what is none of the service.
     } finally {
@@ -117,16 +117,16 @@ public class Petstore {
     }
     int got = head[0] == null ? 0 : head[0].statusCode();
     Function<String, Optional<String>> header = name -> Optional.ofNullable(head[0]).flatMap(info -> info.headers().firstValue(name));
-    if (got < 400 || told == null || told.status != got || told.code == null || told.message == null) {
+    if (got < 400 || error == null || error.status != got || error.code == null || error.message == null) {
       String shown = bytes.toString(StandardCharsets.UTF_8).replace(key, "[key]");
       String why = String.format("The answer is none of the service, or not whole. It begins: %.200s", shown);
-      told = got == 0 ? new Told(0, "no_answer", String.valueOf(cause)) : new Told(got, "bad_answer", why);
+      error = got == 0 ? new ErrorBody(0, "no_answer", String.valueOf(cause)) : new ErrorBody(got, "bad_answer", why);
     }
     boolean isHopeless = Stream.iterate(cause, Objects::nonNull, Throwable::getCause) // no such server, or a certificate of another
         .anyMatch(each -> each instanceof UnresolvedAddressException || each instanceof java.security.cert.CertificateException);
     boolean isFinal = got == 0 ? isHopeless : got >= 300 && !Set.of(408, 429, 500, 502, 503, 504).contains(got);
     double retryAfter = isFinal ? 1 / 0.0 : toWait(header.apply("Retry-After").orElse(""));
-    throw new PetstoreException(told, header.apply("X-Request-Id").orElse(null), retryAfter, cause);
+    throw new PetstoreException(error, header.apply("X-Request-Id").orElse(null), retryAfter, cause);
   }
 
   /** Gson itself takes null, no field, texts and 2^63 for a long: the animal must be written as it was read. */

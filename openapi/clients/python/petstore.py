@@ -106,8 +106,8 @@ class Petstore:
             reading = Thread(target=answer.read, args=[self.opener, request, timeout], daemon=True)
             reading.start()
             reading.join(timeout)
-            if reading.is_alive():  # A name takes long to look up, or headers drip: no timeout of a socket ends that.
-                answer = copy(answer)  # That of the thread may change.
+            if reading.is_alive():  # No timeout of a socket ends the look-up of a name, or headers that drip.
+                answer = copy(answer)  # The thread may still change its own.
                 answer.cause = TimeoutError("The answer takes too long.")
                 with suppress(AttributeError, OSError):
                     request.connection.sock.shutdown(SHUT_RDWR)

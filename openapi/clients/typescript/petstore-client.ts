@@ -84,7 +84,7 @@ function check(name: string, text: string): void {
 async function read(url: string, init: RequestInit, timeout: number): Promise<Reply> {
   const reply: Reply = { status: 0, headers: new Headers(), text: '' };
   const stop = new AbortController();
-  // Unlike that of AbortSignal.timeout, this timer is a reason for Node.js not to end.
+  // Node.js does not end while this timer waits: it does with the one of AbortSignal.timeout.
   const timer = setTimeout(() => stop.abort(new Error('The answer takes too long.')), timeout);
   try {
     // No redirects: the key is for one server, and a create would become a read.
