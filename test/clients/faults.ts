@@ -1,60 +1,427 @@
-/** What may happen to an answer on its way. */
+/** The table of faults: each may happen to a reply on its way, and the clients make the same of it. */
 import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import type { Reply } from '../contract-check.ts';
+import { KEY } from '../service.ts';
 
-/** What is sent to the client in place of the service's reply; nothing in place of `undefined`: it was sent already. */
-export type Fault = (socket: Socket, reply: Reply) => void;
+/** Sends something to the client in place of the service's reply. `elsewhere` is the origin of a server that must get nothing. */
+export type Fault = (socket: Socket, reply: Reply, elsewhere: string) => void;
 
-/** A reply as bytes. */
+/**
+ * `again`: the next attempt succeeds, and a fault that does not end is an error after the last attempt.
+ * `done`: the first attempt is right. `error`: no other attempt is made. `either`: `again` or `done`, as a language's library has it.
+ */
+export type Outcome = 'again' | 'done' | 'error' | 'either';
+
+export interface Row {
+  fault: Fault;
+  outcome: Outcome;
+  /** The error has the status, code, request id and the beginning of the body, as far as there are any. */
+  error?: { status?: number; code?: string; requestId?: string; message?: RegExp };
+  /** The fault is one of this operation alone. */
+  only?: 'add' | 'list';
+  /** Of an error in a list: the requests until then. */
+  requests?: number;
+}
+
+/** A reply as bytes, with another length if its headers have one. */
 export function toBytes({ status, headers, text }: Reply): Buffer {
-  const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(text) });
+  const lines = Object.entries({ 'content-length': Buffer.byteLength(text), ...headers });
   return Buffer.from(`HTTP/1.1 ${status} X\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n${text}`);
 }
 
-const sendInstead =
-  (change: (reply: Reply) => Partial<Reply>): Fault =>
-  (socket, reply) =>
-    socket.write(toBytes({ ...reply, ...change(reply) }));
+/** With a request id, as behind a gateway that adds one. */
+function change(to: (reply: Reply, elsewhere: string) => Partial<Reply>): Fault {
+  return (socket, reply, elsewhere) => {
+    const changed = to(reply, elsewhere);
+    const headers = { ...reply.headers, 'x-request-id': 'r-1', ...changed.headers };
+    socket.write(toBytes({ ...reply, ...changed, headers }));
+  };
+}
 
-const withBody = (text: string, type = 'text/html') =>
-  sendInstead(({ headers }) => ({ text, headers: { ...headers, 'content-type': type } }));
-
-/** A failure with the service's body. */
-export const refuse = (status: number, headers: Record<string, string> = {}): Fault =>
-  sendInstead(() => ({
-    status,
-    headers: { 'content-type': 'application/json', 'x-request-id': 'r-1', ...headers },
-    text: JSON.stringify({ code: `code_${status}`, message: 'No.', status }),
+const body = (text: string | ((text: string) => string), type = 'application/json') =>
+  change((reply) => ({
+    text: typeof text === 'string' ? text : text(reply.text),
+    headers: { 'content-type': type },
   }));
+const status = (status: number, text: string, headers: Record<string, string> = {}) =>
+  change(() => ({ status, text, headers: { 'content-type': 'text/html', ...headers } }));
 
-const plain = (status: number, text: string): Fault =>
-  sendInstead(() => ({ status, text, headers: { 'content-type': 'text/html' } }));
+/** The service's own refusal. */
+export const refuse = (code: number, headers: Record<string, string> = {}): Fault =>
+  status(code, JSON.stringify({ code: `code_${code}`, message: 'No.', status: code }), {
+    'content-type': 'application/json',
+    ...headers,
+  });
 
-const HTML = '<!DOCTYPE html><title>Welcome</title><p>Please log in.';
+/** The bytes of the reply, up to a place. */
+const upTo = (to: (text: string) => number) => (reply: Reply) => {
+  const bytes = toBytes(reply);
+  return bytes.subarray(0, to(bytes.toString('latin1')));
+};
+const withinHeaders = upTo(() => 40);
+const withinBody = upTo((text) => text.length - 5);
+const behindHeaders = upTo((text) => text.indexOf('\r\n\r\n') + 4);
 
-/** After these, the next attempt succeeds. */
-export const PASSING: Record<string, Fault> = {
-  'a connection that is cut before the answer': (socket) => socket.destroy(),
-  'one that is reset before the answer': (socket) => socket.resetAndDestroy(),
-  'one that is cut within the first line': (socket) => socket.end('HTTP/1.'),
-  'one that is cut within the headers': (socket, reply) => socket.end(toBytes(reply).subarray(0, 40)),
-  'one that is cut within the body': (socket, reply) => socket.end(toBytes(reply).subarray(0, -5)),
-  'one that is cut behind the answer': (socket, reply) => socket.end(toBytes(reply)),
-  'silence before the answer': () => {},
-  'silence within the headers': (socket, reply) => socket.write(toBytes(reply).subarray(0, 40)),
-  'silence within the body': (socket, reply) => socket.write(toBytes(reply).subarray(0, -5)),
-  garbage: (socket) => socket.end('\x16\x03\x01\0garbage\r\n\r\n'),
-  HTML: withBody(HTML),
-  'an empty body': withBody(''),
-  'JSON that ends too early': sendInstead(({ text }) => ({ text: text.slice(0, -5) })),
-  'JSON of something else': withBody('"ok"', 'application/json'),
-  ...Object.fromEntries([408, 429, 500, 502, 503, 504].map((status) => [String(status), refuse(status)])),
-  '502 with HTML': plain(502, HTML),
-  '504 without a body': plain(504, ''),
-  'a Retry-After that is neither': refuse(503, { 'retry-after': 'soon' }),
-  'a Retry-After with a sign': refuse(503, { 'retry-after': '-1' }),
-  'a Retry-After of no such day': refuse(503, { 'retry-after': 'Fri, 99 Foo 99999 99:99:99 GMT' }),
-  'a Retry-After that is over': refuse(503, { 'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT' }),
+/** Bytes that come one by one, each of them before a client gives up waiting for the next. */
+function drip(first: (reply: Reply) => Buffer): Fault {
+  return (socket, reply) => {
+    const begun = first(reply).length;
+    socket.write(toBytes(reply).subarray(0, begun));
+    let at = begun;
+    const timer = setInterval(() => socket.write(toBytes(reply).subarray(at, ++at)), 200);
+    socket.on('close', () => clearInterval(timer));
+  };
+}
+
+/** Sent again and again behind the beginning. */
+function repeat(begin: (reply: Reply) => string, piece: string): Fault {
+  return (socket, reply) => {
+    socket.write(begin(reply));
+    const timer = setInterval(() => socket.write(piece), 5);
+    socket.on('close', () => clearInterval(timer));
+  };
+}
+
+const chunked = (text: string, end: string): Fault => {
+  const size = Buffer.byteLength(text).toString(16);
+  return (socket, { status }) =>
+    socket.end(`HTTP/1.1 ${status} X\r\ntransfer-encoding: chunked\r\n\r\n${size}\r\n${text}\r\n${end}`);
+};
+const behind = (lines: string): Fault => {
+  return (socket, reply) => socket.write(Buffer.concat([Buffer.from(lines), toBytes(reply)]));
+};
+const header = (name: string, value: string) => change(() => ({ headers: { [name]: value } }));
+const length = (length: string, code?: number): Fault => {
+  return (socket, reply) =>
+    socket.end(
+      toBytes({ ...reply, status: code ?? reply.status, headers: { ...reply.headers, 'content-length': length } }),
+    );
+};
+
+const HTML = `<!DOCTYPE html>\n<title>Welcome</title>\n${'<p>Please log in.\n'.repeat(5000)}`;
+const PAGE = /Welcome/;
+const PET = '{"id":9,"name":"Rex","categoryId":7}';
+const BAD = { code: 'bad_answer', requestId: 'r-1' };
+const CUT = { code: 'bad_answer' };
+const NONE = { status: 0, code: 'no_answer' };
+const rows = <Key extends string | number>(keys: readonly Key[], toRow: (key: Key) => [string, Row]) =>
+  Object.fromEntries(keys.map(toRow));
+
+const CONNECTIONS: Record<string, Row> = {
+  'a connection that is cut before the answer': { fault: (socket) => socket.destroy(), outcome: 'again', error: NONE },
+  'one that is reset before the answer': {
+    fault: (socket) => socket.resetAndDestroy(),
+    outcome: 'again',
+    error: NONE,
+  },
+  'one that is cut within the first line': {
+    fault: (socket) => socket.end('HTTP/1.'),
+    outcome: 'again',
+    error: NONE,
+  },
+  'one that is cut within the headers': {
+    fault: (socket, reply) => socket.end(withinHeaders(reply)),
+    outcome: 'again',
+  },
+  'one that is cut within the body': {
+    fault: (socket, reply) => socket.end(withinBody(reply)),
+    outcome: 'again',
+    error: CUT,
+  },
+  'one that is reset within the body': {
+    fault: (socket, reply) => socket.write(withinBody(reply), () => setTimeout(() => socket.resetAndDestroy(), 100)),
+    outcome: 'again',
+    error: CUT,
+  },
+  'one that is cut behind the answer': { fault: (socket, reply) => socket.end(toBytes(reply)), outcome: 'done' },
+  'one that is reset behind the answer': {
+    fault: (socket, reply) => socket.write(toBytes(reply), () => setTimeout(() => socket.resetAndDestroy(), 300)),
+    outcome: 'either',
+  },
+  'silence before the answer': { fault: () => {}, outcome: 'again', error: NONE },
+  'silence within the headers': {
+    fault: (socket, reply) => socket.write(withinHeaders(reply)),
+    outcome: 'again',
+    error: NONE,
+  },
+  'silence behind the headers': {
+    fault: (socket, reply) => socket.write(behindHeaders(reply)),
+    outcome: 'again',
+    error: CUT,
+  },
+  'silence within the body': {
+    fault: (socket, reply) => socket.write(withinBody(reply)),
+    outcome: 'again',
+    error: CUT,
+  },
+  'a first line that drips': { fault: drip(upTo(() => 0)), outcome: 'again', error: NONE },
+  'headers that drip': { fault: drip(withinHeaders), outcome: 'again', error: NONE },
+  'a body that drips': { fault: drip(behindHeaders), outcome: 'again', error: CUT },
+  'headers without end': {
+    fault: repeat(() => 'HTTP/1.1 200 OK\r\n', `x-more: ${'x'.repeat(1000)}\r\n`),
+    outcome: 'again',
+    error: NONE,
+  },
+  'a body without end': {
+    fault: repeat(
+      ({ status }) => `HTTP/1.1 ${status} X\r\ntransfer-encoding: chunked\r\n\r\n`,
+      `10000\r\n${' '.repeat(0x10000)}\r\n`,
+    ),
+    outcome: 'again',
+    error: CUT,
+  },
+};
+
+const FRAMING: Record<string, Row> = {
+  garbage: { fault: (socket) => socket.end('\x16\x03\x01\0garbage\r\n\r\n'), outcome: 'again', error: NONE },
+  'a length that is too large': { fault: length('99999'), outcome: 'again', error: CUT },
+  'a length that is too small': { fault: length('20'), outcome: 'again', error: CUT },
+  'a length that is no number': { fault: length('1x'), outcome: 'either' },
+  'a length below zero': { fault: length('-1'), outcome: 'either' },
+  'chunks that are cut': { fault: chunked('[{"id":1', ''), outcome: 'again', error: CUT },
+  'chunks of no size': { fault: chunked('[', 'zz\r\n'), outcome: 'again', error: CUT },
+  'gzip that is none': { fault: header('content-encoding', 'gzip'), outcome: 'either', error: CUT },
+  'gzip that is cut': {
+    fault: change(({ text }) => ({
+      text: gzipSync(text).toString('latin1').slice(0, 20),
+      headers: { 'content-encoding': 'gzip' },
+    })),
+    outcome: 'again',
+    error: CUT,
+  },
+  'no length, and a cut': {
+    fault: (socket, { status, text }) => socket.end(`HTTP/1.1 ${status} X\r\n\r\n${text.slice(0, -5)}`),
+    outcome: 'again',
+    error: CUT,
+  },
+  'no length': {
+    fault: (socket, { status, headers: { link }, text }) =>
+      socket.end(`HTTP/1.0 ${status} X\r\n${link ? `link: ${link}\r\n` : ''}\r\n${text}`),
+    outcome: 'done',
+  },
+  '100 before the answer': { fault: behind('HTTP/1.1 100 Continue\r\n\r\n'), outcome: 'either' },
+  '103 before the answer': {
+    fault: behind('HTTP/1.1 103 Early Hints\r\nlink: </x.css>; rel=preload\r\n\r\n'),
+    outcome: 'either',
+  },
+  '101, another protocol': {
+    fault: (socket) => socket.write('HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    outcome: 'again',
+  },
+};
+
+const JSON_OF_OTHERS = ['{"status":"ok"}', 'null', '{}', '"ok"', 'true', '0', '[[]]', '[null]', '{"data":null}'];
+
+const BODIES: Record<string, Row> = {
+  HTML: { fault: body(HTML, 'text/html'), outcome: 'again', error: { ...BAD, message: PAGE } },
+  'an empty body': { fault: body(''), outcome: 'again', error: BAD },
+  'JSON that ends too early': { fault: body((text) => text.slice(0, -5)), outcome: 'again', error: BAD },
+  'JSON twice': { fault: body((text) => text + text), outcome: 'again', error: BAD },
+  'JSON within another': { fault: body((text) => `{"data":${text}}`), outcome: 'again', error: BAD },
+  'JSON that is deep': { fault: body('['.repeat(100_000)), outcome: 'again', error: BAD },
+  ...rows(JSON_OF_OTHERS, (text) => [
+    `the JSON ${text}`,
+    { fault: body(text), outcome: 'again', error: { ...BAD, message: /status|null|\{\}|ok|true|0|\[/ } },
+  ]),
+  'the JSON [] for an animal': { fault: body('[]'), outcome: 'again', error: BAD, only: 'add' },
+  'an animal for a page': { fault: body(PET), outcome: 'again', error: BAD, only: 'list' },
+  'a page with null': {
+    fault: body((text) => text.replace(/\]$/, ',null]')),
+    outcome: 'again',
+    error: BAD,
+    only: 'list',
+  },
+  ...rows(['"9"', 'null', '9.0', '9e0', '9.5', 'true', '9223372036854775808', '-9223372036854775809'], (id) => [
+    `an id of ${id}`,
+    { fault: body((text) => text.replace(/"id":\d+/, `"id":${id}`)), outcome: 'again', error: BAD },
+  ]),
+  ...rows(['id', 'name', 'categoryId'], (name) => [
+    `no ${name}`,
+    { fault: body((text) => text.replace(`"${name}":`, '"other":')), outcome: 'again', error: BAD },
+  ]),
+  'the ID in capital letters': {
+    fault: body((text) => text.replace('"id":', '"ID":')),
+    outcome: 'again',
+    error: BAD,
+  },
+  'an ID in capital letters beside it': {
+    fault: body((text) => text.replace(/("id":\d+)/, '$1,"ID":1,"Name":"","owner":null')),
+    outcome: 'done',
+  },
+  'two ids': { fault: body((text) => text.replace('"id":', '"id":0,"id":')), outcome: 'either', error: BAD },
+  'a name of null': { fault: body((text) => text.replace(/"name":"[^"]*"/, '"name":null')), outcome: 'again' },
+  'a name that is a number': { fault: body((text) => text.replace(/"name":"[^"]*"/, '"name":1')), outcome: 'again' },
+  'a status of null': { fault: body((text) => text.replace(/"status":"[^"]*"/, '"status":null')), outcome: 'again' },
+  'another encoding than UTF-8': {
+    fault: (socket, reply) => {
+      const bytes = Buffer.from(toBytes(reply).toString('latin1').replace('"name":"R', '"name":"\xe9'), 'latin1');
+      socket.write(bytes);
+    },
+    outcome: 'again',
+    error: CUT,
+  },
+  'the name of another encoding': {
+    fault: header('content-type', 'application/json; charset=utf-16'),
+    outcome: 'done',
+  },
+  'headers and fields that no one knows': {
+    fault: (socket, { status, headers: { link = '' }, text }) => {
+      const more = text.replace('{', '{"owner":{"id":1.5,"tags":[null]},');
+      socket.write(toBytes({ status, headers: { 'x-more': '1\r\nx-more: 2', link }, text: more }));
+    },
+    outcome: 'done',
+  },
+};
+
+const OTHER_JSON = '{"code":502,"message":"Upstream","error":{}}';
+
+const STATUSES: Record<string, Row> = {
+  ...rows([408, 429, 500, 502, 503, 504], (code) => [
+    String(code),
+    { fault: refuse(code), outcome: 'again', error: { status: code, code: `code_${code}`, requestId: 'r-1' } },
+  ]),
+  ...rows([500, 502, 503, 504], (code) => [
+    `${code} with HTML`,
+    { fault: status(code, HTML), outcome: 'again', error: { ...BAD, status: code, message: PAGE } },
+  ]),
+  '502 with JSON of a gateway': {
+    fault: status(502, OTHER_JSON),
+    outcome: 'again',
+    error: { ...BAD, status: 502, message: /Upstream/ },
+  },
+  '503 with the body of another status': {
+    fault: status(503, '{"code":"gone","message":"Gone.","status":410}'),
+    outcome: 'again',
+    error: { ...BAD, status: 503, message: /gone/ },
+  },
+  '504 without a body': { fault: status(504, ''), outcome: 'again', error: { ...BAD, status: 504 } },
+  ...rows([200, 201, 202], (code) => [
+    `${code} with JSON of a gateway`,
+    {
+      fault: status(code, '{"status":"ok"}'),
+      outcome: 'again',
+      error: { ...BAD, status: code, message: /status.*ok/ },
+    },
+  ]),
+  '201 without a body': { fault: status(201, ''), outcome: 'again', error: { ...BAD, status: 201 } },
+  '200 for 201': { fault: change(() => ({ status: 200 })), outcome: 'again', error: BAD, only: 'add' },
+  '201 for 200': { fault: change(() => ({ status: 201 })), outcome: 'again', error: BAD, only: 'list' },
+  '204': {
+    fault: (socket) => socket.write('HTTP/1.1 204 X\r\nx-request-id: r-1\r\n\r\n'),
+    outcome: 'again',
+    error: { ...BAD, status: 204 },
+  },
+  ...rows([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 431, 501, 505, 507], (code) => [
+    `${code}, which is final`,
+    {
+      fault: refuse(code),
+      outcome: 'error',
+      error: { status: code, code: `code_${code}`, requestId: 'r-1', message: /No\./ },
+    },
+  ]),
+  ...rows([401, 403, 411], (code) => [
+    `${code} without a body`,
+    { fault: status(code, ''), outcome: 'error', error: { ...BAD, status: code } },
+  ]),
+  // The fetch of browsers and of Node.js takes the first for no answer, and asks again after the second.
+  ...rows([407, 421], (code) => [`${code} without a body`, { fault: status(code, ''), outcome: 'either' }]),
+  'a refusal with control characters': {
+    fault: status(400, JSON.stringify({ code: 'a\nb', message: '\x1b[1m\r\n', status: 400 })),
+    outcome: 'error',
+    error: { status: 400 },
+  },
+  "a page that shows the request's headers": {
+    fault: status(502, `<pre>Authorization: Bearer ${KEY}\nHost: x</pre>`),
+    outcome: 'again',
+    error: { ...BAD, status: 502, message: /Authorization/ },
+  },
+  '404 with HTML': {
+    fault: status(404, HTML),
+    outcome: 'error',
+    error: { ...BAD, status: 404, message: PAGE },
+  },
+  '404 that is cut': { fault: length('99999', 404), outcome: 'error', error: { ...CUT, status: 404 } },
+  ...rows([300, 301, 302, 303, 304, 307, 308], (code) => [
+    `a redirect, ${code}`,
+    {
+      fault: change((_, elsewhere) => ({ status: code, text: '', headers: { location: `${elsewhere}/v1/pets` } })),
+      outcome: 'error',
+      error: { ...BAD, status: code },
+    },
+  ]),
+};
+
+const RETRY_AFTER: Record<string, Row> = {
+  ...rows(
+    ['soon', '-1', '1.5', '0x10', '', '1 s', 'Fri, 99 Foo 99999 99:99:99 GMT', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+    (value) => [
+      `a Retry-After of "${value}"`,
+      { fault: refuse(503, { 'retry-after': value }), outcome: 'again', error: { status: 503, code: 'code_503' } },
+    ],
+  ),
+  ...rows(['55', '3600', '9'.repeat(30), '9'.repeat(400), 'Sat, 06 Nov 2060 08:49:37 GMT'], (value) => [
+    `a Retry-After of "${value}", later than all may take`,
+    { fault: refuse(429, { 'retry-after': value }), outcome: 'error', error: { status: 429, code: 'code_429' } },
+  ]),
+  'HTML with a Retry-After, later than all may take': {
+    fault: status(503, HTML, { 'retry-after': '55' }),
+    outcome: 'error',
+    error: { ...BAD, status: 503, message: PAGE },
+  },
+};
+
+const link = (value: (url: string, elsewhere: string) => string): Fault =>
+  change(({ headers }, elsewhere) => {
+    const [, url = ''] = /<(.*)>/.exec(headers.link ?? '') ?? [];
+    return { headers: url ? { link: value(url, elsewhere) } : {} };
+  });
+const LOOP: Partial<Row> = { outcome: 'error', only: 'list', error: { status: 200, ...BAD } };
+
+const LINKS: Record<string, Row> = {
+  'a next page on another host': {
+    fault: link((url, to) => `<${to}${url}>; rel="next"`),
+    outcome: 'done',
+    only: 'list',
+  },
+  'a next page with other parameters': {
+    fault: link((url) => `<${url}>; title="more"; rel=next`),
+    outcome: 'done',
+    only: 'list',
+  },
+  'links before and behind the next page': {
+    fault: link((url) => `</x.css?v=1>; rel=preload, <${url}>; rel="next", </v1/pets?limit=1>; rel="first"`),
+    outcome: 'done',
+    only: 'list',
+  },
+  'links in lines of their own': {
+    fault: link((url) => `</x.css>; rel=preload\r\nlink: <${url}>; rel="next"\r\nlink: <?x=1>; rel="last"`),
+    outcome: 'done',
+    only: 'list',
+  },
+  'a next page that is the same one': {
+    ...LOOP,
+    fault: change(() => ({ headers: { link: '</v1/pets?limit=100&status=pending>; rel="next"' } })),
+    requests: 1,
+  } as Row,
+  'next pages in a circle': {
+    ...LOOP,
+    fault: change(({ headers: { link } }) => ({
+      headers: { link: link ?? '</v1/pets?limit=100&status=pending>; rel="next"' },
+    })),
+    requests: 2,
+  } as Row,
+  'a next page without a cursor': { ...LOOP, fault: link(() => '</v1/pets>; rel="next"'), requests: 1 } as Row,
+  'a next page that is no URL': { ...LOOP, fault: link(() => '<?after=a b|c>; rel="next"'), requests: 1 } as Row,
+};
+
+export const FAULTS: Record<string, Row> = {
+  ...CONNECTIONS,
+  ...FRAMING,
+  ...BODIES,
+  ...STATUSES,
+  ...RETRY_AFTER,
+  ...LINKS,
 };
 
 /** Within which the next attempt comes not. */
@@ -62,10 +429,10 @@ export const WAIT = 1000;
 
 /** Two seconds from now, in the three forms of RFC 9110, section 5.6.7: the second that has begun is cut off. */
 function inTwoSeconds(toForm: (date: Date, day: string, weekday: string) => string): Fault {
-  return (socket, reply) => {
+  return (socket, reply, elsewhere) => {
     const date = new Date(Date.now() + WAIT + 1000);
     const weekday = date.toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
-    refuse(503, { 'retry-after': toForm(date, date.toUTCString(), weekday) })(socket, reply);
+    refuse(503, { 'retry-after': toForm(date, date.toUTCString(), weekday) })(socket, reply, elsewhere);
   };
 }
 
@@ -80,20 +447,4 @@ export const WAITING: Record<string, Fault> = {
   'a date of asctime': inTwoSeconds((date, text) =>
     text.replace(/^(\w+), \d\d (\w+) (\d+) (\S+) GMT/, `$1 $2 ${String(date.getUTCDate()).padStart(2)} $4 $3`),
   ),
-};
-
-/** After these, there is no other attempt. */
-export const FINAL: Record<string, [Fault, message: string]> = {
-  ...Object.fromEntries(
-    [400, 401, 404, 413, 415, 422, 431, 501, 507].map((status) => [
-      String(status),
-      [refuse(status), `${status} code_${status}: No. (request r-1)`],
-    ]),
-  ),
-  '403 without a body': [plain(403, ''), '403 bad_answer: '],
-  '404 with HTML': [plain(404, HTML), '404 bad_answer: '],
-  'a redirect': [sendInstead(() => ({ status: 302, headers: { location: '/v1/pets' }, text: '' })), '302 bad_answer: '],
-  'a Retry-After that is too long': [refuse(503, { 'retry-after': '3600' }), '503 code_503: '],
-  'a Retry-After that is no 64-bit integer': [refuse(429, { 'retry-after': '9'.repeat(30) }), '429 code_429: '],
-  'a Retry-After of next century': [refuse(503, { 'retry-after': 'Sat, 06 Nov 2060 08:49:37 GMT' }), '503 code_503: '],
 };

@@ -1,7 +1,6 @@
-/** A proxy to a server on this machine, which answers as it is told to. */
+/** A proxy to a server on this machine, which spoils its replies as a fault says. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { Test } from 'tap';
 import { send } from '../service.ts';
 import { type Fault, toBytes } from './faults.ts';
 
@@ -14,49 +13,48 @@ interface Arrived {
   isLate?: boolean;
 }
 
+/** A proxy for one run of a client. */
 export interface FaultyProxy {
-  origin: string;
-  /** What was asked since `begin`. */
+  /** Its base URL, with a path as behind a gateway. */
+  url: string;
   arrived: Arrived[];
-  /** From now on, this fault happens to the answers for which it holds. */
-  begin(fault: Fault | undefined, holds: (now: Arrived, before: Arrived[]) => boolean): void;
+  /** With its connections. */
+  close(): void;
 }
 
-const REQUEST = /^(\w+) (\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n([\s\S]*)$/;
+const PATH = '/gateway';
+const REQUEST = /^(\w+) \/gateway(\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n([\s\S]*)$/;
 
-/** Every request reaches the server, also those whose answers do not come back. */
-export async function startFaultyProxy(t: Test, target: number): Promise<FaultyProxy> {
-  const sockets = new Set<Socket>();
-  let fault: Fault | undefined;
-  let holds: Parameters<FaultyProxy['begin']>[1] = () => false;
-  const proxy: FaultyProxy = {
-    origin: '',
-    arrived: [],
-    begin: (...begun) => {
-      [fault, holds] = begun;
-      proxy.arrived = [];
-    },
-  };
+/**
+ * Every request reaches the server, also those whose answers do not come back. The fault happens once to each request, or always.
+ * `elsewhere` is the origin that faults send clients to.
+ */
+export async function startFaultyProxy(
+  target: number,
+  elsewhere: string,
+  fault?: Fault,
+  when: 'once' | 'always' = 'once',
+): Promise<FaultyProxy> {
+  const arrived: Arrived[] = [];
 
   async function answer(socket: Socket, [, method = '', url = '', lines = '', body = '']: string[]): Promise<void> {
     const now: Arrived = { method, url, at: performance.now() };
-    const happens = holds(now, proxy.arrived) ? fault : undefined;
-    proxy.arrived.push(now);
+    arrived.push(now);
     const headers = Object.fromEntries(
       lines.split('\r\n').map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1).trim()]),
     );
     const reply = await send(target, url, { method, headers, key: null, ...(body && { body }) });
     delete reply.headers['transfer-encoding'];
+    delete reply.headers['content-length'];
     delete reply.headers.connection;
-    if (happens) happens(socket, reply);
-    else if (socket.readableEnded || socket.destroyed) now.isLate = true;
+    const isFirst = arrived.find((each) => each.method === method && each.url === url && !each.isLate) === now;
+    if (socket.readableEnded || socket.destroyed) now.isLate = true;
+    else if (fault && (when === 'always' || isFirst)) fault(socket, reply, elsewhere);
     else socket.write(toBytes(reply));
   }
 
-  const server = createServer((socket) => {
+  const { origin, close } = await listen((socket) => {
     let text = '';
-    sockets.add(socket);
-    socket.on('error', () => {});
     socket.on('data', (bytes) => {
       // Behind the end of its connection, a request has come too late: its client sends it again on another one.
       if (socket.writableEnded) return;
@@ -67,12 +65,21 @@ export async function startFaultyProxy(t: Test, target: number): Promise<FaultyP
       text = '';
       answer(socket, request).catch(() => socket.destroy());
     });
+  });
+  return { url: origin + PATH, arrived, close };
+}
+
+export async function listen(use: (socket: Socket) => void): Promise<{ origin: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    use(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.teardown(() => {
+  const close = () => {
     for (const socket of sockets) socket.destroy();
     server.close();
-  });
-  proxy.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return proxy;
+  };
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }

@@ -1,7 +1,8 @@
-/** The example of each client's README as a program, with a client that has less time. */
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+/** In each language, two programs around the client: the example of its README, and a driver that calls it as the tests say. */
+import { execFile, spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -10,62 +11,86 @@ import { KEY } from '../service.ts';
 import { compile } from './compile.ts';
 
 export const CLIENTS = new URL('../../openapi/clients/', import.meta.url);
+const DRIVERS = new URL('drivers/', import.meta.url);
 const execute = promisify(execFile);
-
-/** How long an attempt may take, in milliseconds: on a busy machine, longer than an answer takes. */
-export const TIMEOUT = 4000;
-
-/** In the four languages: what a client says, and what is tried. */
-const TIMES: [RegExp, string][] = [
-  [/\bTIMEOUT = 10\b(?!_)/, `TIMEOUT = ${TIMEOUT / 1000}`],
-  [/\bTIMEOUT = 10_000\b/, `TIMEOUT = ${TIMEOUT}`],
-  [/\bTimeout += 10 \* time\.Second/, `Timeout = ${TIMEOUT} * time.Millisecond`],
-  [/\bFIRST_WAIT = 0\.5\b/, 'FIRST_WAIT = 0.02'],
-  [/\bFIRST_WAIT = 500\b/, 'FIRST_WAIT = 20'],
-  [/\bFirstWait += 500 /, 'FirstWait = 20 '],
-];
 
 interface Language {
   client: string;
   example: string;
-  /** Run in the folder of the two, before the first run. */
+  driver: string;
+  /** Run in the folder of the three, before the first run. */
   build?: string[];
-  run: string[];
+  /** Behind it comes the program. */
+  run: (program: 'example' | 'driver') => string[];
 }
 
 const GSON = '/usr/share/java/gson.jar';
+const JAVA = ['java', '-XX:TieredStopAtLevel=1', '-cp', `${GSON}:.`];
 
 export const LANGUAGES: Record<string, Language> = {
-  typescript: { client: 'petstore-client.ts', example: 'example.ts', run: [process.execPath, 'example.js'] },
-  python: { client: 'petstore.py', example: 'example.py', run: ['python3', 'example.py'] },
+  typescript: {
+    client: 'petstore-client.ts',
+    example: 'example.ts',
+    driver: 'driver.js',
+    run: (program) => [process.execPath, `${program}.js`],
+  },
+  python: {
+    client: 'petstore.py',
+    example: 'example.py',
+    driver: 'driver.py',
+    run: (program) => ['python3', `${program}.py`],
+  },
   go: {
     client: 'petstore/petstore.go',
-    example: 'main.go',
-    build: ['go', 'build', '-o', 'example', '.'],
-    run: ['./example'],
+    example: 'example/main.go',
+    driver: 'driver/driver.go',
+    build: ['go', 'build', '-o', 'bin/', './...'],
+    run: (program) => [`bin/${program}`],
   },
   java: {
     client: 'Petstore.java',
     example: 'Example.java',
-    build: ['javac', '-cp', GSON, 'Petstore.java', 'Example.java'],
-    run: ['java', '-XX:TieredStopAtLevel=1', '-cp', `${GSON}:.`, 'Example'],
+    driver: 'Driver.java',
+    build: ['javac', '-cp', GSON, 'Petstore.java', 'Example.java', 'Driver.java'],
+    run: (program) => [...JAVA, program === 'driver' ? 'Driver' : 'Example'],
   },
 };
 
-export interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
+export interface Job {
+  url: string;
+  key: string;
+  /** Of the animal to add, with its Idempotency-Key; else the animals are listed. */
+  name?: string;
+  once?: string;
+  /** In milliseconds. */
+  limits: { attempts?: number; timeout?: number; total?: number };
 }
 
-/** Runs the example against a URL, with an Idempotency-Key. */
-export type Run = (url: string, once: string) => Promise<Ran>;
+export interface Result {
+  pets: string[];
+  error?: {
+    /** Of the one type of errors that the client has. */
+    isOurs: boolean;
+    status?: number;
+    code?: string;
+    requestId?: string | null;
+    message: string;
+    cause?: string;
+  };
+}
+
+export interface Program {
+  folder: string;
+  /** Runs the example against a URL, with an Idempotency-Key. */
+  example: (url: string, once: string) => Promise<{ code: number; stdout: string; stderr: string }>;
+  startDriver: (t: Test) => (job: Job) => Promise<Result>;
+}
 
 /** All of them, before any is run. */
-export async function buildPrograms(t: Test, document: string): Promise<Map<string, Run>> {
+export async function buildPrograms(t: Test, document: string): Promise<Map<string, Program>> {
   const files = { 'package.json': '{ "type": "module" }', 'go.mod': 'module example.com/shop\n' };
   const folder = t.testdir(Object.fromEntries(Object.keys(LANGUAGES).map((name) => [name, { ...files }])));
-  const programs = new Map<string, Run>();
+  const programs = new Map<string, Program>();
   for (const name of Object.keys(LANGUAGES)) {
     programs.set(name, await buildProgram(t, name, { folder: join(folder, name), document }));
   }
@@ -78,15 +103,12 @@ interface Place {
   document: string;
 }
 
-async function buildProgram(t: Test, name: string, { folder, document }: Place): Promise<Run> {
-  const { client, example, build, run } = LANGUAGES[name] as Language;
+async function buildProgram(t: Test, name: string, { folder, document }: Place): Promise<Program> {
+  const { client, example, driver, build, run } = LANGUAGES[name] as Language;
   const from = new URL(`${name}/`, CLIENTS);
-  let source = readFileSync(new URL(client.replace(/.*\//, ''), from), 'utf8');
-  const shorter = TIMES.filter(([time]) => time.test(source));
-  t.equal(shorter.length, 2, 'the client says how long it waits');
-  for (const [time, less] of shorter) source = source.replace(time, less);
-  mkdirSync(join(folder, client, '..'), { recursive: true });
-  writeFileSync(join(folder, client), source);
+  for (const file of [client, example, driver]) mkdirSync(join(folder, file, '..'), { recursive: true });
+  copyFileSync(new URL(client.replace(/.*\//, ''), from), join(folder, client));
+  copyFileSync(new URL(driver.replace(/.*\//, ''), DRIVERS), join(folder, driver));
   const readme = readFileSync(new URL('README.md', from), 'utf8');
   writeFileSync(join(folder, example), /```(?!sh)\w+\n([\s\S]*?)```/.exec(readme)?.[1] as string);
   if (build) await execute(build[0] as string, build.slice(1), { cwd: folder });
@@ -96,10 +118,44 @@ async function buildProgram(t: Test, name: string, { folder, document }: Place):
     t.strictSame(compile(join(folder, example)), []);
   }
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PETSTORE_KEY: KEY };
-  const [command = '', ...parts] = run;
-  return (url, once) =>
-    execute(command, [...parts, url, once], { cwd: folder, env, timeout: 60_000 }).then(
-      (output) => ({ code: 0, ...output }),
-      (error) => error,
-    );
+  const [command = '', ...parts] = run('example');
+  return {
+    folder,
+    example: (url, once) =>
+      execute(command, [...parts, url, once], { cwd: folder, env, timeout: 60_000 }).then(
+        (output) => ({ code: 0, ...output }),
+        (error) => error,
+      ),
+    startDriver: (t) => startDriver(t, folder, run('driver')),
+  };
+}
+
+/** In milliseconds. A job that takes longer does not end. */
+const ENDLESS = 45_000;
+
+/** One process for all jobs: for each its own, a language takes longer to start than to run it. */
+function startDriver(t: Test, folder: string, [command = '', ...parts]: string[]): (job: Job) => Promise<Result> {
+  const driver = spawn(command, parts, { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+  const running = new Map<string, (result: Result) => void>();
+  let count = 0;
+  createInterface(driver.stdout).on('line', (line) => {
+    const { job, ...result } = JSON.parse(line);
+    running.get(job)?.(result);
+  });
+  driver.on('exit', () => {
+    for (const end of running.values()) end({ pets: [], error: { isOurs: false, message: 'The driver has ended.' } });
+  });
+  driver.stdin.on('error', () => {});
+  t.teardown(() => driver.kill('SIGKILL'));
+
+  return async (job) => {
+    const number = String(count++);
+    const result = await new Promise<Result>((resolve) => {
+      running.set(number, resolve);
+      setTimeout(() => resolve({ pets: [], error: { isOurs: false, message: 'It does not end.' } }), ENDLESS).unref();
+      driver.stdin.write(`${JSON.stringify({ job: number, ...job })}\n`);
+    });
+    running.delete(number);
+    return result;
+  };
 }

@@ -1,25 +1,22 @@
 import com.google.gson.*;
+import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.net.http.*;
 import java.nio.channels.UnresolvedAddressException;
-import java.security.cert.CertificateException;
+import java.nio.charset.StandardCharsets;
 import java.time.*;
 import java.time.format.*;
 import java.util.*;
 import java.util.concurrent.*;
+import java.util.function.*;
 import java.util.regex.*;
-import java.util.stream.Stream;
+import java.util.stream.*;
 
 /** The pet store in Java 17, with Gson: long is exact. */
 public class Petstore {
-  static final int ATTEMPTS = 6; // of each request, the first one included
-  static final int TIMEOUT = 10_000; // milliseconds, of each attempt
-  static final int FIRST_WAIT = 500; // milliseconds before the second attempt; each further wait is twice as long
-  static final int LONGEST_WAIT = 60_000; // milliseconds; who is told to wait for longer gets the error instead
-  static final Set<Integer> PASSING = Set.of(200, 201, 408, 429, 500, 502, 503, 504); // all others are final
-  static final Pattern NEXT = Pattern.compile("(\\?[^>]*)>; rel=\"next\"");
-  /** A date has one of three forms (RFC 9110, section 5.6.7). */
-  static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern(
+  static final String ORIGIN = "(https?://(?:[\\w.-]+|\\[[\\da-fA-F:.]+\\])(?::\\d+)?(?:/[\\w.~-]+)*?)(?:/v1)?/*";
+  static final Pattern NEXT = Pattern.compile("<[^>?]*(?:(\\?[\\w.~%&=+-]+)|[^>]*)>[^<]*\\brel=\"?next\\b");
+  static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern( // one of three forms (RFC 9110, section 5.6.7)
       "[EEE, dd MMM yyyy HH:mm:ss 'GMT'][EEEE, dd-MMM-yy HH:mm:ss 'GMT'][EEE MMM ppd HH:mm:ss yyyy]", Locale.US);
 
   public static class Pet {
@@ -33,79 +30,112 @@ public class Petstore {
     public final String code, requestId;
     public final double retryAfter; // in milliseconds; infinite where another attempt would fail, too
 
-    PetstoreException(int status, Told told, String requestId, double retryAfter) {
-      super(status + " " + told.code + ": " + told.message + " (request " + requestId + ")");
-      this.status = status;
-      this.code = told.code;
-      this.requestId = requestId;
+    PetstoreException(ErrorBody error, String request, double retryAfter, Throwable cause) {
+      super((error.status + " " + error.code + ": " + error.message + " (request " + request + ")").replaceAll("\\p{Cc}", " "), cause);
+      this.status = error.status;
+      this.code = error.code;
+      this.requestId = request;
       this.retryAfter = retryAfter;
     }
   }
 
-  private record Told(String code, String message) {}
-  private record Page<T>(T body, String next) {}
+  private record ErrorBody(int status, String code, String message) {}
+  private record Reply<T>(T body, HttpHeaders headers) {}
 
+  /** Of each request: so many attempts, in so much time each, and in total with the waits between them. */
+  public int attempts = 6;
+  public Duration timeout = Duration.ofSeconds(10), total = Duration.ofMinutes(2);
   final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build(); // without redirects
   final Gson gson = new Gson();
   final String pets, key;
 
+  /** url is where the service is: https://petstore.example */
   public Petstore(String url, String key) {
-    this.pets = url + "/v1/pets";
+    if (!url.matches(ORIGIN) || !key.matches("[!-~]+"))
+      throw new IllegalArgumentException("The URL must be like https://petstore.example, the API key visible ASCII characters");
+    this.pets = url.replaceFirst("^" + ORIGIN + "$", "$1/v1/pets");
     this.key = key;
   }
 
   /** Adds an animal. once is a UUID of yours: sent again with it, also by another run, the animal is added once. */
   public Pet add(Pet pet, String once) throws InterruptedException {
+    if (!once.matches("[!-~]+")) throw new IllegalArgumentException("once must have visible ASCII characters only");
     var body = HttpRequest.BodyPublishers.ofString(gson.toJson(pet));
-    return send(HttpRequest.newBuilder(URI.create(pets)).header("Idempotency-Key", once).POST(body), Pet.class).body;
+    return send(HttpRequest.newBuilder(URI.create(pets)).header("Idempotency-Key", once).POST(body), 201, Petstore::toPet).body;
   }
 
-  /** Every animal: each page names the next one in its Link header. query is "?limit=100&status=sold", or empty. */
-  public void list(String query, java.util.function.Consumer<Pet> use) throws InterruptedException {
-    for (Page<Pet[]> page; query != null; query = page.next) {
-      page = send(HttpRequest.newBuilder(URI.create(pets + query)), Pet[].class);
-      for (Pet pet : page.body) use.accept(pet);
+  /** Every animal, or those with this status if it is not null: each page names the next one in its Link header. */
+  public void list(String status, Consumer<Pet> use) throws InterruptedException {
+    String query = "?limit=100" + (status == null ? "" : "&status=" + status);
+    for (Set<String> read = new HashSet<>(Set.of("", query)); query != null; ) {
+      var reply = send(HttpRequest.newBuilder(URI.create(pets + query)), 200, json ->
+          StreamSupport.stream(json.getAsJsonArray().spliterator(), false).map(Petstore::toPet).toList());
+      reply.body.forEach(use);
+      Matcher next = NEXT.matcher(String.join(", ", reply.headers.allValues("Link")));
+      query = next.find() ? Objects.requireNonNullElse(next.group(1), "") : null;
+      String id = reply.headers.firstValue("X-Request-Id").orElse(null);
+      if (!read.add(query)) throw new PetstoreException(new ErrorBody(200, "bad_answer", "The next page was read before."), id, 0, null);
     }
   }
 
-  private <T> Page<T> send(HttpRequest.Builder request, Class<T> type) throws InterruptedException {
+  private <T> Reply<T> send(HttpRequest.Builder request, int status, Function<JsonElement, T> read) throws InterruptedException {
     request.setHeader("Authorization", "Bearer " + key).setHeader("Content-Type", "application/json");
-    for (long wait = FIRST_WAIT; ; wait *= 2) {
+    long end = System.nanoTime() + total.toNanos();
+    for (long attempt = 1, wait = 500; ; attempt++, wait *= 2) { // at most half a second before the second attempt
       try {
-        return attempt(request.build(), type);
+        return attempt(request.build(), Math.min(timeout.toNanos(), end - System.nanoTime()), status, read);
       } catch (PetstoreException failure) {
-        if (failure.retryAfter > LONGEST_WAIT || wait == FIRST_WAIT << (ATTEMPTS - 1)) throw failure;
-        Thread.sleep((long) failure.retryAfter + ThreadLocalRandom.current().nextLong(wait / 2, wait));
+        double pause = failure.retryAfter + ThreadLocalRandom.current().nextLong(wait / 2, wait);
+        if (attempt >= attempts || pause * 1e6 >= end - System.nanoTime()) throw failure;
+        Thread.sleep((long) pause);
       }
     }
   }
 
-  private <T> Page<T> attempt(HttpRequest request, Class<T> type) throws InterruptedException {
-    var sent = client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+  private <T> Reply<T> attempt(HttpRequest request, long time, int status, Function<JsonElement, T> read) throws InterruptedException {
+    var head = new HttpResponse.ResponseInfo[1];
+    var bytes = new ByteArrayOutputStream();
+    Throwable cause = null;
+    ErrorBody error = null;
+    var sent = client.sendAsync(request, info -> {
+      head[0] = info;
+      return HttpResponse.BodySubscribers.ofByteArrayConsumer(piece -> {
+        if (bytes.size() > 10_000_000) throw new IllegalStateException("The answer is too long.");
+        piece.ifPresent(bytes::writeBytes);
+      });
+    });
     try {
-      var reply = sent.get(TIMEOUT, TimeUnit.MILLISECONDS);
-      int status = reply.statusCode();
-      T body = status < 300 ? parse(reply.body(), type) : null;
-      Matcher next = NEXT.matcher(reply.headers().firstValue("Link").orElse(""));
-      if (body != null) return new Page<>(body, next.find() ? next.group(1) : null);
-      Told told = status < 300 ? null : parse(reply.body(), Told.class);
-      if (told == null || told.code == null) told = new Told("bad_answer", "The answer is none of the service.");
-      double retryAfter = PASSING.contains(status) ? toWait(reply.headers().firstValue("Retry-After").orElse("")) : 1 / 0.0;
-      throw new PetstoreException(status, told, reply.headers().firstValue("X-Request-Id").orElse(null), retryAfter);
-    } catch (ExecutionException | TimeoutException broken) {
+      sent.get(time, TimeUnit.NANOSECONDS);
+      String text = bytes.toString(StandardCharsets.UTF_8);
+      if (head[0].statusCode() == status && Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes.toByteArray()))
+        return new Reply<>(read.apply(JsonParser.parseString(text)), head[0].headers());
+      error = gson.fromJson(text.replace(key, "[key]"), ErrorBody.class); // A gateway's page may show the request.
+    } catch (ExecutionException | TimeoutException | RuntimeException broken) {
+      cause = broken instanceof RuntimeException ? null : broken; // It has the text of what is none of the service.
+    } finally {
       sent.cancel(true);
-      boolean isFinal = Stream.iterate((Throwable) broken, Objects::nonNull, Throwable::getCause)
-          .anyMatch(cause -> cause instanceof UnresolvedAddressException || cause instanceof CertificateException);
-      throw new PetstoreException(0, new Told("no_answer", broken.toString()), null, isFinal ? 1 / 0.0 : 0);
     }
+    int got = head[0] == null ? 0 : head[0].statusCode();
+    Function<String, Optional<String>> header = name -> Optional.ofNullable(head[0]).flatMap(info -> info.headers().firstValue(name));
+    if (got < 400 || error == null || error.status != got || error.code == null || error.message == null) {
+      String shown = bytes.toString(StandardCharsets.UTF_8).replace(key, "[key]");
+      String why = String.format("The answer is none of the service, or not whole. It begins: %.200s", shown);
+      error = got == 0 ? new ErrorBody(0, "no_answer", String.valueOf(cause)) : new ErrorBody(got, "bad_answer", why);
+    }
+    boolean isHopeless = Stream.iterate(cause, Objects::nonNull, Throwable::getCause) // no such server, or a certificate of another
+        .anyMatch(each -> each instanceof UnresolvedAddressException || each instanceof java.security.cert.CertificateException);
+    boolean isFinal = got == 0 ? isHopeless : got >= 300 && !Set.of(408, 429, 500, 502, 503, 504).contains(got);
+    double retryAfter = isFinal ? 1 / 0.0 : toWait(header.apply("Retry-After").orElse(""));
+    throw new PetstoreException(error, header.apply("X-Request-Id").orElse(null), retryAfter, cause);
   }
 
-  private <T> T parse(String json, Class<T> type) {
-    try {
-      return gson.fromJson(json, type);
-    } catch (JsonParseException broken) {
-      return null;
-    }
+  /** Gson itself takes null, no field, texts and 2^63 for a long: the animal must be written as it was read. */
+  private static Pet toPet(JsonElement json) {
+    Pet pet = new Gson().fromJson(json, Pet.class);
+    JsonObject read = json.getAsJsonObject(), written = new Gson().toJsonTree(pet).getAsJsonObject();
+    for (String name : List.of("id", "name", "categoryId", read.has("status") ? "status" : "id"))
+      if (!written.get(name).toString().equals(read.get(name).toString())) throw new JsonParseException(name);
+    return pet;
   }
 
   private static double toWait(String retryAfter) {
