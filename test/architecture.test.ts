@@ -298,6 +298,31 @@ t.test('the engine and its tools import nothing that a service has written', asy
   for (const file of files) t.notOk(importsOf(file).some(isOfAService), file);
 });
 
+/** The packages that the pet store has chosen itself. */
+const CHOSEN = [
+  ...['@fastify/bearer-auth', '@fastify/swagger', '@fastify/swagger-ui', 'ajv'],
+  ...['better-sqlite3', 'fastify', 'fastify-openapi-glue'],
+];
+
+t.test(
+  'the pet store depends on the package, and on what it has chosen itself in the ranges of the package',
+  async (t) => {
+    const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+    const [own, engine] = [read('.'), read(PACKAGE)];
+    t.strictSame(Object.keys(own.dependencies).sort(), [...CHOSEN, 'contract-first'].sort());
+    for (const name of CHOSEN) t.equal(own.dependencies[name], engine.dependencies[name], name);
+    for (const [name, range] of Object.entries(engine.devDependencies)) t.equal(own.devDependencies[name], range, name);
+    t.match(own.devDependencies, { tap: String });
+    t.equal(own.dependencies['contract-first'], `^${engine.version}`);
+  },
+);
+
+t.test('an installation and a start need no shell of one system', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const name of ['preinstall', 'prestart', 'start', 'build', 'dev'])
+    t.match(scripts[name], /^node [\w./=-]+( [\w./=-]+)*$/, name);
+});
+
 t.test('each operation has a test of its handler', async (t) => {
   const names = (folder: string) =>
     filesBelow(folder)
