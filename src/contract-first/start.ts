@@ -51,7 +51,7 @@ async function serve(
   const listening = startListening(app, config);
   const endByForce = buildForcedEnd(logger, process.pid);
   const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });
-  onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger });
+  onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger, env: process.env });
 
   const origin = await listening;
   await operating?.listen();

@@ -133,6 +133,6 @@ t.test('npm run dev follows each change, and keeps the last good server; npm sta
   const origin = await start.listening();
   start.child.kill('SIGTERM');
   await start.next(/"msg":"stopped"/);
-  t.strictSame(await once(start.child, 'close'), [0, null]);
+  t.strictSame(await once(start.child, 'close'), [143, null]);
   await t.rejects(statusAt(origin, '/v1/animals'));
 });

@@ -25,6 +25,14 @@ for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
   });
 }
 
+t.test('the end of the shell in which npm starts it is a graceful stop: a signal to npm gets no further', async (t) => {
+  const shell = '"$@" & wait; exit';
+  const server = await startServer(t, { shell, isCovered: true, env: { npm_lifecycle_event: 'start' } });
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 'SIGTERM');
+  t.match(server.output.stdout, '"msg":"stopped"');
+});
+
 t.test('SIGHUP without a terminal is told in the log, and stops nothing', async (t) => {
   const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');

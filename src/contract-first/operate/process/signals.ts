@@ -26,9 +26,10 @@ export interface OnStopSignals {
   onFirst: (signal: string) => void;
   onSecond: (signal: string) => void;
   logger: Logger;
+  env: NodeJS.ProcessEnv;
 }
 
-export function onStopSignals({ onFirst, onSecond, logger }: OnStopSignals): void {
+export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals): void {
   let first: number | undefined;
   function take(signal: string): void {
     if (signal === 'SIGHUP' && !hasTerminal()) logger.info({ signal }, 'ignored: settings are read only at the start');
@@ -38,6 +39,17 @@ export function onStopSignals({ onFirst, onSecond, logger }: OnStopSignals): voi
     } else if (Date.now() - first > SAME) onSecond(signal);
   }
   onSignals(take);
+  if (env.npm_lifecycle_event === 'start') whenShellEnds(() => first === undefined && take('SIGTERM'));
+}
+
+/** Npm runs `start` in a shell, which ends at a signal to npm and does not pass it on. */
+function whenShellEnds(act: () => void): void {
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    act();
+  }, SAME).unref();
 }
 
 /** Replaces the immediate end. The new listener is added first: without any, Node drops a signal that it has not delivered yet. */
