@@ -33,6 +33,18 @@ t.test('the end of the shell in which npm starts it is a graceful stop: a signal
   t.match(server.output.stdout, '"msg":"stopped"');
 });
 
+t.test('a shell that ends while its server stops does not hurry it', async (t) => {
+  const shell = '"$@" & wait; exit';
+  const env = { npm_lifecycle_event: 'start', DRAIN_DELAY: '3000' };
+  const { child, exit, output, written } = await startServer(t, { shell, isCovered: true, env });
+  process.kill(Number(/"pid":(\d+)/.exec(output.stdout)?.[1]), 'SIGTERM');
+  await written('stdout', /"stopping"/);
+  await wait(1000);
+  child.kill('SIGTERM');
+  t.equal(await exit, 'SIGTERM');
+  t.match(output.stdout, '"msg":"stopped"');
+});
+
 t.test('SIGHUP without a terminal is told in the log, and stops nothing', async (t) => {
   const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');

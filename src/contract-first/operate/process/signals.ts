@@ -39,7 +39,10 @@ export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals)
     } else if (Date.now() - first > SAME) onSecond(signal);
   }
   onSignals(take);
-  if (env.npm_lifecycle_event === 'start') whenShellEnds(() => first === undefined && take('SIGTERM'));
+  if (env.npm_lifecycle_event !== 'start') return;
+  whenShellEnds(() => {
+    if (first === undefined) take('SIGTERM');
+  });
 }
 
 /** Npm runs `start` in a shell, which ends at a signal to npm and does not pass it on. */
