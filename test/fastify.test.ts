@@ -420,6 +420,23 @@ t.test('two contracts in one app and on one store share no replay of an Idempote
   t.match((await send(port, '/v1/pets')).text, /Rex.*Mia/);
 });
 
+t.test('two contracts in one app and on one store count the uses of a key together', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  const options = { service: own, store, apiKeys: [KEY], rates: { keyRate: { limit: 2, window: 86_400 } } };
+  const { port } = await startPlain(t, {
+    add: (app) => app.register(contractFirst, { ...options, prefix: '/other' }),
+    options,
+  });
+  for (const [path, status] of [
+    ['/v1/pets', 200],
+    ['/other/pets', 200],
+    ['/v1/pets', 429],
+    ['/other/pets', 429],
+  ] as const)
+    t.equal((await send(port, path)).status, status, path);
+});
+
 t.test("a second contract, among a team's plugins in a service that is built whole, keeps its promises", async (t) => {
   const closed: string[] = [];
   const services = { second: { close: () => void closed.push('second') } };

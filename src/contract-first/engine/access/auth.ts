@@ -37,7 +37,7 @@ export interface AuthOptions {
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
   rates?: Rates;
-  /** The counter that is shared with other servers; without it, this one counts alone. */
+  /** The counter that is shared with other servers; without it, this process counts alone. */
   countWindow?: WindowCounter | undefined;
   /** The address of a request's client; by default, as Fastify finds it. */
   toAddress?: ((request: FastifyRequest) => string | undefined) | undefined;
@@ -60,7 +60,7 @@ export async function addAuth(
     apiKeys,
     realm,
     rates = {},
-    countWindow = buildWindowCounter(),
+    countWindow = counterOf(store),
     maxKeyAge,
     onRead,
     toAddress = ({ ip }) => ip,
@@ -104,6 +104,15 @@ export async function addAuth(
     const options = { security: alternatives, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
     return new Admission(options).hook;
   };
+}
+
+const counters = new WeakMap<Store, WindowCounter>();
+
+/** One for each store: the contracts on it count the uses of a key together. */
+function counterOf(store: Store): WindowCounter {
+  const counter = counters.get(store) ?? buildWindowCounter();
+  counters.set(store, counter);
+  return counter;
 }
 
 /** Without `verifyToken`, a token is a key like any other. */

@@ -67,8 +67,8 @@ export function buildSendError(logger: Logger, makeError: MakeError): SendError 
     if (failure.status < 500) state.refusal = failure.cause;
     else if (isFault(failure)) logError(logger, request, failure);
     const retryAfter = reply.getHeader('retry-after');
-    addOwnHeaders(request, reply);
     reply.code(failure.status).headers(headers).headers(failure.headers);
+    addOwnHeaders(request, reply);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     if (challenge && CHALLENGED.includes(failure.status) && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', challenge);

@@ -32,7 +32,7 @@ class OwnLines extends LogController {
   }
 
   override defaultErrorLog(...[err, request, reply]: Parameters<LogController['defaultErrorLog']>): void {
-    if (reply.statusCode >= 500) request.log.error({ err }, err.message);
+    if (reply.statusCode >= 500) request.log.error({ err }, err?.message);
   }
 
   override requestCompleted(...[error, request]: Parameters<LogController['requestCompleted']>): void {
