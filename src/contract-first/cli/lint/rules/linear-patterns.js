@@ -3,7 +3,7 @@
  * pattern that does not holds it up for seconds, or for ever.
  */
 
-import { OWN_HEADERS } from '../../../../engine/replies/reply-headers.ts';
+import { OWN_HEADERS } from '../../../engine/replies/reply-headers.ts';
 import { isLinear } from '../../linear.ts';
 
 export default function linearPatterns() {
