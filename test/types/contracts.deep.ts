@@ -13,7 +13,7 @@ async function diagnose(yaml: string, handlers: string[]): Promise<string[]> {
   const types = (await buildTypes(parse(yaml))).text;
   const texts = handlers.map((text, index): [string, string] => [
     `handlers/echo${index}.ts`,
-    `import { handle } from '#engine';\nexport default handle('echo', ${text});`,
+    `import { handle } from 'contract-first';\nexport default handle('echo', ${text});`,
   ]);
   const files = texts.map(([name]) => name);
   const said = new Map(compiler(files, { ...Object.fromEntries(texts), 'src/generated/contract.ts': types }));

@@ -9,13 +9,13 @@ import { changed, OTHERS } from '../other-contracts.ts';
 /** What the types of a contract are seen by. */
 const TYPED = [
   'src/generated/handlers.ts',
-  'src/engine/errors.ts',
+  'src/contract-first/engine/errors.ts',
   'src/errors.ts',
   'src/pets/domain.ts',
-  'src/engine/routes/handler.ts',
+  'src/contract-first/engine/routes/handler.ts',
 ];
 
-const toHandler = (id: string) => `import { handle, notImplemented } from '#engine';
+const toHandler = (id: string) => `import { handle, notImplemented } from 'contract-first';
 export default handle('${id}', notImplemented);
 `;
 
@@ -32,7 +32,7 @@ t.test('handlers that answer 501 compile, and so does the server', async (t) => 
       'src/generated/contract.ts': (await buildTypes(contract.document)).text,
       'src/generated/handlers.ts': buildHandlersMap(contract).text,
       'src/pets/domain.ts': LEFT_BEHIND,
-      'src/errors.ts': `import type { ToErrorBody } from './engine/error-body.ts';\nexport const toErrorBody: ToErrorBody = ${toErrorBody};\n`,
+      'src/errors.ts': `import type { ToErrorBody } from './contract-first/engine/error-body.ts';\nexport const toErrorBody: ToErrorBody = ${toErrorBody};\n`,
     };
     const files = [...ids.map((id) => `handlers/${id}.ts`), ...TYPED];
     t.strictSame([...diagnose(files, texts)], [], name);
