@@ -1,10 +1,9 @@
 /** The project with another contract, and what is generated there. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { linkModules } from '../linked-modules.ts';
 import { NODE_ARGS } from '../program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,14 +13,14 @@ const PARTS = ['handlers', 'openapi', 'scripts', 'src', 'package.json', 'tsconfi
 export function copyProject(t: Test, yaml: string): string {
   const folder = t.testdir({});
   for (const name of PARTS) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  linkModules(folder);
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'openapi/petstore.yaml'), yaml);
   return folder;
 }
 
 /** What `npm run generate` does there; of a copy, no coverage counts. */
 export const generate = (folder: string, ...args: string[]) =>
-  spawnSync(process.execPath, [...NODE_ARGS, 'src/contract-first/cli/generate.ts', ...args], {
+  spawnSync(process.execPath, [...NODE_ARGS, 'scripts/generate.ts', ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, NODE_V8_COVERAGE: '' },

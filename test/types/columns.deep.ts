@@ -5,9 +5,7 @@ import { buildDiagnose } from '../compiler.ts';
 const read = (file: string) => readFileSync(new URL(`../../src/${file}.ts`, import.meta.url), 'utf8');
 const GENERATED = read('generated/contract');
 const DOMAIN = read('pets/domain');
-const DESCRIPTION = read('contract-first/store/description');
-
-const STORE = "'contract-first/store'";
+const DESCRIPTION = read('store/description');
 
 const compiler = buildDiagnose();
 
@@ -16,10 +14,10 @@ function diagnose(types: string[], domain = DOMAIN): string[] {
   const texts = types.flatMap((text, index): [string, string][] => [
     [`src/generated/contract${index}.ts`, text],
     [
-      `src/contract-first/store/description${index}.ts`,
-      DESCRIPTION.replace("'../registered.ts'", `'../../generated/contract${index}.ts'`),
+      `src/store/description${index}.ts`,
+      DESCRIPTION.replace("'../registered.ts'", `'../generated/contract${index}.ts'`),
     ],
-    [`src/pets/domain${index}.ts`, domain.replace(STORE, `'../contract-first/store/description${index}.ts'`)],
+    [`src/pets/domain${index}.ts`, domain.replace("'#store'", `'../store/description${index}.ts'`)],
   ]);
   const domains = types.map((_, index) => `src/pets/domain${index}.ts`);
   const said = new Map(compiler(domains, Object.fromEntries(texts)));

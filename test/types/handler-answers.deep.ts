@@ -2,7 +2,7 @@ import t from 'tap';
 import { diagnose, diagnoseAnswers, read, TYPES } from './answers.ts';
 
 const MAP = 'src/generated/handlers.ts';
-const ERRORS = 'src/contract-first/engine/errors.ts';
+const ERRORS = 'src/engine/errors.ts';
 
 t.test('a handler that answers what the contract declares compiles', async (t) => {
   const right: [operation: string, answer: string][] = [
@@ -183,7 +183,7 @@ t.test('an error body that no reply of the contract has does not compile in src/
   ];
   const sources = bodies.map(([body], index) => [
     `src/errors${index}.ts`,
-    `import type { OwnError, OwnErrorBody } from 'contract-first';
+    `import type { OwnError, OwnErrorBody } from './engine/error-body.ts';
 export function toErrorBody({ code, message, status, requestId, operation, reply }: OwnError): OwnErrorBody {
   return ${body};
 }`,
