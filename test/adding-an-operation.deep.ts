@@ -1,11 +1,12 @@
 /** Adds an operation to a copy of the project as the guide says, by the commands that it names. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { HANDLERS, PATHS } from './feature-operations.ts';
+import { linkModules } from './linked-modules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GUIDE = readFileSync(join(ROOT, 'src/contract-first/guide/handlers.md'), 'utf8');
@@ -52,7 +53,7 @@ function copyProject(t: Test): string {
   for (const name of readdirSync(ROOT).filter((name) => !LEFT_OUT.includes(name))) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  linkModules(folder);
   return folder;
 }
 
@@ -60,7 +61,7 @@ function copyProject(t: Test): string {
 function readFiles(folder: string): Map<string, string> {
   const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
   const names = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
-  const kept = names.filter((name) => !LEFT_OUT.includes(name.split('/', 1)[0] as string));
+  const kept = names.filter((name) => !name.split('/').some((part) => LEFT_OUT.includes(part)));
   const toHash = (name: string) =>
     createHash('sha256')
       .update(readFileSync(join(folder, name)))

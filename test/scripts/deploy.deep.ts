@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -122,6 +122,8 @@ function prepareFirstStage(folder: string): string {
   cpSync(process.execPath, `${folder}/usr/local/bin/petstore-node`, { dereference: true });
   for (const name of ['package.json', 'package-lock.json'])
     cpSync(`${ROOT}${name}`, `${app}/${name}`, { recursive: true });
+  for (const name of ['package.json', 'bin'])
+    cpSync(`${ROOT}src/contract-first/${name}`, `${app}/src/contract-first/${name}`, { recursive: true });
   execFileSync('cp', ['-al', `${ROOT}node_modules`, app]);
   execFileSync('npm', ['prune', '--omit=dev', '--offline', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: app,
@@ -131,6 +133,8 @@ function prepareFirstStage(folder: string): string {
     /(rm -rf node_modules[^\n]*\\\n[^\n]*)\\\n/.exec(readFileSync(`${DEPLOY}/Containerfile`, 'utf8')) ?? [];
   execFileSync('sh', ['-euc', rest.replace('\\\n', '')], { cwd: app });
   cpSync(PROGRAM, `${app}/dist`, { recursive: true });
+  renameSync(`${app}/dist/node_modules/contract-first/dist`, `${app}/src/contract-first/dist`);
+  rmSync(`${app}/dist/node_modules`, { recursive: true });
   return app;
 }
 

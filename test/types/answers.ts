@@ -23,7 +23,7 @@ export function diagnoseAnswers(answers: [operation: string, answer: string][], 
     `handlers/answer${index}.ts`,
     `
 import { handle, refuse } from 'contract-first';
-import { JsonText } from '../src/json/json-text.ts';
+import { JsonText } from '../src/contract-first/json/json-text.ts';
 const pet = { id: 1n, name: 'Rex', categoryId: 7n };
 const redPet = { ...pet, colour: 'red' };
 const error = { code: 'pet_not_found', message: 'No.', status: 404 } as const;

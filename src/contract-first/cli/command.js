@@ -1,5 +1,5 @@
 /**
- * Runs a command of the program: `node scripts/command.js keys list`. Builds first if something has changed, unless the development tools
+ * Runs a command of the program: `npm run keys -- list`. Builds first if something has changed, unless the development tools
  * are not installed.
  */
 import { spawnSync } from 'node:child_process';
