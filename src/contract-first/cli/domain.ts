@@ -19,10 +19,12 @@ export function buildDomain(folder: URL): Source {
     (one) => source`import { ${named(one.name)} } from '../${named(one.folder)}/domain.ts';\n`,
   );
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  return source`import { addErrors, type MissingErrors } from 'contract-first';
+  // A service without collections cannot declare the contract's codes yet.
+  const [type, demand] = names.length > 0 ? [source`, type MissingErrors`, source` satisfies MissingErrors`] : [[], []];
+  return source`import { addErrors${type} } from 'contract-first';
 ${hasTransactions ? source`import { readingOf, transactionOf } from 'contract-first/store';\n` : []}${imports}
 export const domain = ${toObject(names)};
-export const errors = addErrors(${toObject(names.map((name) => source`...${name}.errors`))} satisfies MissingErrors);
+export const errors = addErrors(${toObject(names.map((name) => source`...${name}.errors`))}${demand});
 ${hasTransactions ? TRANSACTION : []}`;
 }
 

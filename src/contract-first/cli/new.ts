@@ -1,1 +1,190 @@
-export const run = async (_args: string[]) => 0;
+/** Makes a service of a folder in which this package is installed. It says each file that it writes, and overwrites none. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, parse, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checkOperations } from '../contract/checks/checked-operations.ts';
+import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
+import { toErrorBody } from '../engine/error-body.ts';
+import { toPrintable } from '../json/literals.ts';
+import { findContract, ProjectError, readPackage } from './project.js';
+import { OWN, type Tool, toRanges } from './tools.ts';
+
+/** Files to copy, in folders: of each service, of one with the first contract, and of one with a contract of its own. */
+const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
+
+const TOOLS: Tool[] = ['@redocly/openapi-core', '@types/node', 'openapi-typescript', 'ts-blank-space', 'typescript'];
+
+/** They run on Windows, too: none has the syntax of a shell. */
+const SCRIPTS = {
+  generate: 'contract-first generate',
+  build: 'contract-first build',
+  prestart: 'contract-first build',
+  start: 'node dist/src/main.js',
+  dev: 'contract-first dev',
+  test: 'contract-first test',
+  types: 'tsc',
+};
+
+/** How long nothing may be said, in milliseconds. */
+const SILENCE = 4000;
+
+const ERRORS = '\nFirst let src/errors.ts return the errors of the contract, as the notes say.';
+
+const NEXT = `
+Go on with:
+  npm run generate   writes src/generated
+  npm start          serves; prints a key, and a request to try
+  npm test`;
+
+const say = (text: string) => console.log(toPrintable(text));
+
+/** The arguments are the folder, and perhaps `--contract FILE`. Returns the exit code. */
+export async function run(args: string[]): Promise<number> {
+  const options = { contract: { type: 'string' } } as const;
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const isFile = values.contract !== undefined && !/^https?:/.test(values.contract);
+  const folder = positionals[0] as string;
+  const contract = isFile ? relative(folder, values.contract as string) : values.contract;
+  enter(folder);
+  const name = completePackage();
+  writeTemplate('common', name);
+  const isFirst = contract === undefined && !hasContract();
+  writeTemplate(isFirst ? 'first' : 'own', name);
+  if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
+  if (contract !== undefined && !(await writeContract(contract))) return 1;
+  if (!isFirst && !(await writeHandlers(name))) console.log(ERRORS);
+  console.log(NEXT);
+  return 0;
+}
+
+/** Works there from now on. @throws ProjectError if it has no package.json that npm made */
+function enter(folder: string): void {
+  const file = join(folder, 'package.json');
+  const { dependencies = {} } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  if (!('contract-first' in dependencies))
+    throw new ProjectError(`Run \`npm install\` with the tarball of contract-first in ${resolve(folder)} first.`);
+  process.chdir(folder);
+}
+
+type Fields = Record<string, unknown>;
+
+/** Adds what is missing to package.json, and returns the name of the service. */
+function completePackage(): string {
+  const before: Fields = JSON.parse(readFileSync('package.json', 'utf8'));
+  const name = before.name ?? toName(basename(resolve('.')));
+  const wanted: Fields = {
+    ...{ name, version: '1.0.0', private: true, type: 'module', scripts: SCRIPTS },
+    devDependencies: Object.fromEntries(toRanges(TOOLS)),
+    ...{ allowScripts: OWN.allowScripts, overrides: OWN.overrides },
+  };
+  const added: string[] = [];
+  const fill = (target: Fields, values: Fields, at: string): Fields => {
+    for (const [key, value] of Object.entries(values)) {
+      if (typeof value === 'object') target[key] = fill({ ...Object(target[key]) }, value as Fields, `${at}${key}.`);
+      else if (!(key in target)) added.push(`${at}${key}`);
+      else if (target[key] !== value) say(`package.json: ${at}${key} is left as it is`);
+      target[key] ??= value;
+    }
+    return target;
+  };
+  const after = fill({ ...before }, wanted, '');
+  // In the order that readers know; `npm init` writes the script "test" of a package without tests.
+  const text = `${JSON.stringify({ ...wanted, ...after }, null, 2)}\n`;
+  if (added.length > 0) {
+    writeFileSync('package.json', text);
+    say(`package.json: added ${added.join(', ')}`);
+  }
+  return String(name);
+}
+
+/** Of a folder: keys and files begin with it. */
+const toName = (folder: string) =>
+  folder
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 40) || 'service';
+
+function writeTemplate(part: string, name: string): void {
+  const folder = join(TEMPLATE, part);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.txt'));
+  for (const file of files.sort())
+    write(file.replace(/\.txt$/, ''), readFileSync(join(folder, file), 'utf8').replaceAll('{{name}}', name));
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const isThere = existsSync(file);
+  if (!isThere) writeFileSync(file, text, { flag: 'wx' });
+  say(isThere ? `left     ${file}, which is there already` : `wrote    ${file}`);
+}
+
+const hasContract = () =>
+  readPackage().contract !== undefined ||
+  (existsSync('openapi') && readdirSync('openapi').some((name) => /\.(ya?ml|json)$/.test(name)));
+
+/** A command that may take minutes: it says so while it is silent. */
+async function runProgram(name: string, command: string, args: string[], shell = false): Promise<boolean> {
+  say(`\n${name} …`.trim());
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  const timer = setInterval(() => say(`${name} … ${seconds()} s`), SILENCE);
+  const [code] = await once(spawn(command, args, { stdio: 'inherit', shell }), 'exit');
+  clearInterval(timer);
+  return code === 0;
+}
+
+/** @throws ProjectError */
+async function install(): Promise<void> {
+  // On Windows npm is a script of the shell.
+  const isWindows = process.platform === 'win32';
+  const args = ['install', '--no-audit', '--no-fund'];
+  if (!(await runProgram('npm install, for the devDependencies', 'npm', args, isWindows)))
+    throw new ProjectError('npm install failed: run it again, and then this command.');
+}
+
+/** The contract in its normal form, judged by `inspect`. */
+async function writeContract(source: string): Promise<boolean> {
+  const out = `openapi/${toName(parse(source.replace(/[?#].*$/, '')).name)}.yaml`;
+  if (existsSync(out)) {
+    say(`left     ${out}, which is there already`);
+    return true;
+  }
+  mkdirSync('openapi', { recursive: true });
+  const inspect = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--write', out];
+  if (await runProgram('The contract is read', process.execPath, inspect)) return true;
+  console.error('The contract is not served as it is: change it as the table says, and run this command again.');
+  return false;
+}
+
+/**
+ * For each operation that has none, a handler that answers 501. Returns whether the contract has the server's own errors: for others, there
+ * is an `errors.ts`.
+ */
+async function writeHandlers(name: string): Promise<boolean> {
+  const { loadContract } = await import('../contract/read/load-contract.ts');
+  // It needs tools that have just been installed.
+  const { named, source } = await import('./source-text.ts');
+  const contract = await loadContract(findContract());
+  for (const id of contract.operations.keys()) {
+    const made = source`import { handle, notImplemented } from 'contract-first';\n\nexport default handle(${id}, notImplemented);\n`;
+    write(`handlers/${named(id).text}.ts`, made.text);
+  }
+  const isComplete = describesOwnErrors(contract);
+  if (!isComplete) writeTemplate('errors', name);
+  return isComplete;
+}
+
+/** Whether the contract's errors have the server's own form. */
+function describesOwnErrors(contract: ReadContract): boolean {
+  try {
+    checkOperations(contract, { toErrorBody, domain: {} });
+    return true;
+  } catch (error) {
+    if (error instanceof ContractError) return !error.problems.some((problem) => problem.includes('src/errors.ts'));
+    throw error;
+  }
+}

@@ -3,6 +3,7 @@ export class ProjectError extends Error {}
 interface Package {
   name?: string;
   version?: string;
+  contract?: unknown;
   imports?: Record<string, string>;
 }
 
