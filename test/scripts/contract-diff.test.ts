@@ -1006,7 +1006,7 @@ t.test('contract:release lists each release and its changes, the newest first', 
     readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
     `# Changes of the contract
 
-Written by \`npm run contract:release\`, the newest first.
+Written by \`contract-first release\`, the newest first.
 
 ## 1.1.0
 

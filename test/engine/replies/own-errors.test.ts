@@ -210,3 +210,20 @@ t.test('64-bit integers of an error are sent with every digit', async (t) => {
   t.equal((await send(port, '/v1/pets?limit=0')).text, '{"number":9007199254740993}');
   t.equal((await send(port, '/v1/pets', { key: null })).text, '{"number":9007199254740993}');
 });
+
+t.test(
+  'a refusal of a handler is text where its status is declared as text, and has the own body where it is not declared',
+  async (t) => {
+    const yaml = edited(({ getPet }) => {
+      getPet.responses['404'].content = { 'text/plain': { schema: { type: 'string' } } };
+      delete getPet.responses.default;
+    });
+    const refusals = [refuse('pet_not_found', 'Gone.'), refuse('already_done', 'Done.')];
+    const getPet = (async () => refusals.shift()) as AnyHandler;
+    const contract = await load(t, yaml);
+    const { port } = await startService(t, { contract, handlers: { ...handlersFor(contract), getPet } });
+    const { status, text } = await send(port, '/v1/pets/1');
+    t.strictSame({ status, text }, { status: 404, text: 'Gone.' });
+    t.match(JSON.parse((await send(port, '/v1/pets/1')).text), { code: 'already_done', message: 'Done.', status: 409 });
+  },
+);
