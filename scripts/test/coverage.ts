@@ -24,7 +24,7 @@ const PLACES = [
     'src/engine/routes/handler.ts',
     'src/engine/{tokens,error-body}.ts',
     'src/engine/routes/directed.ts',
-    'src/store/asking.ts',
+    'src/{json/marked,store/asking}.ts',
     'src/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];

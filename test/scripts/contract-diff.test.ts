@@ -177,10 +177,8 @@ t.test('a new path takes requests from one that has a parameter there', async (t
   const place = (paths: Json, path: string, schemas: Json[], method = 'get') => {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const parameters = names.map((name, index) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: schemas[index] ?? TEXT,
+      ...{ name, in: 'path', required: true },
+      schema: schemas[index] === null ? undefined : (schemas[index] ?? TEXT),
     }));
     paths[path] = {
       [method]: { operationId: `${method} ${path}`, parameters, responses: { 204: { description: '-' } } },
@@ -209,6 +207,8 @@ t.test('a new path takes requests from one that has a parameter there', async (t
     ['/notes/{name}', [], '/notes/{name}.json', true],
     ['/notes/{name}.json', [], '/notes/{name}.xml', false],
     ['/notes/{name}.json', [], '/notes/mine.json', true],
+    ['/notes/a-{name}', [], '/notes/b-{name}', false],
+    ['/notes/{name}', [null], '/notes/mine', true],
     ['/notes/{name}.json', [], '/notes/mine', false],
     ['/notes/{name}', [], '/note/mine', false],
   ];
