@@ -64,11 +64,13 @@ async function generate(): Promise<string[]> {
   const { verifyToken } = await import('../src/tokens.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // Refuses what the server would refuse at its start, in the same words.
-  checkOperations(contract, { toErrorBody, domain });
+  const slow = describeSlowPatterns(contract);
+  const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   checkMigrations(domain);
+  for (const warning of toLocated(warnings, contract.yaml.toString(), CONTRACT))
+    console.error(toPrintable(`warning: ${warning}`));
   for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
-  const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);
   const problems = [
     ...describeUndeclared(contract),

@@ -10,10 +10,17 @@ import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { compileOperation, type OwnParts } from './compiled-operations.ts';
+import { checkRecords } from './unfit-records.ts';
 import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
 
-/** @throws ContractError */
-export function checkOperations(contract: ReadContract, { toErrorBody, domain }: OwnParts): void {
+/**
+ * Returns warnings: what cannot be proven to fit. More can be where patterns are known to take linear time.
+ * @throws ContractError
+ */
+export function checkOperations(
+  contract: ReadContract,
+  { toErrorBody, domain, isLinear = false }: OwnParts & { isLinear?: boolean },
+): string[] {
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
@@ -22,7 +29,7 @@ export function checkOperations(contract: ReadContract, { toErrorBody, domain }:
     const stored = records[description.schema];
     return stored === undefined ? [] : [{ description, stored }];
   });
-  const problems: string[] = [];
+  const [problems, warnings]: [string[], string[]] = [[], []];
   const told = new Set<string>();
   for (const operation of contract.operations.values()) {
     const before = problems.length;
@@ -41,8 +48,11 @@ export function checkOperations(contract: ReadContract, { toErrorBody, domain }:
   if (problems.length === 0) {
     const refuse = (problem: string) => problems.push(problem);
     for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
+    const warn = (warning: string) => warnings.push(warning);
+    checkRecords([...contract.operations.values()], kept, { buildCheck, isLinear }, { refuse, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);
+  return warnings;
 }
 
 function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {

@@ -18,6 +18,15 @@ const BUNDLE = ': make one of its files, by npx @redocly/cli bundle <file> --out
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
 export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
+const known = new WeakMap<object, Resolve>();
+
+/** There is one for each document: what a record and a reply both refer to is one object. */
+export function resolveOf(document: object): Resolve {
+  const resolve = known.get(document) ?? buildResolve(document);
+  known.set(document, resolve);
+  return resolve;
+}
+
 /** Equal references resolve to the same object, so that it is compiled once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
