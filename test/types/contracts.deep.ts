@@ -79,6 +79,9 @@ t.test('who calls is known where the operation needs one', async (t) => {
   const answer =
     'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
   t.strictSame(await diagnose(echo({}), [answer]), ['']);
+  const optional = echo({ security: [{ bearerAuth: [] }, {}] });
+  t.strictSame(await diagnose(optional, [answer.replace('caller.id', "(caller?.id ?? '').trim()")]), ['']);
+  t.match(await diagnose(optional, [answer]), [/'caller' is possibly 'undefined'/]);
   t.match(await diagnose(echo({ security: [] }), [answer]), [
     /'caller' is possibly 'undefined'|does not exist on type 'never'/,
   ]);
