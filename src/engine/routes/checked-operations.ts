@@ -10,6 +10,7 @@ import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { compileOperation, type OwnParts } from './compiled-operations.ts';
+import { checkCursors } from './unfit-cursors.ts';
 import { checkRecords } from './unfit-records.ts';
 import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
 
@@ -49,7 +50,9 @@ export function checkOperations(
     const refuse = (problem: string) => problems.push(problem);
     for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
     const warn = (warning: string) => warnings.push(warning);
-    checkRecords([...contract.operations.values()], kept, { buildCheck, isLinear }, { refuse, warn });
+    const operations = [...contract.operations.values()];
+    checkRecords(operations, kept, { buildCheck, isLinear }, { refuse, warn });
+    for (const operation of operations) checkCursors(operation, kept, { buildCheck, isLinear }, { refuse, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);
   return warnings;

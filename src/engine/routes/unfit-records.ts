@@ -8,7 +8,7 @@ import { namesIn } from '../contract/path-names.ts';
 import { inAllTypes } from '../contract/replies.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isSubset, mergeAllOf } from '../schema/subsets.ts';
-import { type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';
+import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';
 import { fieldsOf, isWithin } from './unstorable-fields.ts';
 
 /** A collection that the contract has, and the schema of its records. */
@@ -16,8 +16,6 @@ export interface Kept {
   description: AnyDescription;
   stored: Schema;
 }
-
-type Checking = Omit<Compared, 'steps'>;
 
 interface Finding {
   words: string;
@@ -91,14 +89,14 @@ const toFindings = (all: Unfit[], { place, proven, unproven, isCertain }: Words)
   }));
 
 /** The collection whose records have all these fields, and whether they have no others. */
-function findKept(all: Kept[], fields: object): { kept: Kept; isWhole: boolean } | undefined {
+export function findKept(all: Kept[], fields: object): { kept: Kept; isWhole: boolean } | undefined {
   const sizeOf = (of: object) => Object.keys(of).length;
   const found = all.filter(({ description: { columns } }) => isWithin(columns, fields));
   const [kept] = found.sort((one, other) => sizeOf(other.description.columns) - sizeOf(one.description.columns));
   return kept && { kept, isWhole: sizeOf(kept.description.columns) === sizeOf(fields) };
 }
 
-const successesOf = ({ replies }: Operation) =>
+export const successesOf = ({ replies }: Operation) =>
   inAllTypes(replies).filter(({ status, isJson }) => isJson && status.startsWith('2'));
 
 /** The record that a request becomes: its reply has it, or that of a GET of the same path. */

@@ -74,12 +74,14 @@ function partsOf(schema: Schema): Keywords[] {
   return [own, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
 }
 
+export type Checking = Omit<Compared, 'steps'>;
+
 /** The first of these values that fits `given`, and not `wanted`. */
 export function findWitness(
   values: readonly unknown[],
   given: Schema,
   wanted: Schema,
-  { buildCheck, isLinear }: Omit<Compared, 'steps'>,
+  { buildCheck, isLinear }: Checking,
 ): Witness | undefined {
   const [isRefused, check] = [given, wanted].map((one) => buildCheck(one, { name: 'it', at: '/it' }, () => {}));
   const patterns = isLinear ? [] : [given, wanted].flatMap((schema) => patternsIn(schema));

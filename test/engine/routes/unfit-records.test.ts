@@ -289,3 +289,51 @@ t.test('a contract whose proofs would take long is warned of in time', async (t)
     'requests, records and replies are compared in 100000 steps, and not all were: their schemas are too large';
   t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...told, end] });
 });
+
+t.test('a cursor that is shorter than an order of its list needs is refused at the build', async (t) => {
+  const ordered = (orders: Record<string, string>, columns: Record<string, Partial<Column>> = {}): AnyDomain => {
+    const { pets } = withColumns(columns);
+    return { pets: { ...pets, lists: { orders } } as AnyDomain[string] };
+  };
+  const by =
+    (...names: string[]): Edit =>
+    ({ listPets }) =>
+      listPets.parameters.push(
+        { name: 'order', in: 'query', schema: { type: 'string', enum: names } },
+        { name: 'X-Order', in: 'header', schema: { type: 'string', enum: ['other'] } },
+      );
+  const after = 'operation listPets: parameter after: cannot be the cursor of the order';
+  const short = (order: string, length: number) =>
+    `${after} ${order}, which may have ${length} characters: it must have at most 64 characters`;
+  const [byName, newest] = [
+    ordered({ name: 'name', id: '-id' }),
+    ordered({ newest: '-addedAt' }, { addedAt: { type: 'time', set: 'created' } }),
+  ];
+  const addedAt: Edit = ({ Pet }) => (Pet.properties.addedAt = { type: 'string', format: 'date-time' });
+  const all =
+    (...edits: Edit[]): Edit =>
+    (parts) => {
+      for (const edit of edits) edit(parts);
+    };
+  const kind =
+    (schema: Json): Edit =>
+    ({ Pet }) =>
+      (Pet.properties.kind = schema);
+  const longEnough: Edit = ({ after: { schema } }) => (schema.maxLength = 4000);
+  // biome-ignore format: a table
+  const cases: [edit: Edit, domain: AnyDomain, errors: string[], warnings?: string[], isLinear?: boolean][] = [
+    [by('name'), byName, [short('name', 1404)]],
+    [by('name', 'id'), byName, [short('name', 1404), short('id', 71)]],
+    [all(by('name'), longEnough), byName, []],
+    [by('name'), byName, [], [], false],
+    [all(by('newest'), addedAt), newest, [short('newest', 76)]],
+    // Nothing says whether the handler asks for it.
+    [addedAt, newest, [], [short('newest', 76)]],
+    [all(by('kind'), kind({ ...TEXT, format: 'uuid' })), ordered({ kind: 'kind' }, { kind: { type: 'uuid' } }), [short('kind', 92)]],
+    [all(by('kind'), kind({ type: 'integer', format: 'int32' })), ordered({ kind: 'kind' }, { kind: { type: 'int32' } }), []],
+    [all(by('kind'), kind({ type: 'number' })), ordered({ kind: 'kind' }, { kind: { type: 'number' } }), [short('kind', 70)]],
+    [() => {}, { pets: { ...ours.pets, lists: undefined } as unknown as AnyDomain[string] }, []],
+  ];
+  for (const [edit, domain, errors, warnings = [], isLinear = true] of cases)
+    t.strictSame(await judge(t, edited(edit), domain, isLinear), { errors, warnings }, `${edit}`);
+});
