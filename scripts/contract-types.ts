@@ -50,7 +50,7 @@ export async function buildTypes(contract: Document): Promise<Source> {
   markReferences(document, document);
   dropUntyped(document);
   widenOthers(document);
-  pointMappings(document, components.schemas);
+  pointMappings(document, document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
     emptyObjectsUnknown: true,
@@ -147,16 +147,16 @@ function widenOthers(node: unknown, key = ''): void {
   if (isTyped) node.patternProperties = { ...patternProperties, ...Object.fromEntries(named) };
 }
 
-/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). No other file is read for one. */
-function pointMappings(node: unknown, schemas: object = {}): void {
+/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). Nothing else is read for one. */
+function pointMappings(node: unknown, document: Document): void {
   if (!isNode(node)) return;
   const { discriminator }: Keywords = node;
   const mapping = discriminator?.mapping ?? {};
   for (const [name, schema] of Object.entries(mapping)) {
-    if (Object.hasOwn(schemas, schema)) mapping[name] = `#/components/schemas/${schema}`;
-    else if (!String(schema).startsWith('#/')) delete mapping[name];
+    if (Object.hasOwn(document.components?.schemas ?? {}, schema)) mapping[name] = `#/components/schemas/${schema}`;
+    else if (lookUp(document, schema) === undefined) delete mapping[name];
   }
-  for (const child of Object.values(node)) pointMappings(child, schemas);
+  for (const child of Object.values(node)) pointMappings(child, document);
 }
 
 /** A field is read-only or write-only also where the schema that it refers to says so. */

@@ -275,6 +275,30 @@ const refusals: Refusal[] = [
     },
   ],
   [
+    'a discriminator whose field no alternative has',
+    'operation createPet: discriminator type: no alternative has this field',
+    (c) => {
+      c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
+      const oneOf = [{ $ref: '#/components/schemas/Ball' }];
+      c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'type' } };
+    },
+  ],
+  [
+    'a discriminator whose mapping leads nowhere',
+    'operation createPet: discriminator kind: its mapping kit leads to #/components/schemas/Kit, which is not in this document',
+    (c) => {
+      c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
+      const oneOf = [{ $ref: '#/components/schemas/Ball' }];
+      const mapping = { ball: 'Ball', kit: '#/components/schemas/Kit' };
+      c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'kind', mapping } };
+    },
+  ],
+  [
+    'a response as a schema',
+    'operation createPet: $ref #/components/responses/Failure leads to no schema',
+    (c) => (c.components.schemas.NewPet.properties.toy = { $ref: '#/components/responses/Failure' }),
+  ],
+  [
     'a recursion in whose alternatives a field has 64 bits or fewer',
     'operation createPet: body.tree.next.value: is int64 in one alternative and not in another',
     (c) => {
