@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { ContractError } from '../src/engine/contract/contract.ts';
-import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
+import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
 import { toDoubles } from '../src/engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { isNames } from '../src/engine/schema/keys.ts';
@@ -105,15 +105,17 @@ function plain(parameter: ParameterNode): void {
   if (keywordsOf(parameter.schema).default !== undefined) parameter.required = true;
 }
 
-/** A header that need not be there: openapi-typescript takes one that is referred to for required. */
+/** JSON in a header is text. And openapi-typescript takes a header that is referred to for required. */
 function inlineHeaders(node: unknown, document: Document): void {
   if (!isNode(node)) return;
   const { headers } = node;
   for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
-    const target = isNode(header) && typeof header.$ref === 'string' ? lookUp(document, header.$ref) : undefined;
-    if (!isNode(target) || target.required) continue;
-    const type = Object.entries(target).filter(([key]) => key === 'schema' || key === 'content');
-    (headers as Record<string, unknown>)[name] = Object.fromEntries(type);
+    if (!isNode(header)) continue;
+    const target = typeof header.$ref === 'string' ? lookUp(document, header.$ref) : undefined;
+    const { schema, content, required = false } = (target ?? header) as HeaderNode;
+    const isJson = isNode(content) && Object.keys(content).some((type) => type.includes('/'));
+    if (!isJson && (!isNode(target) || required)) continue;
+    (headers as Record<string, unknown>)[name] = { schema: isJson ? { type: 'string' } : schema, required };
   }
   for (const child of Object.values(node)) inlineHeaders(child, document);
 }

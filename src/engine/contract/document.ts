@@ -98,7 +98,7 @@ export interface MediaNode extends ValueNode {
 export type ExampleNode = Node & { value?: unknown };
 export type EncodingNode = Node & { contentType?: string; style?: string; explode?: boolean };
 export type BodyNode = Node & { required?: boolean; content: Named<MediaNode>; 'x-max-bytes'?: number };
-export type HeaderNode = Node & { required?: boolean; schema?: Schema };
+export type HeaderNode = Node & { required?: boolean; schema?: Schema; content?: Named<MediaNode> };
 export type LinkNode = Node & { operationId?: string; operationRef?: string; parameters?: Named<unknown> };
 
 export interface ResponseNode extends Node {
