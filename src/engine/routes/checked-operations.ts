@@ -77,9 +77,7 @@ function checkFillable({ replies }: Operation, refuse: Refuse): void {
 }
 
 /** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */
-function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse): void {
-  const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
-  if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
+function checkStrictly({ body, replies }: Operation, refuse: Refuse): void {
   for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
   for (const { status, schema } of inAllTypes(replies)) checkRequired(schema, `response ${status}: body`, refuse);
 }
