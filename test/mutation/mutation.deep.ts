@@ -245,7 +245,7 @@ t.test('operations with parameters and bodies of every kind are edited and probe
     ['tests', 'Box', 'changed: properties mail readOnly true'],
     ['tests', 'Box', 'changed: properties mail writeOnly true'],
     ['follows', 'Toy', 'discriminator removed'],
-    ['tests', 'Toy', 'discriminator changed: propertyName kindX'],
+    ['start', 'Toy', 'discriminator changed: propertyName kindX'],
     ['follows', 'Toy', 'discriminator changed: mapping kit removed'],
     ['follows', 'Toy', 'discriminator changed: mapping kit removed, kitX'],
   ];
