@@ -24,7 +24,7 @@ const PLACES = [
     'src/contract-first/engine/routes/handler.ts',
     'src/contract-first/engine/{tokens,error-body}.ts',
     'src/contract-first/engine/routes/directed.ts',
-    'src/contract-first/store/asking.ts',
+    'src/contract-first/{json/marked,store/asking}.ts',
     'src/contract-first/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];

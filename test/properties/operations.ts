@@ -96,10 +96,10 @@ function toParameter(source: Json): Parameter {
     schema,
     explode = place === 'query',
     'x-opaque': isOpaque = false,
-    'x-kept-hours': hours,
   } = source;
+  const isKept = place === 'header' && name.toLowerCase() === 'idempotency-key';
   const list = schema.type === 'array' ? (explode && place === 'query' ? 'repeated' : 'joined') : undefined;
-  return { name, in: place, required, list, isOpaque, isKept: hours !== undefined, schema };
+  return { name, in: place, required, list, isOpaque, isKept, schema };
 }
 
 function toBodies({ required = false, content, 'x-max-bytes': maxBytes }: Json): NonNullable<Operation['body']>[] {

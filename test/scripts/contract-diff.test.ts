@@ -129,6 +129,199 @@ t.test('of several types of a reply, another one that is sent breaks clients', a
   ]);
 });
 
+t.test('generated clients take their types from the first type of a reply', async (t) => {
+  const place = 'listPets 200';
+  const csv = (...names: string[]): Edit => {
+    const toMedia = (name: string, { 'application/json': json }: Json) => [name, name.endsWith('json') ? json : {}];
+    return ({ listPets: { responses } }) => {
+      const { content } = responses['200'];
+      responses['200'].content = Object.fromEntries(names.map((name) => toMedia(name, content)));
+    };
+  };
+  const [json, text] = ['application/json', 'text/csv'];
+  const first = (from: string, to: string) =>
+    `breaking: ${place}: content type that is listed first changed from ${from} to ${to}`;
+  const added = `compatible: ${place} body: content type ${text} was added`;
+  judgesEach(t, SOURCE, [
+    [csv(json, text), [added]],
+    [csv(text, json), [added, first(json, text)]],
+  ]);
+  judgesEach(t, edited(csv(json, text)), [[csv(text, json), [first(json, text)]]]);
+});
+
+t.test('a query parameter takes its name from an object that takes any', async (t) => {
+  const filter = (schema: Json, more: object = {}) => ({
+    name: 'filter',
+    in: 'query',
+    schema: { type: 'object', ...schema },
+    ...more,
+  });
+  const page = filter({ properties: { size: TEXT } }, { name: 'page' });
+  const with_ = (...added: Json[]) => edited(({ listPets }) => listPets.parameters.push(...added));
+  const name = { name: 'name', in: 'query', schema: TEXT };
+  const added = 'compatible: listPets query.name: was added, and is optional';
+  const taken = 'breaking: listPets query.name: takes name from filter';
+  // biome-ignore format: a table
+  const cases: [before: Json[], after: Json[], reported: string[]][] = [
+    [[filter({})], [filter({}), name], [added, taken]],
+    [[filter({ additionalProperties: TEXT })], [filter({ additionalProperties: TEXT }), name], [added, taken]],
+    [[filter({ additionalProperties: false })], [filter({ additionalProperties: false }), name], [added]],
+    [[filter({ properties: { name: TEXT }, additionalProperties: false })],
+      [filter({ properties: { name: TEXT }, additionalProperties: false }), name], [added, taken]],
+    [[filter({}, { style: 'deepObject' })], [filter({}, { style: 'deepObject' }), name], [added]],
+    [[filter({})], [filter({}), { ...name, in: 'header' }], ['compatible: listPets header.name: was added, and is optional']],
+    [[filter({})], [filter({}), page], ['compatible: listPets query.page: was added, and is optional',
+      'breaking: listPets query.page: takes size from filter']],
+    [[filter({}), name], [filter({}), name], []],
+    [[filter({}), name], [name], ['breaking: listPets query.filter: was removed']],
+  ];
+  for (const [before, after, reported] of cases) t.strictSame(report(with_(...before), with_(...after)), reported);
+});
+
+t.test('a new path takes requests from one that has a parameter there', async (t) => {
+  const place = (paths: Json, path: string, schemas: Json[], method = 'get') => {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const parameters = names.map((name, index) => ({
+      ...{ name, in: 'path', required: true },
+      schema: schemas[index] === null ? undefined : (schemas[index] ?? TEXT),
+    }));
+    paths[path] = {
+      [method]: { operationId: `${method} ${path}`, parameters, responses: { 204: { description: '-' } } },
+    };
+  };
+  const whole = { type: 'integer', minimum: 1 };
+  // biome-ignore format: a table
+  const cases: [old: string, schemas: Json[], added: string, isTaken: boolean, method?: string][] = [
+    ['/notes/{name}', [], '/notes/mine', true],
+    ['/notes/{name}', [], '/notes/mine', false, 'post'],
+    ['/notes/{name}', [], '/notes/', false],
+    ['/notes/{name}', [{ ...TEXT, pattern: '^[0-9]+$' }], '/notes/mine', false],
+    ['/notes/{name}', [{ ...TEXT, format: 'uuid' }], '/notes/mine', false],
+    ['/notes/{name}', [{ $ref: '#/components/schemas/PetName' }], '/notes/mine', true],
+    ['/notes/{name}', [{ $ref: '#/components/schemas/PetStatus' }], '/notes/mine', false],
+    ['/notes/{name}', [{ $ref: '#/components/schemas/PetStatus' }], '/notes/sold', true],
+    ['/notes/{id}', [whole], '/notes/mine', false],
+    ['/notes/{id}', [whole], '/notes/7', true],
+    ['/notes/{id}', [{ type: 'integer', format: 'int64' }], '/notes/7', true],
+    ['/notes/{ids}', [{ type: 'array', items: whole }], '/notes/mine', true],
+    ['/notes/{name}/{part}', [], '/notes/mine', false],
+    ['/notes/{name}/{part}', [], '/notes/mine/{part}', true],
+    ['/notes/{name}/parts', [], '/notes/mine/{part}', true],
+    ['/notes/mine/{part}', [], '/notes/{name}/parts', false],
+    ['/notes/mine', [], '/notes/{name}', false],
+    ['/notes/{name}', [], '/notes/{name}.json', true],
+    ['/notes/{name}.json', [], '/notes/{name}.xml', false],
+    ['/notes/{name}.json', [], '/notes/mine.json', true],
+    ['/notes/a-{name}', [], '/notes/b-{name}', false],
+    ['/notes/{name}', [null], '/notes/mine', true],
+    ['/notes/{name}.json', [], '/notes/mine', false],
+    ['/notes/{name}', [], '/note/mine', false],
+  ];
+  for (const [old, schemas, added, isTaken, method = 'get'] of cases) {
+    const before = edited(({ paths }) => place(paths, old, schemas));
+    const after = edited(({ paths }) => place(paths, added, [], method), before);
+    const told = `${method} ${added}: was added, as ${method.toUpperCase()} ${added}`;
+    const reported = isTaken ? [`breaking: ${told}, and takes requests from get ${old}`] : [`compatible: ${told}`];
+    t.strictSame(report(before, after), reported, `${added} beside ${old}`);
+  }
+});
+
+t.test('a range, or the general reply, may become the statuses that it stood for', async (t) => {
+  const text = (schema: Json) => ({ description: '-', content: { 'application/json': { schema } } });
+  const byClass = edited(({ getPet }) => (getPet.responses = { 200: text(TEXT), '4XX': text(TEXT) }));
+  const as =
+    (replies: Json): Edit =>
+    ({ getPet }) =>
+      (getPet.responses = { 200: text(TEXT), ...replies });
+  const added = (...all: string[]) => all.map((status) => `compatible: getPet ${status}: was added`);
+  const removed = (verdict: string, status: string) => `${verdict}: getPet ${status}: was removed`;
+  const whole = { type: 'integer' };
+  judgesEach(t, byClass, [
+    [as({ 400: text(TEXT), 404: text(TEXT) }), [removed('compatible', '4XX'), ...added('400', '404')]],
+    [
+      as({ 400: text(whole) }),
+      [removed('compatible', '4XX'), ...added('400'), 'breaking: getPet 400 body: type changed from string to integer'],
+    ],
+    [as({}), [removed('breaking', '4XX')]],
+    [as({ 500: text(TEXT) }), [removed('breaking', '4XX'), ...added('500')]],
+  ]);
+  const byBoth = edited(({ getPet }) => (getPet.responses.default = text(whole)), byClass);
+  judgesEach(t, byBoth, [
+    // Others of the class are the general reply now.
+    [
+      as({ 404: text(TEXT), default: text(whole) }),
+      [
+        removed('compatible', '4XX'),
+        'breaking: getPet default body: type changed from string to integer',
+        ...added('404'),
+      ],
+    ],
+    [as({ '4XX': text(TEXT), '5XX': text(whole) }), [removed('compatible', 'default'), ...added('5XX')]],
+    [as({ '4XX': text(TEXT), 404: text(TEXT) }), [removed('breaking', 'default'), ...added('404')]],
+  ]);
+  const sent =
+    (replies: Json): Edit =>
+    ({ contract }) =>
+      (contract.webhooks = { sold: { post: { responses: replies } } });
+  judgesEach(t, edited(sent({ '2XX': text(TEXT) })), [
+    [
+      sent({ 200: text(TEXT) }),
+      [
+        'breaking: contract webhook sold POST 2XX: was removed',
+        'compatible: contract webhook sold POST 200: was added',
+      ],
+    ],
+  ]);
+});
+
+t.test('a contract may be written in another version of OpenAPI that says the same', async (t) => {
+  const old = edited(({ contract, NewPet, limit }) => {
+    contract.openapi = '3.0.3';
+    NewPet.properties.note = { type: 'string', nullable: true };
+    Object.assign(limit.schema, { minimum: 0, exclusiveMinimum: true });
+  });
+  const now = edited(({ contract, NewPet, limit }) => {
+    contract.openapi = '3.1.0';
+    NewPet.properties.note = { type: ['string', 'null'] };
+    delete limit.schema.minimum;
+    limit.schema.exclusiveMinimum = 0;
+  }, old);
+  t.strictSame(report(old, now), ['compatible: contract: openapi changed from 3.0.3 to 3.1.0']);
+  t.strictSame(report(now, old), ['compatible: contract: openapi changed from 3.1.0 to 3.0.3']);
+});
+
+t.test('a parameter may become an array of what it was where one value is written as one item', async (t) => {
+  const as = (schema: Json, more: object = {}) =>
+    edited(({ listPets }) => listPets.parameters.push({ name: 'tag', in: 'query', schema, ...more }));
+  const listOf = (items: Json, more: object = {}) => ({ type: 'array', items, ...more });
+  const [whole, longest] = [{ type: 'integer' }, { ...TEXT, maxLength: 9 }];
+  const [joined, piped] = [{ explode: false }, { style: 'pipeDelimited', explode: false }];
+  const changed = 'compatible: listPets query.tag: became an array of what it was';
+  const of = (what: string) => `breaking: listPets query.tag${what}`;
+  const retyped = of(': type changed from string to array');
+  // biome-ignore format: a table
+  const cases: [before: Json, after: Json, more: object, reported: string[]][] = [
+    [TEXT, listOf(TEXT), {}, [changed]],
+    [longest, listOf(TEXT, { maxItems: 5, minItems: 1 }), {}, [changed]],
+    [TEXT, listOf(TEXT, { minItems: 2 }), {}, [changed, of(': minItems changed from 1 to 2')]],
+    [TEXT, listOf(TEXT, { maxItems: 0 }), {}, [changed, of(': maxItems changed from 1 to 0')]],
+    [TEXT, listOf(longest), {}, [changed, of('[]: maxLength 9 was added')]],
+    [TEXT, listOf(whole), {}, [changed, of('[]: type changed from string to integer')]],
+    [{ ...TEXT, default: 'a' }, listOf(TEXT, { default: ['a'] }), {}, [changed]],
+    [{ ...TEXT, default: 'a' }, listOf(TEXT), {}, [changed, of(': default ["a"] was removed')]],
+    [whole, listOf(whole), joined, [changed]],
+    [whole, listOf(whole), piped, [changed]],
+  ];
+  for (const [before, after, more, reported] of cases) t.strictSame(report(as(before), as(after, more)), reported);
+  // A text with a comma would be two items, and several values are none that was one.
+  t.ok(report(as(TEXT), as(listOf(TEXT), joined)).includes(retyped));
+  t.ok(report(as(TEXT), as(listOf(TEXT), piped)).includes(retyped));
+  t.ok(report(as(listOf(TEXT)), as(TEXT)).includes(of(': type changed from array to string')));
+  const inReply = (schema: Json) => edited(({ created }) => (created.headers.Tag = { schema }));
+  const inHeader = 'breaking: createPet 201 header tag: type changed from string to array';
+  t.ok(report(inReply(TEXT), inReply(listOf(TEXT))).includes(inHeader));
+});
+
 t.test('the name of a header that has a key may be written in other letters', async (t) => {
   const inHeader = edited(({ securitySchemes }) => {
     securitySchemes.partnerKey = { type: 'apiKey', in: 'header', name: 'X-Key' };

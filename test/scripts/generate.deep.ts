@@ -37,3 +37,30 @@ t.test('a 64-bit integer that may be null is a bigint or null in the types', asy
   t.equal(generate(folder).status, 0);
   t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *owner\?: bigint \| null;$/m);
 });
+
+t.test(
+  'what cannot be proven to fit a record is a warning with its position, and what does not fit is an error',
+  (t) => {
+    const withPattern = (pattern: string, maxLength: number): Edit => {
+      return ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, pattern, maxLength });
+    };
+    const unproven = generate(copyProject(t, edited(withPattern('^[^\\x00]{0,255}$', 255))));
+    t.equal(unproven.status, 0, unproven.stderr);
+    t.match(
+      unproven.stderr,
+      /^warning: openapi\/petstore\.yaml:1:\d+: operation createPet: its body\.name: cannot be proven to fit schema Pet, which stores it$/m,
+    );
+    const shorter = generate(
+      copyProject(
+        t,
+        edited(({ Pet, PetName }) => (Pet.properties.name = { ...PetName, maxLength: 9 })),
+      ),
+    );
+    t.equal(shorter.status, 1);
+    t.match(
+      shorter.stderr,
+      /^openapi\/petstore\.yaml:1:\d+: operation createPet: its body\.name: "x{10}" is let in, and not stored by schema Pet: /,
+    );
+    t.end();
+  },
+);

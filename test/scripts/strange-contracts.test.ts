@@ -109,6 +109,14 @@ t.test('a discriminator without alternatives takes no field away', async (t) => 
   );
 });
 
+t.test('a discriminator of a schema that no operation uses may lead nowhere', async (t) => {
+  const A = { type: 'object', properties: { kind: { type: 'string' } } };
+  const mapping = { a: '#/components/schemas/A', b: '#/components/schemas/B', c: 'C' };
+  const Any = { oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: 'kind', mapping } };
+  const { document } = await load(t, toYaml({}, { components: { schemas: { A, Any } } }));
+  t.match((await buildTypes(document)).text.replace(/\s+/g, ' '), 'Any: components["schemas"]["A"]; ');
+});
+
 t.test('a list that is its own item has a type by itself', async (t) => {
   const itself = { $ref: '#/components/schemas/A' };
   const forms: [Json, RegExp][] = [

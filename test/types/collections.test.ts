@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type Changing, isRefused } from '../../src/contract-first/store/collection.ts';
-import type { AnyDomain, CollectionOf, Referenced } from '../../src/contract-first/store/description.ts';
+import { type ChangesOf, type Changing, isRefused } from '../../src/contract-first/store/collection.ts';
+import type { AnyDomain, CollectionOf, NewOf, Referenced } from '../../src/contract-first/store/description.ts';
 import { refused } from '../../src/contract-first/store/transactions.ts';
 import { pets } from '../../src/pets/domain.ts';
 import type { OwnStore } from '../database.ts';
@@ -33,6 +33,10 @@ export async function wrong({ records }: OwnStore): Promise<void> {
   const open: typeof pet & { [name: string]: unknown } = pet;
   // @ts-expect-error: it may have any field
   await records.create(open);
+  // @ts-expect-error: the store sets it, and nothing is added to it
+  await records.update(1n, { id: { add: 1n } });
+  // @ts-expect-error: nor is it taken away
+  await records.update(1n, { id: null });
   // @ts-expect-error: a name cannot be taken away
   await records.update(1n, { name: null });
   // @ts-expect-error: a sum may be refused, so it is not a pet yet
@@ -41,6 +45,9 @@ export async function wrong({ records }: OwnStore): Promise<void> {
 
 /** And these must. */
 export async function right({ records }: OwnStore): Promise<void> {
+  const changes: ChangesOf<Omit<NewOf<typeof pets>, 'categoryId'>> = {};
+  // No number can be added: the change is not refused.
+  (await records.update(1n, changes))?.name.trim();
   const { id, name }: { id: bigint; name: string } = await records.create({ name: 'Rex', categoryId: 7n });
   const all: { id: bigint }[] = await records.createAll([{ name, categoryId: id }]);
   const sum = await records.update(all[0]?.id ?? id, { categoryId: { add: 1n } });

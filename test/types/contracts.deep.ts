@@ -75,10 +75,32 @@ t.test('a status of a declared range is an answer, with the body and headers of 
   for (const other of said.slice(7)) t.match(other, /not assignable/);
 });
 
+t.test('a header that is JSON is answered as text', async (t) => {
+  const schema = { type: 'object', properties: { size: { type: 'integer' } } };
+  const info = { content: { 'application/json': { schema } } };
+  const headers = { 'X-Info': info, 'X-Other': { $ref: '#/components/headers/X-Other' } };
+  const yaml = withPaths({ '/echoes': { post: operation('echo', { responses: { '200': { headers } } }) } }, (parts) => {
+    parts.headers['X-Other'] = { ...info, required: true };
+    parts.NewPet.properties.headers = { type: 'object', properties: { content: { type: 'string' } } };
+  });
+  const answer = (value: string) => `async () => ({ status: 200, headers: ${value} })`;
+  const [right, wrong, missing] = await diagnose(yaml, [
+    answer(`{ 'X-Info': JSON.stringify({ size: 1 }), 'X-Other': '{}' }`),
+    answer(`{ 'X-Info': { size: 1 }, 'X-Other': '{}' }`),
+    answer(`{ 'X-Info': '{}' }`),
+  ]);
+  t.equal(right, '');
+  t.match(wrong, /200\.headers\.X-Info/);
+  t.match(missing, /200\.headers\.X-Other is missing/);
+});
+
 t.test('who calls is known where the operation needs one', async (t) => {
   const answer =
     'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
   t.strictSame(await diagnose(echo({}), [answer]), ['']);
+  const optional = echo({ security: [{ bearerAuth: [] }, {}] });
+  t.strictSame(await diagnose(optional, [answer.replace('caller.id', "(caller?.id ?? '').trim()")]), ['']);
+  t.match(await diagnose(optional, [answer]), [/'caller' is possibly 'undefined'/]);
   t.match(await diagnose(echo({ security: [] }), [answer]), [
     /'caller' is possibly 'undefined'|does not exist on type 'never'/,
   ]);

@@ -36,8 +36,8 @@ export async function lint(...files: string[]): Promise<string> {
       checkFile(ref);
       const found = (await problemsOf(ref, config)).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
-      // Reports formats and defaults that the server would treat as annotations.
-      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, own);
+      // Reports formats and defaults that the server would treat as annotations. A rule has judged the patterns.
+      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, { ...own, isLinear: true });
     } catch (error) {
       reports.push(`${ref}:\n${toLines(error as Error, ref).join('')}`);
     }

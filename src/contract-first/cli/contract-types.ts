@@ -4,7 +4,7 @@ import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { checkShapes } from '../contract/schema/shapes.ts';
 import { ContractError } from '../engine/contract/contract.ts';
-import { type Document, operationsOf, type ParameterNode } from '../engine/contract/document.ts';
+import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../engine/contract/document.ts';
 import { toDoubles } from '../engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { isNames } from '../engine/schema/keys.ts';
@@ -50,7 +50,7 @@ export async function buildTypes(contract: Document): Promise<Source> {
   markReferences(document, document);
   dropUntyped(document);
   widenOthers(document);
-  pointMappings(document, components.schemas);
+  pointMappings(document, document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
     emptyObjectsUnknown: true,
@@ -105,15 +105,17 @@ function plain(parameter: ParameterNode): void {
   if (keywordsOf(parameter.schema).default !== undefined) parameter.required = true;
 }
 
-/** A header that need not be there: openapi-typescript takes one that is referred to for required. */
+/** JSON in a header is text. And openapi-typescript takes a header that is referred to for required. */
 function inlineHeaders(node: unknown, document: Document): void {
   if (!isNode(node)) return;
   const { headers } = node;
   for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
-    const target = isNode(header) && typeof header.$ref === 'string' ? lookUp(document, header.$ref) : undefined;
-    if (!isNode(target) || target.required) continue;
-    const type = Object.entries(target).filter(([key]) => key === 'schema' || key === 'content');
-    (headers as Record<string, unknown>)[name] = Object.fromEntries(type);
+    if (!isNode(header)) continue;
+    const target = typeof header.$ref === 'string' ? lookUp(document, header.$ref) : undefined;
+    const { schema, content, required = false } = (target ?? header) as HeaderNode;
+    const isJson = isNode(content) && Object.keys(content).some((type) => type.includes('/'));
+    if (!isJson && (!isNode(target) || required)) continue;
+    (headers as Record<string, unknown>)[name] = { schema: isJson ? { type: 'string' } : schema, required };
   }
   for (const child of Object.values(node)) inlineHeaders(child, document);
 }
@@ -147,16 +149,16 @@ function widenOthers(node: unknown, key = ''): void {
   if (isTyped) node.patternProperties = { ...patternProperties, ...Object.fromEntries(named) };
 }
 
-/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). No other file is read for one. */
-function pointMappings(node: unknown, schemas: object = {}): void {
+/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). Nothing else is read for one. */
+function pointMappings(node: unknown, document: Document): void {
   if (!isNode(node)) return;
   const { discriminator }: Keywords = node;
   const mapping = discriminator?.mapping ?? {};
   for (const [name, schema] of Object.entries(mapping)) {
-    if (Object.hasOwn(schemas, schema)) mapping[name] = `#/components/schemas/${schema}`;
-    else if (!String(schema).startsWith('#/')) delete mapping[name];
+    if (Object.hasOwn(document.components?.schemas ?? {}, schema)) mapping[name] = `#/components/schemas/${schema}`;
+    else if (lookUp(document, schema) === undefined) delete mapping[name];
   }
-  for (const child of Object.values(node)) pointMappings(child, schemas);
+  for (const child of Object.values(node)) pointMappings(child, document);
 }
 
 /** A field is read-only or write-only also where the schema that it refers to says so. */

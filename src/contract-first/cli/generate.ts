@@ -70,11 +70,13 @@ async function generate(path: string): Promise<string[]> {
   const { domain, toErrorBody, verifyToken } = await loadOwnParts();
   const { describeUndeclared } = await import('../contract/checks/own-replies.ts');
   // Refuses what the server would refuse at its start, in the same words.
-  checkOperations(contract, { toErrorBody, domain });
+  const slow = describeSlowPatterns(contract);
+  const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   checkMigrations(domain);
+  for (const warning of toLocated(warnings, contract.yaml.toString(), path))
+    console.error(toPrintable(`warning: ${warning}`));
   for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
-  const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);
   const problems = [
     ...describeUndeclared(contract),

@@ -2,11 +2,11 @@
 import type { ReadContract } from '../engine/contract/contract.ts';
 import type { Schema } from '../engine/schema/json.ts';
 import type { AnyDomain } from '../store/description.ts';
-import { buildResolve } from './schema/references.ts';
+import { resolveOf } from './schema/references.ts';
 
 /** By the names of the schemas. A collection whose schema the contract does not have is left out: it stores nothing. */
 export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, Schema> {
-  const resolve = buildResolve(document);
+  const resolve = resolveOf(document);
   const names = Object.values(domain).map(({ schema }) => schema);
   const declared = names.filter((name) => document.components?.schemas?.[name] !== undefined);
   const toRecord = (name: string) =>

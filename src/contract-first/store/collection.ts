@@ -112,14 +112,20 @@ type IsMerged<Value> = unknown extends Value
       ? true
       : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
-type Change<Value> =
-  | PatchOf<Exclude<Value, undefined>>
-  | (undefined extends Value ? null : never)
-  | ([Exclude<Value, null | undefined>] extends [bigint]
-      ? { add: bigint }
-      : [Exclude<Value, null | undefined>] extends [number]
-        ? { add: number }
-        : never);
+/** A field that the store sets is `undefined`: nobody changes it. */
+type Change<Value> = [Exclude<Value, undefined>] extends [never]
+  ? never
+  :
+      | PatchOf<Exclude<Value, undefined>>
+      | (undefined extends Value ? null : never)
+      | Sum<Exclude<Value, null | undefined>>;
+type Sum<Value> = [Value] extends [never]
+  ? never
+  : [Value] extends [bigint]
+    ? { add: bigint }
+    : [Value] extends [number]
+      ? { add: number }
+      : never;
 
 /** The fields of an object that change. Null removes an optional one. */
 type PatchOf<Value> = Value extends readonly unknown[]

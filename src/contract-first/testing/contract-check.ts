@@ -113,9 +113,11 @@ export class ContractCheck {
       const text = headers[name.toLowerCase()];
       if (text === undefined && header.required) problems.push(`header ${name} is missing`);
       if (text === undefined) continue;
-      const isNumber = [header.schema.type].flat().some((type) => type === 'integer' || type === 'number');
-      const value = isNumber ? Number(text) : text;
-      if (!this.#ajv.validate(header.schema, value)) problems.push(`header ${name}: ${this.#ajv.errorsText()}`);
+      const { schema = {}, content } = header;
+      const isNumber = [schema.type].flat().some((type) => type === 'integer' || type === 'number');
+      const value = content?.['application/json'] ? JSON.parse(text) : isNumber ? Number(text) : text;
+      if (!this.#ajv.validate(content?.['application/json'].schema ?? schema, value))
+        problems.push(`header ${name}: ${this.#ajv.errorsText()}`);
     }
     const known = [
       ...HTTP_HEADERS,

@@ -188,6 +188,9 @@ const SERVED: Record<string, Json> = {
   'A status, ranges': { responses: { '4XX': error, '5XX': error, default: error } },
   '`application/json`, or a type': { responses: { '200': content('application/a+json') } },
   'Any other type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
+  'A header with `content`': {
+    responses: { '200': { ...json({}), headers: { 'X-Info': { description: 'It.', ...json(object({ a: int64 })) } } } },
+  },
   Links: { responses: { '200': { ...json({}), links: { next: { operationId: 'listPets' } } } } },
   '`http` with `bearer`': { security: [{ bearerAuth: ['pets:read'] }] },
   'API keys in': key('inHeader'),

@@ -275,6 +275,30 @@ const refusals: Refusal[] = [
     },
   ],
   [
+    'a discriminator whose field no alternative has',
+    'operation createPet: discriminator type: no alternative has this field',
+    (c) => {
+      c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
+      const oneOf = [{ $ref: '#/components/schemas/Ball' }];
+      c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'type' } };
+    },
+  ],
+  [
+    'a discriminator whose mapping leads nowhere',
+    'operation createPet: discriminator kind: its mapping kit leads to #/components/schemas/Kit, which is not in this document',
+    (c) => {
+      c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
+      const oneOf = [{ $ref: '#/components/schemas/Ball' }];
+      const mapping = { ball: 'Ball', kit: '#/components/schemas/Kit' };
+      c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'kind', mapping } };
+    },
+  ],
+  [
+    'a response as a schema',
+    'operation createPet: $ref #/components/responses/Failure leads to no schema',
+    (c) => (c.components.schemas.NewPet.properties.toy = { $ref: '#/components/responses/Failure' }),
+  ],
+  [
     'a recursion in whose alternatives a field has 64 bits or fewer',
     'operation createPet: body.tree.next.value: is int64 in one alternative and not in another',
     (c) => {
@@ -344,6 +368,11 @@ const refusals: Refusal[] = [
     'operation createPet: response 201: link self: operation getPet has no parameter query.petId',
     (c) => rename(c.paths['/pets'].post.responses['201'].links.self.parameters, 'petId', 'query.petId'),
   ],
+  [
+    'a link to a field that the reply does not have',
+    'operation createPet: response 201: link self: the body of the response has no petId',
+    (c) => (c.paths['/pets'].post.responses['201'].links.self.parameters.petId = '$response.body#/petId'),
+  ],
 ];
 
 for (const [sentence, problem, edit] of refusals) {
@@ -355,6 +384,25 @@ for (const [sentence, problem, edit] of refusals) {
     else t.strictSame(error.problems, [problem].flat());
   });
 }
+
+t.test('a link may lead to any part of a body that the reply may have', async (t) => {
+  const string = { type: 'string' };
+  const schemas = [
+    { type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: { b: string } } } } },
+    { type: 'object', properties: { c: string }, additionalProperties: true },
+    { type: 'object', anyOf: [{ properties: { a: string } }], properties: { c: string } },
+    { type: 'object' },
+    undefined,
+  ];
+  for (const schema of schemas) {
+    const { file } = edited(t, (c) => {
+      const created = c.paths['/pets'].post.responses['201'];
+      created.links.self.parameters.petId = '$response.body#/a/0/b';
+      created.content = schema ? { 'application/json': { schema } } : {};
+    });
+    t.ok((await loadContract(file)).operations.has('createPet'), JSON.stringify(schema));
+  }
+});
 
 t.test('what a reference leads to is read, wherever it stands', async (t) => {
   const { file } = edited(t, (c) => {

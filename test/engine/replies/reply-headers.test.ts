@@ -8,6 +8,11 @@ const headers = {
   'X-Short': header({ type: 'string', maxLength: 3 }),
   'X-Kind': header({ type: 'string', enum: ['a', 'b'] }),
   'X-Code': header({ type: 'string', pattern: '^[A-Z]+$' }, { required: true }),
+  'X-Info': {
+    description: 'A header.',
+    content: { 'application/json': { schema: { type: 'object', properties: { size: { type: 'integer' } } } } },
+  },
+  'X-Note': { description: 'A header.', content: { 'text/plain': {} } },
   'X-Count': header({ type: 'integer', format: 'int64', minimum: 1 }),
 };
 const text = { content: { 'text/plain': { schema: { type: 'string' } } } };
@@ -36,6 +41,8 @@ t.test('a header that breaks its schema is a 500, and the log has every cause', 
       'header.X-Kind must be one',
     ],
     [{ 'X-Code': 'A', 'X-Count': 0n }, 'header.X-Count must be at least 1'],
+    [{ 'X-Code': 'A', 'X-Info': '{"size":"1"}' }, 'header.X-Info.size must be of type integer'],
+    [{ 'X-Code': 'A', 'X-Info': '{' }, 'header.X-Info must be of type object'],
     [undefined, 'header.X-Code is missing'],
   ];
   for (const [broken, ...causes] of cases) {
@@ -46,7 +53,8 @@ t.test('a header that breaks its schema is a 500, and the log has every cause', 
       for (const cause of [`has answered 200 against the contract: `, ...causes]) t.match(log.join(), cause);
     }
   }
-  sent = { 'X-Code': 'A', 'X-Short': 'é12', 'X-Kind': 'a', 'X-Count': 2n ** 60n };
+  sent = { 'X-Code': 'A', 'X-Short': 'é12', 'X-Kind': 'a', 'X-Count': 2n ** 60n, 'X-Info': '{"size":1}' };
   const { status, headers: received } = await request('/v1/json');
   t.strictSame([status, received['x-code'], received['x-count']], [200, 'A', `${2n ** 60n}`]);
+  t.equal(received['x-info'], '{"size":1}');
 });

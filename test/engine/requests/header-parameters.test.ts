@@ -71,14 +71,17 @@ t.test(
 t.test(
   'a handler is told what makes a request be done once: its key, the caller, and how long the key is known',
   async (t) => {
-    const parameters = [{ name: 'idempotency-key', in: 'header', schema: { type: 'string' }, 'x-kept-hours': 2 }];
+    const usual = { name: 'idempotency-key', in: 'header', schema: { type: 'string' } };
+    const parameters = [{ ...usual, 'x-kept-hours': 2 }];
     const yaml = withPaths({
+      '/usual': { get: operation('usual', { parameters: [usual] }) },
       '/echoes': { get: operation('echo', { parameters }) },
       '/open': { get: operation('open', { parameters, security: [] }) },
     });
     const tell = ({ idempotency = null }: Json) => ({ status: 200, body: { idempotency } });
-    const { request } = await serve(t, yaml, { echo: tell, open: tell });
+    const { request } = await serve(t, yaml, { echo: tell, open: tell, usual: tell });
     const headers = { 'Idempotency-Key': 'k' };
+    t.match((await request('/v1/usual', { headers })).body, { idempotency: { key: 'k', hours: 24 } });
     t.match((await request('/v1/echoes', { headers })).body, {
       idempotency: { caller: /^API_KEYS\.[0-9a-f]{8}$/, key: 'k', hours: 2 },
     });

@@ -14,7 +14,7 @@ const CHANGES = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    name: { type: 'string', default: 'Nobody' },
+    name: { $ref: '#/components/schemas/PetName', default: 'Nobody' },
     status: { type: ['string', 'null'], default: 'sold' },
     categoryId: { type: 'integer', format: 'int64', default: 7 },
   },

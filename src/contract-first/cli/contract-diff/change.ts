@@ -21,6 +21,7 @@ export const UNEXPECTED = breaking('Clients may get something else than they exp
 export const RETYPED = breaking('Generated clients take their types from it.');
 export const MISSING = breaking('Clients that use it find nothing.');
 export const MOVED = breaking('Requests that leave it out mean something else now.');
+export const TAKEN = breaking('Requests that were fine mean something else now.');
 export const RENAMED = breaking('Generated clients take their names from it.');
 export const SOONER = breaking('Clients have less time than they were promised, or change in vain.');
 export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.');

@@ -24,7 +24,9 @@ import {
   READ,
   REFUSED,
   RENAMED,
+  RETYPED,
   SOONER,
+  TAKEN,
   UNEXPECTED,
   UNKNOWN,
 } from './change.ts';
@@ -33,6 +35,7 @@ import { expandContract, NAME } from './expand.ts';
 import {
   type Comparable,
   dropped,
+  FIRST,
   inOneVersion,
   isOver,
   NO_KEY,
@@ -42,18 +45,9 @@ import {
   toScheme,
   withNamesOf,
 } from './normal.ts';
-import {
-  byKey,
-  type Changes,
-  type Direction,
-  growing,
-  ignored,
-  keyword,
-  named,
-  type Rule,
-  required,
-  value,
-} from './rules.ts';
+import { atMost, parameters } from './parameters.ts';
+import { takesFrom } from './paths.ts';
+import { byKey, type Changes, type Direction, growing, ignored, named, type Rule, required, value } from './rules.ts';
 import { compareSchemas, schema } from './schemas.ts';
 
 type PathItems = Record<string, PathItem>;
@@ -61,19 +55,12 @@ type PathItems = Record<string, PathItem>;
 const body = (place: string) => `${place} body`;
 const always = (effect: Effect) => value<unknown>(() => effect);
 
-/** The largest number allowed, or `usual` where none is said. */
-const atMost = (usual: number) =>
-  keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
-
 const deprecated = always(FINE);
 const scopes = value<object>((before = {}, after = {}) =>
   Object.keys(before).every((scope) => Object.hasOwn(after, scope)) ? FINE : REFUSED,
 );
 const flows = named((place, name) => `${place} flow ${name}`, byKey({ scopes }, REFUSED));
 const SCHEME = byKey({ flows }, REFUSED);
-
-/** Words that let clients send more. */
-const allowing = value((_before, after) => (after ? FINE : REFUSED));
 
 const inBody =
   <Value>(rule: Rule<Value>): Rule<Value> =>
@@ -83,6 +70,7 @@ const inBody =
 const RESPONSE = byKey({
   headers: named((place, name) => `${place} header ${name}`, byKey({ required, schema, content: ofValue, deprecated })),
   [SENT]: value<string>((before, after, way) => (before && after && way === 'response' ? UNEXPECTED : undefined)),
+  [FIRST]: value<string>((before, after, way) => (before && after && way === 'response' ? RETYPED : undefined)),
   links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
   content: inBody(content),
 });
@@ -100,13 +88,7 @@ const OPERATION = byKey({
       return direction === 'request' ? REFUSED : UNEXPECTED;
     return lost.length + gained.length > 0 ? FINE : undefined;
   }),
-  parameters: named(
-    (place, name) => `${place} ${name}`,
-    byKey({
-      ...{ required, schema, content: ofValue, deprecated, allowReserved: allowing, allowEmptyValue: allowing },
-      ...{ 'x-opaque': required, 'x-kept-hours': atMost(0) },
-    }),
-  ),
+  parameters,
   requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content: sentContent })),
   callbacks: sent('callback'),
   responses: compareResponses,
@@ -141,8 +123,9 @@ const SERVER = byKey({
 
 const CONTRACT = byKey({
   openapi: value<string>((before, after) => {
-    const release = (version: unknown) => String(version).split('.', 2).join('.');
-    return release(before) === release(after) ? undefined : UNEXPECTED;
+    const [old, now] = [before, after].map((version) => String(version).split('.', 2).join('.')) as [string, string];
+    // Both are compared by what they say in 3.1.
+    return old === now ? undefined : /^3\.[01]$/.test(old) && /^3\.[01]$/.test(now) ? FINE : UNEXPECTED;
   }),
   info: byKey({}, READ),
   tags: always(READ),
@@ -200,11 +183,17 @@ export function compareStoredRecords(before: Partial<Document>, after: Partial<D
 }
 
 function* compareOperations(before: Document, after: Document, today: string): Changes {
-  for (const [name, old, now] of pairs(...toComparable(before, after, today))) {
+  const [known, own] = toComparable(before, after, today);
+  for (const [name, old, now] of pairs(known, own)) {
     const method = name.replace(/ .*/, '');
     if (old && now) yield* OPERATION(old, withNamesOf(old, now), old.operationId, 'request', '');
-    else if (now) yield { place: now.operationId, what: `was added, as ${method} ${now.path}`, effect: FINE };
-    else if (old) {
+    else if (now) {
+      const others = Object.entries(known).filter(([other]) => other.startsWith(`${method} `));
+      const [, taken] = others.find(([, other]) => takesFrom(now.path, other)) ?? [];
+      const more = taken ? `, and takes requests from ${taken.operationId}` : '';
+      const what = `was added, as ${method} ${now.path}${more}`;
+      yield { place: now.operationId, what, effect: taken ? TAKEN : FINE };
+    } else if (old) {
       const effect = isOver(old, today) ? FINE : MISSING;
       yield { place: old.operationId, what: `was removed from ${method} ${old.path}`, effect };
     }
@@ -260,13 +249,13 @@ function* compareResponses(
   for (const [status, old, now] of pairs(before, after)) {
     const place = `${operation} ${status}`;
     if (old && now) yield* RESPONSE(old, now, place, toReply, '');
-    else if (!now) yield { place, what: 'was removed', effect: isSent ? REFUSED : MISSING };
+    else if (!now) yield* compareRemoved(before, after, status, place, toReply);
     else if (!isSent && !/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
     else {
       // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
       yield { place, what: 'was added', effect: FINE };
       // Up to now, such a reply was the general one.
-      const general = before[`${status[0]}XX`] ?? before.default;
+      const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
         !required && !Object.hasOwn(Object(now.headers), name);
@@ -274,6 +263,28 @@ function* compareResponses(
       const changes = RESPONSE(expected, now, place, toReply, '');
       yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
     }
+  }
+}
+
+/** The range of the status, or the general reply: a status that has none of its own is answered so. */
+const generalOf = (status: string, responses: Responses) =>
+  `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
+
+/** A range, or the general reply, may become some that it stood for; others of it are the general reply then. */
+function* compareRemoved(
+  before: Responses,
+  after: Responses,
+  status: string,
+  place: string,
+  direction: Direction,
+): Changes {
+  const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
+  const isFine = direction === 'response' && isSplit;
+  yield { place, what: 'was removed', effect: isFine ? FINE : direction === 'request' ? REFUSED : MISSING };
+  const { [status]: old } = before;
+  if (isFine && after.default) {
+    const changes = RESPONSE({ ...old }, { ...after.default }, place.replace(/\w+$/, 'default'), direction, '');
+    yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
   }
 }
 

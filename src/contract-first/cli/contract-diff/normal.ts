@@ -26,6 +26,9 @@ export const NO_KEY = 'no key';
 /** The one of several types of a reply that the server sends. */
 export const SENT = 'content type that is sent';
 
+/** The type that generated clients take, where the server sends another. */
+export const FIRST = 'content type that is listed first';
+
 /** Headers that other parts of a contract speak of: as parameters they are ignored, and so is the type of a reply (OpenAPI 3.1, section 4.8). */
 const IGNORED = /^header\.(accept|content-type|authorization)$/;
 
@@ -133,7 +136,8 @@ function toResponse(response: ResponseNode): ResponseNode {
   const types = toTypes(response.content ?? {}, '', () => {}).map(({ type }) => type);
   const named = mapEntries(response.headers, (name, header) => [name.toLowerCase(), withoutUsual(header, 'simple')]);
   const headers = dropped(named, (_header, name) => name === 'content-type');
-  return { ...withTypes(response), headers, [SENT]: types.find(isJson) ?? types[0] };
+  const [first] = types;
+  return { ...withTypes(response), headers, [SENT]: types.find(isJson) ?? first, [FIRST]: types.some(isJson) && first };
 }
 
 /** Media types without parameters, and in the letters that all have. */

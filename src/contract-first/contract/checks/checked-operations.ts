@@ -12,10 +12,18 @@ import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { checkOwnReplies } from './own-replies.ts';
 import { findUnsendable } from './sendable-headers.ts';
 import { checkPages } from './stored-replies.ts';
+import { checkCursors } from './unfit-cursors.ts';
+import { checkRecords } from './unfit-records.ts';
 import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
 
-/** @throws ContractError */
-export function checkOperations(contract: ReadContract, { toErrorBody, domain }: OwnParts): void {
+/**
+ * Returns warnings: what cannot be proven to fit. More can be where patterns are known to take linear time.
+ * @throws ContractError
+ */
+export function checkOperations(
+  contract: ReadContract,
+  { toErrorBody, domain, isLinear = false }: OwnParts & { isLinear?: boolean },
+): string[] {
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
@@ -24,7 +32,7 @@ export function checkOperations(contract: ReadContract, { toErrorBody, domain }:
     const stored = records[description.schema];
     return stored === undefined ? [] : [{ description, stored }];
   });
-  const problems: string[] = [];
+  const [problems, warnings]: [string[], string[]] = [[], []];
   const told = new Set<string>();
   for (const operation of contract.operations.values()) {
     const before = problems.length;
@@ -44,8 +52,13 @@ export function checkOperations(contract: ReadContract, { toErrorBody, domain }:
   if (problems.length === 0) {
     const refuse = (problem: string) => problems.push(problem);
     for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
+    const warn = (warning: string) => warnings.push(warning);
+    const operations = [...contract.operations.values()];
+    checkRecords(operations, kept, { buildCheck, isLinear }, { refuse, warn });
+    for (const operation of operations) checkCursors(operation, kept, { buildCheck, isLinear }, { refuse, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);
+  return warnings;
 }
 
 /** A handler would fail only after it has stored something. */
@@ -75,9 +88,7 @@ function checkFillable({ replies }: Operation, refuse: Refuse): void {
 }
 
 /** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */
-function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse): void {
-  const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
-  if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
+function checkStrictly({ body, replies }: Operation, refuse: Refuse): void {
   for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
   for (const { status, schema } of inAllTypes(replies)) checkRequired(schema, `response ${status}: body`, refuse);
 }

@@ -76,9 +76,9 @@ export function refuseUnstoredFields(
 }
 
 /** The fields of an object, or of the items of a list. */
-function fieldsOf(schema: Schema): Record<string, Schema> {
+export function fieldsOf(schema: Schema): Record<string, Schema> {
   const { properties, items } = mergeAllOf(schema);
   return properties ?? (items === undefined ? {} : fieldsOf(items));
 }
 
-const isWithin = (columns: object, fields: object) => Object.keys(columns).every((name) => name in fields);
+export const isWithin = (columns: object, fields: object) => Object.keys(columns).every((name) => name in fields);

@@ -1,15 +1,27 @@
 /** Checks that the links of responses (OpenAPI 3.1, section 4.8.20) lead to existing operations and parameters. */
+
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode, type ResolvedDocument } from '../../engine/contract/document.ts';
-import type { Refuse } from '../../engine/schema/json.ts';
+import { isJson } from '../../engine/contract/media-types.ts';
+import type { Refuse, Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { lookUp } from '../../engine/schema/pointers.ts';
+import { fromStep } from '../../json/pointer.ts';
 
 export function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, refuse: Refuse): void {
   for (const operation of operations.values()) {
     const { responses = {} } = nodesOf(resolved, operation).source;
-    for (const [status, { links = {} }] of Object.entries(responses)) {
+    for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
+      const [, body] = Object.entries(content).find(([type]) => isJson(type)) ?? [];
       for (const [name, link] of Object.entries(links)) {
-        checkLink(link, (problem) => refuse(`operation ${operation.id}: response ${status}: link ${name}: ${problem}`));
+        const refuseLink = (problem: string) =>
+          refuse(`operation ${operation.id}: response ${status}: link ${name}: ${problem}`);
+        checkLink(link, refuseLink);
+        for (const value of Object.values(link.parameters ?? {})) {
+          const [, pointer] = /^\$response\.body#\/(.*)$/.exec(String(value)) ?? [];
+          if (pointer !== undefined && !mayHave(body?.schema ?? true, pointer.split('/').map(fromStep)))
+            refuseLink(`the body of the response has no ${pointer}`);
+        }
       }
     }
   }
@@ -24,4 +36,13 @@ export function checkLinks(resolved: ResolvedDocument, operations: Map<string, O
       if (target && !target.parameters.some(isThere)) refuseLink(`operation ${id} has no parameter ${name}`);
     }
   }
+}
+
+/** Whether a body may have this part. It is not looked for in alternatives. */
+function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
+  const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);
+  if (name === undefined || ['if', 'anyOf', 'oneOf', 'patternProperties'].some((key) => key in others)) return true;
+  if (items !== undefined) return mayHave(items, rest);
+  if (properties === undefined || additionalProperties) return true;
+  return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
 }

@@ -1,6 +1,6 @@
 /** Reads the parameters of an operation, and checks that they fit its path. */
 import type { Parameter, Writing } from '../../engine/contract/contract.ts';
-import type { ParameterNode } from '../../engine/contract/document.ts';
+import { isKey, type ParameterNode } from '../../engine/contract/document.ts';
 import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
@@ -21,7 +21,8 @@ export function toParameters(path: string, sources: ParameterNode[], refuse: Ref
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
     const { name, in: place, required = false, content } = source;
-    const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
+    const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours = isKey(source) ? USUAL_HOURS : undefined } =
+      source;
     const said = content ? content[PLAIN_JSON]?.schema : source.schema;
     const writing = toWriting({ ...source, schema: said });
     const problem =
@@ -88,13 +89,13 @@ function findShared(
 /** Some 1,000 years: a time that is later would be no number of milliseconds that is kept exactly. */
 const MOST_HOURS = 8_760_000;
 
+/** Where nothing is said. Whoever declares the header promises that a request is done once. */
+const USUAL_HOURS = 24;
+
 /** Checks an `Idempotency-Key`: one that is not remembered would break its promise. */
-function findUnkept({ name, in: place, 'x-kept-hours': hours }: ParameterNode): string | undefined {
-  if (place !== 'header' || name.toLowerCase() !== 'idempotency-key') {
-    return hours === undefined ? undefined : 'x-kept-hours is for the header Idempotency-Key only';
-  }
-  // A plain header, which the handler interprets.
+function findUnkept({ 'x-kept-hours': hours, ...source }: ParameterNode): string | undefined {
   if (hours === undefined) return undefined;
+  if (!isKey(source)) return 'x-kept-hours is for the header Idempotency-Key only';
   return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS
     ? undefined
     : `needs x-kept-hours, for how many hours it is known, ${MOST_HOURS} at most`;

@@ -1,13 +1,14 @@
 /** Replaces the references in the parts of the document that are served. */
+
 import { type Document, operationsOf, type PathItem, type ResolvedDocument } from '../../engine/contract/document.ts';
 import type { Refuse } from '../../engine/schema/json.ts';
-import { buildResolve } from '../schema/references.ts';
+import { resolveOf } from '../schema/references.ts';
 import { nameOf } from './operations.ts';
 
 /** The result is a valid OpenAPI document, too. Problems name their operation. */
 export function resolveDocument(document: Document, refuse: Refuse): ResolvedDocument {
   const { openapi, info, security, components = {}, ...rest } = document;
-  const resolve = buildResolve({ components, ...rest });
+  const resolve = resolveOf(document);
   const paths = Object.entries(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
   const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };

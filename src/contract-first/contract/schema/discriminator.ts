@@ -2,7 +2,9 @@
  * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that one is checked,
  * so that errors are about nothing else.
  */
+
 import { type Keywords, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isRecursion } from '../../engine/schema/recursion.ts';
 
 export type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
@@ -17,6 +19,8 @@ export function discriminated(source: Keywords, resolved: Discriminated, refuse:
   }));
   if (named.some(({ names }) => names.length === 0)) {
     refuse(`discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`);
+  } else if (![resolved, ...branches].some((one) => mayHave(propertyName, one))) {
+    refuse(`discriminator ${propertyName}: no alternative has this field`);
   }
   const choice = { enum: named.flatMap(({ names }) => names) };
   const chosen = named.map(({ names, branch }) => ({
@@ -26,6 +30,12 @@ export function discriminated(source: Keywords, resolved: Discriminated, refuse:
   }));
   const tagged = { type: 'object', required: [propertyName], properties: { [propertyName]: choice } };
   return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
+}
+
+/** Whether a schema, or a part of it, says something of the field, or is not resolved yet. */
+function mayHave(name: string, schema: Schema): boolean {
+  const { properties = {}, allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
+  return isRecursion(schema) || name in properties || [...allOf, ...anyOf, ...oneOf].some((one) => mayHave(name, one));
 }
 
 /** The names of a branch: from the mapping, else from the field's `enum` or `const`, else the last part of its reference. */

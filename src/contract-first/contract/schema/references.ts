@@ -13,6 +13,15 @@ const BUNDLE = ': make one of its files, by npx @redocly/cli bundle <file> --out
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
 export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
+const known = new WeakMap<object, Resolve>();
+
+/** There is one for each document: what a record and a reply both refer to is one object. */
+export function resolveOf(document: object): Resolve {
+  const resolve = known.get(document) ?? buildResolve(document);
+  known.set(document, resolve);
+  return resolve;
+}
+
 /** Equal references resolve to the same object, so that it is compiled once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
@@ -33,7 +42,7 @@ export function buildResolve(document: unknown): Resolve {
         return [key, resolve(value, isSchema || key === 'schema', !hasNames && isNames(key))];
       });
       const beside: Keywords = Object.fromEntries(resolved);
-      if (!isReference) return isSchema && isDiscriminated(beside) ? discriminated(node, beside, refuse) : beside;
+      if (!isReference) return isSchema && isDiscriminated(beside) ? choose(document, node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);
       if (entries.length === 0 || typeof target === 'boolean') return target;
       if (isRecursion(target)) return beyond(target, beside);
@@ -41,14 +50,15 @@ export function buildResolve(document: unknown): Resolve {
     }
 
     function targetOf($ref: string, isSchema: boolean): Schema {
+      const isOther = isSchema && OTHER.test($ref);
       const known = targets.get($ref);
-      if (known !== undefined) return known;
+      if (known !== undefined && !isOther) return known;
       const node = lookUp(document, $ref) as Schema | undefined;
-      if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref) as Keywords);
-      if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
+      if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
+      const isNone = isOther || (isSchema && Object(node) !== node && typeof node !== 'boolean');
+      if (open.has($ref) && !isSchema) refuse(`${$ref} refers to itself, which only a schema may do`);
       else if (node === undefined) refuse(`$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`);
-      else if (isSchema && Object(node) !== node && typeof node !== 'boolean')
-        refuse(`$ref ${$ref} leads to no schema`);
+      else if (isNone) refuse(`$ref ${$ref} leads to no schema`);
       else {
         open.add($ref);
         const target = resolve(node, isSchema);
@@ -60,6 +70,19 @@ export function buildResolve(document: unknown): Resolve {
     }
   };
 }
+
+/** Refuses names of a discriminator that lead nowhere. */
+function choose(document: unknown, source: Keywords, resolved: Discriminated, refuse: Refuse): Keywords {
+  const { propertyName, mapping = {} } = resolved.discriminator;
+  for (const [name, $ref] of Object.entries(mapping)) {
+    if (String($ref).startsWith('#') && lookUp(document, $ref) === undefined)
+      refuse(`discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`);
+  }
+  return discriminated(source, resolved, refuse);
+}
+
+/** A component that is no schema. */
+const OTHER = /^#\/components\/(?!schemas\/)\w+\/[^/]+$/;
 
 /** The words that a reference to something other than a schema may have beside it: all else is ignored (OpenAPI 3.1, section 4.8.23). */
 const wordsOf = (beside: Keywords): Keywords =>

@@ -98,7 +98,7 @@ export interface MediaNode extends ValueNode {
 export type ExampleNode = Node & { value?: unknown };
 export type EncodingNode = Node & { contentType?: string; style?: string; explode?: boolean };
 export type BodyNode = Node & { required?: boolean; content: Named<MediaNode>; 'x-max-bytes'?: number };
-export type HeaderNode = Node & { required?: boolean; schema?: Schema };
+export type HeaderNode = Node & { required?: boolean; schema?: Schema; content?: Named<MediaNode> };
 export type LinkNode = Node & { operationId?: string; operationRef?: string; parameters?: Named<unknown> };
 
 export interface ResponseNode extends Node {
@@ -123,3 +123,7 @@ export function nodesOf({ paths }: Document, { path, method }: { path: string; m
   const item = paths[path] as PathItem;
   return { item, source: item[method.toLowerCase() as Method] as OperationNode };
 }
+
+/** Whether a parameter is the header `Idempotency-Key`. */
+export const isKey = ({ name, in: place }: Pick<ParameterNode, 'name' | 'in'>): boolean =>
+  place === 'header' && name.toLowerCase() === 'idempotency-key';

@@ -2,7 +2,14 @@
 import { stringify } from 'lossless-json';
 import { toShellWord } from '../../json/literals.ts';
 import type { AnyContract, Operation } from '../contract/contract.ts';
-import type { Document, MediaNode, Method, OperationNode, PathItem } from '../contract/document.ts';
+import {
+  type Document,
+  isKey,
+  type MediaNode,
+  type Method,
+  type OperationNode,
+  type PathItem,
+} from '../contract/document.ts';
 import { toMediaType } from '../contract/media-types.ts';
 import { parseWithBigints } from '../contract/numbers.ts';
 import { encodePath, toName, withNames } from '../contract/path-names.ts';
@@ -36,7 +43,7 @@ export function buildToCurl({ json, prefix }: AnyContract): (operation: Operatio
     const item = follow(items.get(path)) as PathItem;
     const source = item[method.toLowerCase() as Method] as OperationNode;
     const parameters = [...(item.parameters ?? []), ...(source.parameters ?? [])].map(follow);
-    const once = parameters.find((parameter) => parameter['x-kept-hours']);
+    const once = parameters.find(isKey);
     const [type = '', media] = Object.entries(follow(source.requestBody)?.content ?? {})[0] ?? [];
     const body = media && exampleOf(media);
     const url = encodePath(path).replace(/\{(\w+)\}/g, (whole, field) => {

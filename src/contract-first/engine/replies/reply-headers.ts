@@ -1,6 +1,8 @@
 /** Checks the headers of handlers' answers against the contract. */
+import { parseExactJson } from '../../json/exact-json.ts';
 import type { Operation, Reply } from '../contract/contract.ts';
 import type { HeaderNode } from '../contract/document.ts';
+import { isJson } from '../contract/media-types.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 
@@ -24,16 +26,29 @@ export function buildCheckHeaders(
   const { status } = reply;
   const declared = headersOfHandler(operation, reply);
   if (declared.length === 0) return undefined;
+  const jsons = declared.filter(([, { content = {} }]) => Object.keys(content).some(isJson)).map(([name]) => name);
+  const toSchema = ({ schema, content = {} }: HeaderNode) => schema ?? Object.values(content)[0]?.schema ?? true;
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(declared.map(([name, { schema = true }]) => [name, schema])),
+    properties: Object.fromEntries(declared.map(([name, header]) => [name, toSchema(header)])),
     required: declared.flatMap(([name, { required }]) => (required ? [name] : [])),
   };
   const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: '/header' }, refuse);
   return (answered) => {
-    const problems = problemsOf(answered);
+    const problems = problemsOf(jsons.length === 0 ? answered : withValues(answered, jsons));
     if (problems) throw new Error(`${id} has answered ${status} against the contract: ${problems.join('; ')}`);
   };
+}
+
+/** The headers with the values of those that are JSON. Text that is none stays text. */
+function withValues(answered: object, names: string[]): object {
+  const headers: Record<string, unknown> = { ...answered };
+  for (const name of names.filter((one) => one in headers)) {
+    try {
+      headers[name] = parseExactJson(String(headers[name]));
+    } catch {}
+  }
+  return headers;
 }
 
 /** RFC 9110, section 5.5. */

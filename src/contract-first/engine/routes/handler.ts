@@ -54,7 +54,7 @@ interface Context<Params, Query, Headers, Sender> {
   /** The header parameters, under their names in the contract. */
   headers: Headers;
   urlOf: UrlOf;
-  /** The owner of the request's key or token; undefined where the operation needs none. */
+  /** The owner of the request's key or token; undefined where the operation needs none, and none was sent. */
   caller: Sender;
   /** The services that `src/services.ts` has built. */
   services: Services;
@@ -75,7 +75,7 @@ export type HandlerContext<Id extends OperationId> = Context<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
-  Id extends OpenOperation ? undefined : CallerOf
+  Id extends OpenOperation ? CallerOf | undefined : CallerOf
 > &
   CollectionsOf<Domain, CallsOf<Transactions>> &
   ContentOf<operations[Id]['requestBody']> & {

@@ -1,0 +1,51 @@
+/** Paths that take requests from others: `/notes/mine` from `/notes/{name}`. */
+
+import { withoutNames } from '../../contract/read/path-names.ts';
+import { toDoubles } from '../../engine/contract/numbers.ts';
+import { namesIn } from '../../engine/contract/path-names.ts';
+import { buildToValue } from '../../engine/requests/spelling.ts';
+import { buildChecks } from '../../engine/schema/checks.ts';
+import { int64sOf } from '../../engine/schema/int64-map.ts';
+import type { Schema } from '../../engine/schema/json.ts';
+import { isList } from '../../engine/schema/value-types.ts';
+import type { Comparable } from './normal.ts';
+
+/** Whether a request that was right for the old operation goes to the new path: part by part, the router prefers texts to names. */
+export function takesFrom(path: string, old: Comparable): boolean {
+  const [own, others] = [path.split('/'), old.path.split('/')];
+  const areAlike = own.length === others.length && own.every((part, at) => isAlike(part, others[at] as string, old));
+  const first = own.findIndex((part, at) => withoutNames(part) !== withoutNames(others[at] as string));
+  return areAlike && rankOf(own[first] as string) >= rankOf(others[first] as string);
+}
+
+/** A name, a name beside text, and a text. */
+const rankOf = (part: string) => (/^\{[^{}]*\}$/.test(part) ? 0 : part.includes('{') ? 1 : 2);
+
+/** Whether some text fits a part of the new path, and the one of the old. */
+function isAlike(part: string, other: string, old: Comparable): boolean {
+  if (rankOf(part) === 2) return rankOf(other) === 0 ? part !== '' && fits(part, other, old) : isMade(part, other);
+  if (rankOf(other) === 2) return isMade(other, part);
+  const [own, known] = [part, other].map((one) => [one.replace(/\{.*/, ''), one.replace(/.*\}/, '')]);
+  const [[start, end], [before, after]] = [own, known] as [[string, string], [string, string]];
+  const starts = start.startsWith(before) || before.startsWith(start);
+  return starts && (end.endsWith(after) || after.endsWith(end));
+}
+
+/** Whether a text may stand for a part, with any values of its names. */
+function isMade(text: string, part: string): boolean {
+  const texts = part.split(/\{[^{}]*\}/).map((one) => one.replace(/\W/g, '\\$&'));
+  return new RegExp(`^${texts.join('.+')}$`).test(text);
+}
+
+/** Whether the text was a right value of the parameter. */
+function fits(text: string, part: string, { parameters }: Comparable): boolean {
+  const schema = toDoubles(parameters[`path.${namesIn(part)[0]}`]?.schema ?? true);
+  if (isList(schema)) return true;
+  // Any value fits a schema that does not compile.
+  const buildCheck = buildChecks({ isJudged: true });
+  const isValid = (one: Schema) => {
+    const check = buildCheck(one, { name: part }, () => {});
+    return (value: unknown) => check(value) === undefined;
+  };
+  return isValid(schema)(buildToValue(schema, int64sOf(schema).isInt64, isValid)(text));
+}

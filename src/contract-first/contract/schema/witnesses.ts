@@ -1,0 +1,158 @@
+/** Compares schemas of a field on its way: values that fit the first, and that the next one refuses. */
+import type { BuildCheck } from '../../engine/schema/checks.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { targetOf } from '../../engine/schema/recursion.ts';
+import { subschemasOf } from '../../engine/schema/subschemas.ts';
+import { fieldOf } from './parts.ts';
+import { isSubset, type Steps } from './subsets.ts';
+import { isMatch, valuesOf } from './value-bounds.ts';
+
+/** A place where values of one schema may not fit the other. */
+export interface Unfit {
+  /** Its path from the compared value: `.zip`. */
+  path: string;
+  /** Undefined where nothing is proven. */
+  witness: Witness | undefined;
+}
+
+/** A value, and the first problem of it, which calls it `it`. */
+export interface Witness {
+  value: unknown;
+  problem: string;
+}
+
+export interface Compared {
+  buildCheck: BuildCheck;
+  /** Whether each pattern is known to take linear time: others might take years for a long text. */
+  isLinear: boolean;
+  /** How far proofs may go, together. */
+  steps: Steps;
+}
+
+/**
+ * Finds where values of `given` do not fit `wanted`. Null does: it stands for a field that is not there. Where the types or the listed values
+ * differ, the compiler has asked the handler for another value.
+ */
+export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path = ''): Unfit[] {
+  if (given === wanted || parts.steps.left <= 0 || !areTypedAlike(given, wanted)) return [];
+  if (isSubset(given, { anyOf: [wanted, { type: 'null' }] }, parts.steps)) return [];
+  const inside = pairsWithin(given, wanted).flatMap(([more, one, other]) => findUnfit(one, other, parts, path + more));
+  if (inside.some(({ witness }) => witness)) return inside;
+  const witness = findWitness(valuesFor(given, wanted, parts.buildCheck), given, wanted, parts);
+  return witness || inside.length === 0 ? [{ path, witness }] : inside;
+}
+
+/** The schemas of the same fields or items in both. */
+function pairsWithin(given: Schema, wanted: Schema): [path: string, given: Schema, wanted: Schema][] {
+  const [own, other] = [mergeAllOf(given), mergeAllOf(wanted)];
+  const fields = Object.entries(own.properties ?? {}).map(([name, field]): [string, Schema, Schema] => [
+    `.${name}`,
+    field,
+    fieldOf(name, other),
+  ]);
+  return own.items && other.items ? [...fields, ['', own.items, other.items]] : fields;
+}
+
+function areTypedAlike(given: Schema, wanted: Schema): boolean {
+  const [own, others] = [typesIn(given), typesIn(wanted)];
+  const listed = valuesOf(mergeAllOf(wanted));
+  return own.length > 0 && !listed && own.every((type) => type === 'null' || others.includes(type));
+}
+
+/** As the compiler sees them. */
+function typesIn(schema: Schema): string[] {
+  return partsOf(schema).flatMap(({ type = [], format, enum: values = [], properties }) => {
+    const own = [type].flat().map((one) => (one !== 'integer' ? one : format === 'int64' ? 'bigint' : 'number'));
+    const implied = properties ? ['object'] : values.map((value) => typeof value);
+    return own.length > 0 ? own : implied;
+  });
+}
+
+/** The parts that describe the same value. */
+function partsOf(schema: Schema): Keywords[] {
+  const { allOf = [], anyOf = [], oneOf = [], ...own } = targetOf(schema) ?? keywordsOf(schema);
+  return [own, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
+}
+
+export type Checking = Omit<Compared, 'steps'>;
+
+/** The first of these values that fits `given`, and not `wanted`. */
+export function findWitness(
+  values: readonly unknown[],
+  given: Schema,
+  wanted: Schema,
+  { buildCheck, isLinear }: Checking,
+): Witness | undefined {
+  const [isRefused, check] = [given, wanted].map((one) => buildCheck(one, { name: 'it', at: '/it' }, () => {}));
+  const patterns = isLinear ? [] : [given, wanted].flatMap((schema) => patternsIn(schema));
+  const isQuick = (value: unknown) =>
+    typeof value !== 'string' || patterns.every((pattern) => isMatch(pattern, value) !== undefined);
+  for (const value of values) {
+    if (!isQuick(value) || isRefused?.(value)) continue;
+    const [problem] = check?.(value) ?? [];
+    if (problem) return { value, problem: String(problem) };
+  }
+  return undefined;
+}
+
+function patternsIn(schema: Schema, seen = new Set<Schema>()): string[] {
+  if (seen.has(schema)) return [];
+  seen.add(schema);
+  const { pattern } = keywordsOf(schema);
+  const within = [targetOf(schema) ?? true, ...subschemasOf(schema).map(({ subschema }) => subschema)];
+  return [...(pattern === undefined ? [] : [pattern]), ...within.flatMap((one) => patternsIn(one, seen))];
+}
+
+const TEXTS = ['x', 'X', '0', ' ', '-'];
+const OTHERS = [0.5, true, '2026-01-31', '2026-01-31T12:00:00Z', 'a@b.example', 'https://a.example/', '/a'];
+const UUID = '00000000-0000-4000-8000-000000000000';
+
+/** The most letters and items that are tried. */
+const MOST_LETTERS = 100_000;
+const MOST_ITEMS = 1000;
+
+/** Values at the limits of the schemas, of which the first is that of the values. */
+function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
+  const parts = [given, wanted].flatMap(partsOf);
+  const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
+    [minimum, maximum, exclusiveMinimum, exclusiveMaximum].filter((one) => one !== undefined),
+  );
+  const numbers = [0, ...bounds].flatMap((bound) => [-1, 0, 1].map((step) => add(bound, step)));
+  const lengths = limitsOf(parts, 'minLength', 'maxLength', MOST_LETTERS);
+  const texts = lengths.flatMap((length) => TEXTS.map((text) => text.repeat(length)));
+  const listed = parts.flatMap(({ examples = [], enum: values = [], const: only = values[0] }) => [
+    only,
+    ...examples,
+    ...values,
+  ]);
+  const { type, items = true, required = [], additionalProperties: others = true, ...own } = mergeAllOf(given);
+  const values = [...listed, ...texts, ...numbers, ...OTHERS, UUID];
+  const types = [type].flat();
+  if (types.includes('array')) {
+    const item = sampleOf(items, buildCheck);
+    values.push(...limitsOf(parts, 'minItems', 'maxItems', MOST_ITEMS).map((length) => Array(length).fill(item)));
+  }
+  if (types.includes('object')) {
+    const least = Object.fromEntries(required.map((name) => [name, sampleOf(fieldOf(name, own), buildCheck)]));
+    values.push(least, { ...least, another: sampleOf(others, buildCheck) });
+  }
+  return values;
+}
+
+function add(bound: number | bigint, step: number): number | bigint {
+  return typeof bound === 'bigint' ? bound + BigInt(step) : bound + step;
+}
+
+/** The limits, and the lengths next to them. */
+function limitsOf(parts: Keywords[], least: string, most: string, limit: number): number[] {
+  const all = parts.flatMap(({ [least]: low = 1, [most]: high = 1 }) => [low, high] as number[]);
+  const beside = [...new Set(all.flatMap((length) => [length - 1, length, length + 1]))];
+  return beside.filter((length) => length >= 0 && length <= limit).sort((one, other) => one - other);
+}
+
+/** A value that fits; undefined where none is found. */
+function sampleOf(schema: Schema, buildCheck: BuildCheck): unknown {
+  const check = buildCheck(schema, { name: 'it' }, () => {});
+  return valuesFor(schema, true, buildCheck).find((value) => value !== undefined && !check(value));
+}

@@ -1,0 +1,21 @@
+/** The marks of read-only and write-only fields, as openapi-typescript writes them, and a schema's type without them. */
+export interface $Read<T> {
+  readonly $read: T;
+}
+export interface $Write<T> {
+  readonly $write: T;
+}
+
+/** Without the fields that are `Hidden`. Bytes stay as they are. */
+export type Directed<T, Hidden = never> = T extends $Read<infer Inside> | $Write<infer Inside>
+  ? Directed<Inside, Hidden>
+  : T extends AsyncIterable<Uint8Array>
+    ? T
+    : T extends readonly unknown[]
+      ? number extends T['length']
+        ? Directed<T[number], Hidden>[]
+        : { [Index in keyof T]: Directed<T[Index], Hidden> }
+      : T extends object
+        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
+        : T;
+type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;

@@ -1,0 +1,339 @@
+import t, { type Test } from 'tap';
+import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
+import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
+import { toErrorBody } from '../../../src/contract-first/engine/error-body.ts';
+import type { AnyDomain, Column } from '../../../src/contract-first/store/description.ts';
+import { domain as ours } from '../../../src/generated/domain.ts';
+import { load, operation, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+
+/** The errors and warnings of the build. */
+async function judge(
+  t: Test,
+  yaml: string,
+  domain: AnyDomain = ours,
+  isLinear = true,
+): Promise<{ errors: string[]; warnings: string[] }> {
+  try {
+    return { errors: [], warnings: checkOperations(await load(t, yaml), { toErrorBody, domain, isLinear }) };
+  } catch (error) {
+    if (error instanceof ContractError) return { errors: error.problems, warnings: [] };
+    throw error;
+  }
+}
+
+/** Pets with more columns. */
+function withColumns(columns: Record<string, Partial<Column>>): AnyDomain {
+  const more = Object.entries(columns).map(([name, column]) => [name, { column: name, ...column } as Column]);
+  return { pets: { ...ours.pets, columns: { ...ours.pets.columns, ...Object.fromEntries(more) } } };
+}
+
+const content = (schema: Json) => ({ 'application/json': { schema } });
+const PET = { content: content({ $ref: '#/components/schemas/Pet' }) };
+const TEXT = { type: 'string', pattern: '^[^\\x00]*$' };
+const INT64 = { type: 'integer', format: 'int64' };
+const PET_ID = { name: 'petId', in: 'path', required: true, schema: { $ref: '#/components/schemas/PetId' } };
+
+/** The contract with an operation on one animal, whose body has these fields. */
+const withBody = (method: string, properties: Json, edit: Edit = () => {}) =>
+  withPaths(
+    {
+      '/animals/{petId}': {
+        parameters: [PET_ID],
+        [method]: operation('change', {
+          requestBody: { required: true, content: content({ type: 'object', properties }) },
+          responses: { '200': PET },
+        }),
+      },
+    },
+    edit,
+  );
+
+const refusedBy = (place: string, value: string, problem: string) =>
+  `${place}: ${value} is let in, and not stored by schema Pet: it ${problem}`;
+
+t.test('a request that lets more in than its record takes is refused at the build, with a value', async (t) => {
+  const body = 'operation createPet: its body';
+  const zip =
+    (schema: Json): Edit =>
+    ({ Pet, NewPet }) => {
+      NewPet.properties.address = { type: 'object', properties: { zip: TEXT, lines: { type: 'array', items: TEXT } } };
+      Pet.properties.address = {
+        type: 'object',
+        properties: { zip: TEXT, lines: { type: 'array', items: TEXT } },
+        ...schema,
+      };
+    };
+  const withAddress = withColumns({ address: { type: 'json', isOptional: true } });
+  const field =
+    (given: Json, stored: Json): Edit =>
+    ({ Pet, NewPet }) => {
+      NewPet.properties.more = given;
+      Pet.properties.more = stored;
+    };
+  const withMore = withColumns({ more: { type: 'json', isOptional: true } });
+  // biome-ignore format: a table
+  const cases: [edit: Edit, errors: string[], domain?: AnyDomain][] = [
+    [({ Pet }) => (Pet.properties.categoryId = { ...INT64, maximum: 1000 }),
+      [refusedBy(`${body}.categoryId`, '1001', 'must be at most 1000')]],
+    [({ Pet }) => (Pet.properties.categoryId = { ...INT64, maximum: 2 ** 60 }),
+      [refusedBy(`${body}.categoryId`, '"1152921504606847001"', 'must be at most 1152921504606847000')]],
+    [({ Pet }) => (Pet.properties.name = { ...TEXT, maxLength: 100 }),
+      [refusedBy(`${body}.name`, 'a text of 101 characters', 'must have at most 100 characters')]],
+    [({ Pet }) => (Pet.properties.name = { ...TEXT, pattern: '^[A-Z]' }),
+      [refusedBy(`${body}.name`, '"x"', 'must match ^[A-Z]')]],
+    [({ Pet }) => (Pet.properties.name = { allOf: [TEXT, { format: 'date' }] }),
+      [refusedBy(`${body}.name`, '"Rex"', 'must match format "date"')]],
+    [zip({ properties: { zip: { ...TEXT, maxLength: 5 } } }),
+      [refusedBy(`${body}.address.zip`, '"xxxxxx"', 'must have at most 5 characters')], withAddress],
+    [zip({ properties: { lines: { type: 'array', items: { ...TEXT, minLength: 1 } } } }),
+      [refusedBy(`${body}.address.lines`, '""', 'must have at least 1 characters')], withAddress],
+    [zip({ properties: { lines: { type: 'array', items: TEXT, maxItems: 2 } } }),
+      [refusedBy(`${body}.address.lines`, '["","",""]', 'must have at most 2 items')], withAddress],
+    [zip({ additionalProperties: false }),
+      [`${body}.address: {"another":""} is let in, and not stored by schema Pet: it.another is not a known field`], withAddress],
+    [field({ type: ['number', 'null'] }, { type: 'number', minimum: 0.5 }),
+      [refusedBy(`${body}.more`, '-1', 'must be at least 0.5')], withMore],
+    [field({ type: 'number' }, { type: 'integer' }), [refusedBy(`${body}.more`, '0.5', 'must be of type integer')], withMore],
+  ];
+  for (const [edit, errors, domain] of cases) t.match((await judge(t, edited(edit), domain)).errors, errors, `${edit}`);
+});
+
+t.test('a change lets in no more than the record takes either, and null where it takes a field away', async (t) => {
+  const longer = { name: { ...TEXT, minLength: 1, maxLength: 300 } };
+  const told = refusedBy(
+    'operation change: its body.name',
+    'a text of 256 characters',
+    'must have at most 255 characters',
+  );
+  for (const method of ['patch', 'put']) {
+    const all = { ...longer, categoryId: INT64 };
+    t.strictSame(await judge(t, withBody(method, all)), { errors: [told], warnings: [] }, method);
+  }
+  const right = {
+    name: { $ref: '#/components/schemas/PetName' },
+    status: { anyOf: [{ $ref: '#/components/schemas/PetStatus' }, { type: 'null' }] },
+  };
+  t.strictSame(await judge(t, withBody('patch', right)), { errors: [], warnings: [] });
+  // Objects are merged with those of the record, and refused where they no longer fit.
+  const zip = (schema: Json) => ({ type: 'object', properties: { zip: schema } });
+  const addressed: Edit = ({ Pet }) => (Pet.properties.address = zip({ ...TEXT, maxLength: 5 }));
+  t.strictSame(
+    await judge(
+      t,
+      withBody('patch', { address: zip(TEXT) }, addressed),
+      withColumns({ address: { type: 'json', isOptional: true } }),
+    ),
+    { errors: [], warnings: [] },
+  );
+  // A reply without the record: that of a GET of the same path has it.
+  const isRead: Edit = ({ paths }) => {
+    const item = paths['/animals/{petId}'];
+    item.patch.responses = {
+      ...item.patch.responses,
+      '200': { description: 'Done.', headers: item.patch.responses['200'].headers },
+    };
+    item.get = operation('getAnimal', { responses: { '200': PET } });
+  };
+  t.strictSame(await judge(t, withBody('patch', longer, isRead)), { errors: [told], warnings: [] });
+  // An operation that has not all fields of a new record may be no create.
+  t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [told] });
+});
+
+t.test('what the store itself writes must fit the record, and each reply that has it', async (t) => {
+  const time = { type: 'string', format: 'date-time' };
+  const [first, second] = ['"1970-01-01T00:00:00.000Z"', '"01234567-89ab-4cde-8f01-23456789abcd"'];
+  const added =
+    (schema: Json, ofReply: Json = schema): Edit =>
+    ({ Pet, getPet }) => {
+      Pet.properties.more = schema;
+      getPet.responses['200'].content['application/json'] = {
+        schema: { ...Pet, properties: { ...Pet.properties, more: ofReply } },
+      };
+    };
+  const set = (column: Partial<Column>) => withColumns({ more: { isOptional: true, ...column } });
+  const [created, changed] = [set({ type: 'time', set: 'created' }), set({ type: 'time', set: 'changed' })];
+  const [revision, given] = [set({ type: 'int64', set: 'revision' }), set({ type: 'time' })];
+  const uuid = withColumns({ id: { type: 'uuid', set: 'id' } });
+  const of = (name: string, value: string, problem: string) =>
+    `schema Pet: field ${name}: the store writes ${value}, which is refused: it ${problem}`;
+  const more = (value: string, problem: string) => of('more', value, problem);
+  const sent = (value: string, problem: string) =>
+    `operation getPet: response 200: body.more: ${value} may be stored by schema Pet, and not sent: it ${problem}`;
+  const id =
+    (schema: Json): Edit =>
+    ({ PetId }) => {
+      for (const key of Object.keys(PetId)) delete PetId[key];
+      Object.assign(PetId, schema);
+    };
+  // biome-ignore format: a table
+  const cases: [edit: Edit, domain: AnyDomain, errors: string[]][] = [
+    [({ PetId }) => (PetId.minimum = 1000), ours, [of('id', '1', 'must be at least 1000')]],
+    [({ PetId }) => (PetId.maximum = 9007199254740991), ours, []],
+    [id({ type: 'string', format: 'uuid', maxLength: 30 }), uuid, [of('id', second, 'must have at most 30 characters')]],
+    [id({ type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }), uuid, []],
+    [added(time), created, []],
+    [added({ type: 'string', format: 'date' }), created, [more(first, 'must match format "date"')]],
+    [added({ ...time, maxLength: 20 }), changed, [more(first, 'must have at most 20 characters')]],
+    [added({ ...time, maxLength: 20 }), given, [more(first, 'must have at most 20 characters')]],
+    [added(time, { ...time, maxLength: 20 }), given, [sent(first, 'must have at most 20 characters')]],
+    [added(time, { ...time, maxLength: 20, writeOnly: true }), given, []],
+    [added({ ...INT64, maximum: 99 }), revision, [more('1000000', 'must be at most 99')]],
+    [added({ ...TEXT, maxLength: 3 }), set({ type: 'text', first: 'none' }), [more('"none"', 'must have at most 3 characters')]],
+  ];
+  for (const [edit, domain, errors] of cases)
+    t.strictSame(await judge(t, edited(edit), domain), { errors, warnings: [] }, `${edit}`);
+});
+
+t.test('a reply that takes less than its record has is refused at the build', async (t) => {
+  const reply =
+    (name: Json, more: Json = {}): Edit =>
+    ({ Pet, listPets, getPet }) => {
+      const schema = { ...Pet, properties: { ...Pet.properties, name, ...more } };
+      listPets.responses['200'].content['application/json'] = { schema: { type: 'array', items: schema } };
+      getPet.responses['200'].content['application/json'] = { schema };
+    };
+  const told = (id: string) =>
+    `operation ${id}: response 200: body.name: a text of 101 characters may be stored by schema Pet, and not sent: it must have at most 100 characters`;
+  const short = { ...TEXT, maxLength: 100 };
+  const both = ['listPets', 'getPet'].map(told);
+  t.strictSame(await judge(t, edited(reply(short))), { errors: both, warnings: [] });
+  // A reply that has more is made by the handler.
+  t.strictSame(await judge(t, edited(reply(short, { age: { type: 'integer' } }))), { errors: [], warnings: both });
+  // The compiler sees that it is another type.
+  for (const other of [{ type: 'integer' }, { enum: ['Ada'] }, {}])
+    t.strictSame(await judge(t, edited(reply(other))), { errors: [], warnings: [] });
+});
+
+t.test('an id that clients choose is compared where they choose it', async (t) => {
+  const slug = { type: 'string', minLength: 1, maxLength: 50, pattern: '^[a-z]+$' };
+  const withSlug = (given: Json, more: Json = {}) =>
+    withPaths(
+      {
+        '/notes/{slug}': {
+          parameters: [{ name: 'slug', in: 'path', required: true, schema: given }],
+          put: operation('putNote', {
+            requestBody: { required: true, content: content({ type: 'object', properties: { text: TEXT, ...more } }) },
+            responses: { '200': { content: content({ $ref: '#/components/schemas/Note' }) } },
+          }),
+        },
+      },
+      ({ schemas }) => (schemas.Note = { type: 'object', required: ['slug'], properties: { slug, text: TEXT } }),
+    );
+  const columns = {
+    slug: { column: 'slug', type: 'text', is: 'id' },
+    text: { column: 'text', type: 'text', isOptional: true },
+  } as const;
+  const domain = { ...ours, notes: { ...ours.pets, schema: 'Note', table: 'notes', lists: {}, columns } } as AnyDomain;
+  const told =
+    'operation putNote: parameter slug: a text of 51 characters is let in, and not stored by schema Note: it must have at most 50 characters';
+  t.strictSame(await judge(t, withSlug({ ...slug, maxLength: 60 }), domain), { errors: [told], warnings: [] });
+  t.strictSame(await judge(t, withSlug(slug), domain), { errors: [], warnings: [] });
+  t.strictSame(await judge(t, withSlug({ type: 'string' }, { slug }), domain), { errors: [], warnings: [] });
+});
+
+t.test('what cannot be proven is a warning, with its place', async (t) => {
+  const unproven = 'cannot be proven to fit schema Pet, which stores it';
+  const pattern =
+    (given: string, stored: string): Edit =>
+    ({ Pet, NewPet }) => {
+      NewPet.properties.name = { type: 'string', minLength: 1, pattern: given };
+      Pet.properties.name = { type: 'string', minLength: 1, pattern: stored };
+    };
+  const body = 'operation createPet: its body';
+  const nested: Edit = ({ schemas, Pet, NewPet }) => {
+    schemas.Node = { type: 'object', properties: { up: { $ref: '#/components/schemas/Node' } } };
+    schemas.Leaf = { type: 'object', properties: { up: { $ref: '#/components/schemas/Leaf' }, x: {} } };
+    NewPet.properties.more = { $ref: '#/components/schemas/Node' };
+    Pet.properties.more = { $ref: '#/components/schemas/Leaf' };
+  };
+  const withMore = withColumns({ more: { type: 'json', isOptional: true } });
+  // biome-ignore format: a table
+  const cases: [edit: Edit, warnings: string[], domain?: AnyDomain][] = [
+    [pattern('^PET-[0-9]+$', '^PET-[0-9][0-9]*$'), [`${body}.name: ${unproven}`]],
+    [({ Pet }) => (Pet.maxProperties = 4), [`${body}: ${unproven}`]],
+    [({ Pet, NewPet }) => { Pet.not = NewPet.not = { required: ['status'] } }, []],
+    [nested, [`${body}.more.up: ${unproven}`], withMore],
+  ];
+  for (const [edit, warnings, domain] of cases)
+    t.strictSame(await judge(t, edited(edit), domain), { errors: [], warnings }, `${edit}`);
+  // Nobody has judged the patterns: no long text is tried.
+  const longer: Edit = ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, maxLength: 100 });
+  t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
+});
+
+t.test('a contract whose proofs would take long is warned of in time', async (t) => {
+  // Each alternative of the one is compared with each of the other.
+  const alternatives = (count: number, first: number): Json => ({
+    anyOf: Array.from({ length: count }, (_, index) => ({
+      type: 'object',
+      properties: Object.fromEntries(
+        Array.from({ length: 5 }, (_, at) => [`f${at}`, { enum: ['a', 'b', 'c', `${index + first}`] }]),
+      ),
+    })),
+  });
+  const names = ['one', 'two', 'three', 'four'];
+  const edit: Edit = ({ schemas, Pet, NewPet }) => {
+    Object.assign(schemas, { Given: alternatives(200, 1), Stored: alternatives(200, 0) });
+    for (const name of names) {
+      NewPet.properties[name] = { $ref: '#/components/schemas/Given' };
+      Pet.properties[name] = { $ref: '#/components/schemas/Stored' };
+    }
+  };
+  const columns = Object.fromEntries(names.map((name) => [name, { type: 'json', isOptional: true } as const]));
+  const told = ['one', 'two', 'three'].map(
+    (name) => `operation createPet: its body.${name}: cannot be proven to fit schema Pet, which stores it`,
+  );
+  const end =
+    'requests, records and replies are compared in 100000 steps, and not all were: their schemas are too large';
+  t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...told, end] });
+});
+
+t.test('a cursor that is shorter than an order of its list needs is refused at the build', async (t) => {
+  const ordered = (orders: Record<string, string>, columns: Record<string, Partial<Column>> = {}): AnyDomain => {
+    const { pets } = withColumns(columns);
+    return { pets: { ...pets, lists: { orders } } as AnyDomain[string] };
+  };
+  const by =
+    (...names: string[]): Edit =>
+    ({ listPets }) =>
+      listPets.parameters.push(
+        { name: 'order', in: 'query', schema: { type: 'string', enum: names } },
+        { name: 'X-Order', in: 'header', schema: { type: 'string', enum: ['other'] } },
+      );
+  const after = 'operation listPets: parameter after: cannot be the cursor of the order';
+  const short = (order: string, length: number) =>
+    `${after} ${order}, which may have ${length} characters: it must have at most 64 characters`;
+  const [byName, newest] = [
+    ordered({ name: 'name', id: '-id' }),
+    ordered({ newest: '-addedAt' }, { addedAt: { type: 'time', set: 'created' } }),
+  ];
+  const addedAt: Edit = ({ Pet }) => (Pet.properties.addedAt = { type: 'string', format: 'date-time' });
+  const all =
+    (...edits: Edit[]): Edit =>
+    (parts) => {
+      for (const edit of edits) edit(parts);
+    };
+  const kind =
+    (schema: Json): Edit =>
+    ({ Pet }) =>
+      (Pet.properties.kind = schema);
+  const longEnough: Edit = ({ after: { schema } }) => (schema.maxLength = 4000);
+  // biome-ignore format: a table
+  const cases: [edit: Edit, domain: AnyDomain, errors: string[], warnings?: string[], isLinear?: boolean][] = [
+    [by('name'), byName, [short('name', 1404)]],
+    [by('name', 'id'), byName, [short('name', 1404), short('id', 71)]],
+    [all(by('name'), longEnough), byName, []],
+    [by('name'), byName, [], [], false],
+    [all(by('newest'), addedAt), newest, [short('newest', 76)]],
+    // Nothing says whether the handler asks for it.
+    [addedAt, newest, [], [short('newest', 76)]],
+    [all(by('kind'), kind({ ...TEXT, format: 'uuid' })), ordered({ kind: 'kind' }, { kind: { type: 'uuid' } }), [short('kind', 92)]],
+    [all(by('kind'), kind({ type: 'integer', format: 'int32' })), ordered({ kind: 'kind' }, { kind: { type: 'int32' } }), []],
+    [all(by('kind'), kind({ type: 'number' })), ordered({ kind: 'kind' }, { kind: { type: 'number' } }), [short('kind', 70)]],
+    [() => {}, { pets: { ...ours.pets, lists: undefined } as unknown as AnyDomain[string] }, []],
+  ];
+  for (const [edit, domain, errors, warnings = [], isLinear = true] of cases)
+    t.strictSame(await judge(t, edited(edit), domain, isLinear), { errors, warnings }, `${edit}`);
+});

@@ -1,0 +1,132 @@
+/** A team marks the fields that the service sets read-only, and those that no reply has write-only, in the schema of its records too. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { edited } from '../edited-contract.ts';
+import { NODE_ARGS } from '../program.ts';
+import { copyProject, generate, readCopied } from './project-copy.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** One schema for records, requests and replies, as most contracts have it. */
+const YAML = edited(({ contract, schemas, Pet, NewPet, body, createPet }) => {
+  contract['x-complete'] = true;
+  Object.assign(Pet.properties.id, { readOnly: true });
+  Object.assign(Pet.properties, {
+    addedAt: { description: 'When it was added.', type: 'string', format: 'date-time', maxLength: 30, readOnly: true },
+    chip: { ...NewPet.properties.name, description: 'The number of its chip.', writeOnly: true },
+  });
+  Pet.required.push('addedAt', 'chip');
+  Pet.additionalProperties = false;
+  delete schemas.NewPet;
+  body.content['application/json'] = { schema: { $ref: '#/components/schemas/Pet' } };
+  const [created] = [createPet.responses['201'].content['application/json']];
+  delete created.examples;
+});
+
+const COLUMNS = `    addedAt: { column: 'added_at', type: 'time', set: 'created' },
+    chip: { column: 'chip', type: 'text' },
+  },
+  lists`;
+
+const WITHOUT_CHIP = `function withoutChip<Record extends { chip: string }>({ chip: _, ...pet }: Record): Omit<Record, 'chip'> {
+  return pet;
+}
+`;
+const HANDLERS: Record<string, (handler: string) => string> = {
+  createPet: (handler) => handler.replace('body: pet', 'body: withoutChip(pet)'),
+  getPet: (handler) => handler.replace('body: pet', 'body: withoutChip(pet.read())'),
+  listPets: (handler) =>
+    handler.replace(
+      'const { body, next } = page;',
+      'const { next } = page;\n  const body = page.body.read().map(withoutChip);',
+    ),
+};
+
+/** What the compiler must refuse, or it says that nothing is wrong. */
+const WRONG = `import { handle } from '#engine';
+import type { CollectionOf } from '#store';
+import type { pets as description } from './domain.ts';
+
+// @ts-expect-error: a write-only field is in no reply
+export default handle('getPet', async ({ pets }) => ({ status: 200, body: (await pets.get(1n)) ?? raise() }));
+
+export const wrong = async (pets: CollectionOf<typeof description>): Promise<void> => {
+  const pet = { name: 'Rex', categoryId: 7n };
+  // @ts-expect-error: it is in each record
+  await pets.create(pet);
+  // @ts-expect-error: a read-only field that the store sets is given by nobody
+  await pets.create({ ...pet, chip: '9', addedAt: '2026-01-01T00:00:00Z' });
+  await pets.update(1n, { chip: '8' });
+  const { id, addedAt }: { id: bigint; addedAt: string } = (await pets.get(1n))?.read() ?? raise();
+  await pets.delete(addedAt === '' ? 1n : id);
+};
+
+function raise(): never {
+  throw new Error();
+}
+`;
+
+const TEST = `import t from 'tap';
+import { openTestServer } from '../open-test-server.ts';
+
+t.test('a pet', async (t) => {
+  const { client } = await openTestServer(t);
+  const { body: pet } = await client.createPet({ body: { name: 'Rex', categoryId: 7n, chip: '9' } });
+  t.match(pet, { id: 1n, name: 'Rex', categoryId: 7n, addedAt: /Z$/ });
+  t.notOk('chip' in pet);
+  t.strictSame((await client.getPet({ params: { petId: 1n } })).body, pet);
+  t.strictSame((await client.listPets({ query: { limit: 5 } })).body, [pet]);
+  for (const more of [{ id: 2n }, { addedAt: '2026-01-01T00:00:00Z' }]) {
+    t.match(await client.createPet({ body: { name: 'Rex', categoryId: 7n, chip: '9', ...more } }), { status: 400 });
+  }
+});
+`;
+
+function writeProject(t: Test): string {
+  const folder = copyProject(t, YAML);
+  rmSync(join(folder, 'openapi/released'), { recursive: true });
+  cpSync(join(ROOT, 'test'), join(folder, 'test'), { recursive: true });
+  const domain = 'src/pets/domain.ts';
+  const files: Record<string, string> = {
+    [domain]: readCopied(folder, domain).replace('  },\n  lists', COLUMNS),
+    'src/pets/wrong.ts': WRONG,
+    'test/operations/marked.test.ts': TEST,
+  };
+  for (const [database, type] of Object.entries({ sqlite: 'TEXT', postgres: 'timestamptz' })) {
+    const file = `src/pets/migrations/${database}/0001-pets.sql`;
+    const more = `status TEXT,\n  added_at ${type} NOT NULL,\n  chip TEXT NOT NULL`;
+    files[file] = readCopied(folder, file).replace(/status text/i, more);
+  }
+  for (const [id, toMarked] of Object.entries(HANDLERS)) {
+    const file = `handlers/${id}.ts`;
+    files[file] = toMarked(readCopied(folder, file)) + WITHOUT_CHIP;
+  }
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+t.test('a contract whose records have read-only and write-only fields is generated, compiled and served', async (t) => {
+  const folder = writeProject(t);
+  t.match(generate(folder), { status: 0 });
+  const env = { ...process.env, NODE_V8_COVERAGE: '', TAP_CHILD_ID: '' };
+  const run = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
+    t.equal(status, 0, { stdout, stderr });
+  };
+  writeFileSync(
+    join(folder, 'tsconfig.own.json'),
+    JSON.stringify({
+      extends: './tsconfig.json',
+      include: ['handlers', 'src'],
+      compilerOptions: { noEmit: true, incremental: false },
+    }),
+  );
+  run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.own.json');
+  run(...NODE_ARGS, 'test/operations/marked.test.ts');
+});
