@@ -398,6 +398,7 @@ t.test('a link may lead to any part of a body that the reply may have', async (t
     const { file } = edited(t, (c) => {
       const created = c.paths['/pets'].post.responses['201'];
       created.links.self.parameters.petId = '$response.body#/a/0/b';
+      created.links.first = { operationId: 'getPet', parameters: { petId: '1' } };
       created.content = schema ? { 'application/json': { schema } } : {};
     });
     t.ok((await loadContract(file)).operations.has('createPet'), JSON.stringify(schema));
