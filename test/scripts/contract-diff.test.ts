@@ -906,8 +906,10 @@ t.test('the version must rise from the newest release as far as the changes dema
 });
 
 /** Runs a script of `npm run` with these files, with the same loader as this test. */
-function run(script: string, ...files: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, `scripts/${script}.ts`, ...files], {
+const MAIN = 'src/contract-first/cli/main.ts';
+
+function run(command: string, ...files: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, MAIN, command, ...files], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     encoding: 'utf8',
   });
@@ -921,7 +923,7 @@ t.test('contract:diff fails and reports each change once, with all its places an
     listPets.summary = 'Animals';
   });
   const folder = t.testdir({ 'petstore.yaml': contract, released: { '1.0.0.yaml': SOURCE } });
-  const { status, stdout } = run('contract-diff', `${folder}/petstore.yaml`, `${folder}/released`);
+  const { status, stdout } = run('diff', `${folder}/petstore.yaml`, `${folder}/released`);
   t.equal(status, 1);
   t.equal(
     stdout,
@@ -971,7 +973,7 @@ t.test('contract:diff passes a contract whose version fits, and takes ours by de
 
 t.test('a file that is empty or no YAML is named, in a line', async (t) => {
   const folder = t.testdir({ 'empty.yaml': '', 'broken.yaml': 'info: [', released: {} });
-  t.match(run('contract-diff', `${folder}/empty.yaml`), {
+  t.match(run('diff', `${folder}/empty.yaml`), {
     status: 1,
     stderr: /^[^\n]*empty\.yaml is not a contract: .*\n$/,
   });
@@ -981,9 +983,9 @@ t.test('a file that is empty or no YAML is named, in a line', async (t) => {
 t.test('contract:release saves the contract byte for byte, and each version once', async (t) => {
   const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
   const files = [`${folder}/petstore.yaml`, `${folder}/released`];
-  t.match(run('contract-release', ...files), { status: 0, stdout: /^Released: .*\/1\.0\.0\.yaml$/m });
+  t.match(run('release', ...files), { status: 0, stdout: /^Released: .*\/1\.0\.0\.yaml$/m });
   t.equal(readFileSync(`${folder}/released/1.0.0.yaml`, 'utf8'), SOURCE);
-  t.match(run('contract-release', ...files), { status: 1, stderr: /^1\.0\.0 is released already/ });
+  t.match(run('release', ...files), { status: 1, stderr: /^1\.0\.0 is released already/ });
 });
 
 t.test('contract:release lists each release and its changes, the newest first', async (t) => {
@@ -1002,7 +1004,7 @@ t.test('contract:release lists each release and its changes, the newest first', 
     readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
     `# Changes of the contract
 
-Written by \`npm run contract:release\`, the newest first.
+Written by \`contract-first release\`, the newest first.
 
 ## 1.1.0
 

@@ -78,7 +78,7 @@ t.test(
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
     t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
-    await t.rejects(inspect([]), { message: 'npm run contract:inspect -- FILE|URL [--write OUT]' });
+    await t.rejects(inspect([]), { message: 'contract-first inspect FILE|URL [--write OUT]' });
     await t.rejects(inspect([fileOf('nothing')]), { message: /no such file/ });
     await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
   },
@@ -227,13 +227,13 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
 });
 
 /** As a command. */
-function run(script: string, file: string) {
-  const node = ['--import=./scripts/typescript/register.js', `scripts/${script}.ts`, file];
+function run(command: string, file: string) {
+  const node = ['--import=./scripts/typescript/register.js', 'src/contract-first/cli/main.ts', command, file];
   return spawnSync(process.execPath, node, { encoding: 'utf8' });
 }
 
 t.test('as a command, it fails where a contract is refused', async (t) => {
-  t.match(run('contract-inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
+  t.match(run('inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
 });
 
 t.test('what is no file is refused, and a pipe is not waited for', async (t) => {
@@ -250,10 +250,10 @@ t.test(
       contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
       contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
     });
-    for (const script of ['contract-inspect', 'contract-lint', 'contract-diff']) {
-      const { stdout, stderr } = run(script, file);
-      t.notMatch(stdout + stderr, /[^\P{Cc}\n]|^owned/mu, script);
-      if (script !== 'contract-diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', script);
+    for (const command of ['inspect', 'lint', 'diff']) {
+      const { stdout, stderr } = run(command, file);
+      t.notMatch(stdout + stderr, /[^\P{Cc}\n]|^owned/mu, command);
+      if (command !== 'diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', command);
     }
   },
 );

@@ -1,6 +1,6 @@
 /** The command `contract-first`: its table, its exit codes, and what it says where it cannot work. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,19 +64,22 @@ t.test('what is found is exit code 1, and what is done is 0', (t) => {
   t.end();
 });
 
-t.test('a release is saved, and said', (t) => {
-  const folder = t.testdir({ released: {} });
-  const root = join(PACKAGE, '../..');
-  t.strictSame(
-    runIn(root, 'release', 'openapi/petstore.yaml', `${folder}/released`).stdout,
-    `Released: ${folder}/released/1.0.0.yaml\n`,
-  );
-  t.match(
-    readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
-    /Written by `contract-first release`[\s\S]*The first release/,
-  );
-  t.end();
-});
+t.test(
+  'the first release needs no folder of releases: diff says that nothing is released, and release makes it',
+  (t) => {
+    const folder = t.testdir();
+    const root = join(PACKAGE, '../..');
+    const files = ['openapi/petstore.yaml', `${folder}/released`];
+    t.strictSame(runIn(root, 'diff', ...files).status, 0);
+    t.strictSame(readdirSync(folder), []);
+    t.strictSame(runIn(root, 'release', ...files).stdout, `Released: ${folder}/released/1.0.0.yaml\n`);
+    t.match(
+      readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
+      /Written by `contract-first release`[\s\S]*The first release/,
+    );
+    t.end();
+  },
+);
 
 t.test('a Node that is too old is named before anything else is loaded', (t) => {
   const fake = "Object.defineProperty(process.versions, 'node', { value: '20.11.1' })";
