@@ -73,7 +73,7 @@ t.test('the tarball has the built package, its types and its README, and neither
     ].filter((path) => path !== 'README.md' || existsSync(join(ROOT, 'src/contract-first/README.md'))),
   );
   t.strictSame(
-    files.filter((path) => /(?<!\.d)\.ts$|\.test\.|\.tsbuildinfo$/.test(path)),
+    files.filter((path) => /(?<!\.d)\.ts$|\.test\.[jt]s$|\.tsbuildinfo$/.test(path)),
     [],
   );
   for (const path of ['bin/contract-first.js', 'dist/cli/main.js', 'dist/cli/template/common/.gitignore.txt'])
