@@ -106,6 +106,24 @@ t.test('tools that are not installed are named, with the command that installs t
   t.end();
 });
 
+t.test('a tool that cannot be found is named, whichever way it is missing', (t) => {
+  const hook = `export const resolve = (name, context, next) => { if (name === 'typescript') throw name; return next(name, context); };`;
+  const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
+  const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`, 'build'];
+  const { status, stderr } = runNode(t.testdir(), ...NODE_ARGS, ...args);
+  const told = `typescript: not installed. Run \`npm install --save-dev "typescript@${devDependencies.typescript}"\`.\n`;
+  t.strictSame({ status, stderr }, { status: 1, stderr: told });
+  t.end();
+});
+
+t.test('new names the folder where the package is not installed, and a fault of a tool has its stack', (t) => {
+  const folder = t.testdir({ 'package.json': '{', empty: {} });
+  const told = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
+  t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: told });
+  t.match(runIn(folder, 'lint'), { status: 1, stderr: /JSON[^\n]*\n {4}at / });
+  t.end();
+});
+
 t.test(
   'generated files of another version of the package are refused in one sentence, until they are generated again',
   (t) => {
@@ -130,7 +148,7 @@ t.test(
 
 t.test('test runs all files of test/, or those that are named, and is 1 if one fails or there is none', (t) => {
   const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
-  const folder = t.testdir({ 'package.json': '{"type":"module"}', test: { 'notes.ts': '' } });
+  const folder = t.testdir({ 'package.json': '{"type":"module"}' });
   t.match(runIn(folder, 'test'), {
     status: 1,
     stderr: 'There is no test: put one into test/, such as test/books.test.ts.\n',
