@@ -16,7 +16,7 @@ const PLACES = [
     'src/contract-first/{bin,dist}/**',
     'src/contract-first/cli/**/*.d.ts',
     'src/contract-first/cli/*.js',
-    'src/contract-first/cli/{domain,generate,dev,new,handlers-map,linear,patterns,service-files,source-text}.ts',
+    'src/contract-first/cli/{domain,generate,dev,new,progress,handlers-map,linear,patterns,service-files,source-text}.ts',
     'src/contract-first/cli/contract-{notes,schemas,types}.ts',
     'src/contract-first/cli/typescript/**',
     'src/contract-first/{registered,service}.ts',

@@ -1098,16 +1098,14 @@ t.test('the version must rise from the newest release as far as the changes dema
   }
 });
 
-/** Runs a command with these files, with the same loader as this test. */
+/** Runs a script of `npm run` with these files, with the same loader as this test. */
+const MAIN = 'src/contract-first/cli/main.ts';
+
 function run(command: string, ...files: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [...NODE_ARGS, 'src/contract-first/cli/main.ts', command, ...files],
-    {
-      cwd: fileURLToPath(new URL('../..', import.meta.url)),
-      encoding: 'utf8',
-    },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, MAIN, command, ...files], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 }
 

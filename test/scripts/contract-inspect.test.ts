@@ -78,6 +78,7 @@ t.test(
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
     t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
+    await t.rejects(inspect([]), { message: 'contract-first inspect FILE|URL [--write OUT]' });
     await t.rejects(inspect([fileOf('nothing')]), { message: /no such file/ });
     await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
   },

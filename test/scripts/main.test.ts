@@ -1,6 +1,6 @@
 /** The command `contract-first`: its table, its exit codes, and what it says where it cannot work. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,19 +64,22 @@ t.test('what is found is exit code 1, and what is done is 0', (t) => {
   t.end();
 });
 
-t.test('a release is saved, and said', (t) => {
-  const folder = t.testdir({ released: {} });
-  const root = join(PACKAGE, '../..');
-  t.strictSame(
-    runIn(root, 'release', 'openapi/petstore.yaml', `${folder}/released`).stdout,
-    `Released: ${folder}/released/1.0.0.yaml\n`,
-  );
-  t.match(
-    readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
-    /Written by `contract-first release`[\s\S]*The first release/,
-  );
-  t.end();
-});
+t.test(
+  'the first release needs no folder of releases: diff says that nothing is released, and release makes it',
+  (t) => {
+    const folder = t.testdir();
+    const root = join(PACKAGE, '../..');
+    const files = ['openapi/petstore.yaml', `${folder}/released`];
+    t.strictSame(runIn(root, 'diff', ...files).status, 0);
+    t.strictSame(readdirSync(folder), []);
+    t.strictSame(runIn(root, 'release', ...files).stdout, `Released: ${folder}/released/1.0.0.yaml\n`);
+    t.match(
+      readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
+      /Written by `contract-first release`[\s\S]*The first release/,
+    );
+    t.end();
+  },
+);
 
 t.test('a Node that is too old is named before anything else is loaded', (t) => {
   const fake = "Object.defineProperty(process.versions, 'node', { value: '20.11.1' })";
@@ -100,6 +103,24 @@ t.test('tools that are not installed are named, with the command that installs t
   symlinkSync(join(PACKAGE, '../../node_modules/typescript'), `${folder}/node_modules/typescript`);
   t.match(runNode(folder, main, 'generate').stderr, /^openapi-typescript, ts-blank-space: not installed\./);
   t.match(runNode(folder, main, 'lint').stderr, /^@redocly\/openapi-core, ts-blank-space: not installed\./);
+  t.end();
+});
+
+t.test('a tool that cannot be found is named, whichever way it is missing', (t) => {
+  const hook = `export const resolve = (name, context, next) => { if (name === 'typescript') throw name; return next(name, context); };`;
+  const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
+  const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`, 'build'];
+  const { status, stderr } = runNode(t.testdir(), ...NODE_ARGS, ...args);
+  const told = `typescript: not installed. Run \`npm install --save-dev "typescript@${devDependencies.typescript}"\`.\n`;
+  t.strictSame({ status, stderr }, { status: 1, stderr: told });
+  t.end();
+});
+
+t.test('new names the folder where the package is not installed, and a fault of a tool has its stack', (t) => {
+  const folder = t.testdir({ 'package.json': '{', empty: {} });
+  const told = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
+  t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: told });
+  t.match(runIn(folder, 'lint'), { status: 1, stderr: /JSON[^\n]*\n {4}at / });
   t.end();
 });
 
@@ -127,7 +148,7 @@ t.test(
 
 t.test('test runs all files of test/, or those that are named, and is 1 if one fails or there is none', (t) => {
   const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
-  const folder = t.testdir({ 'package.json': '{"type":"module"}', test: { 'notes.ts': '' } });
+  const folder = t.testdir({ 'package.json': '{"type":"module"}' });
   t.match(runIn(folder, 'test'), {
     status: 1,
     stderr: 'There is no test: put one into test/, such as test/books.test.ts.\n',

@@ -1,20 +1,18 @@
-/** A team that has replaced the domain tests its operations by the helper of the papers. */
+/** A team tests the operations of its own domain by the package's entry for tests. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { FILES, YAML } from '../orders/service.ts';
 import { NODE_ARGS } from '../program.ts';
 import { copyProject, generate } from './project-copy.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
 const TEST = `import t from 'tap';
-import { openTestServer } from '../open-test-server.ts';
+import { openTestServer } from 'contract-first/test';
+import { service } from '../../src/generated/service.ts';
 
 t.test('an order sells its pet', async (t) => {
-  const { client } = await openTestServer(t);
+  const { client } = await openTestServer(t, service);
   const { body: pet } = await client.createPet({ body: { name: 'Rex', categoryId: 7n, status: 'available' } });
   t.match(await client.placeOrder({ body: { petId: pet.id, price: 5n } }), { status: 201, body: { price: 5n } });
   t.match(await client.placeOrder({ body: { petId: pet.id, price: 5n } }), { status: 409 });
@@ -26,7 +24,6 @@ t.test(
   async (t) => {
     const folder = copyProject(t, YAML);
     rmSync(join(folder, 'openapi/released'), { recursive: true });
-    cpSync(join(ROOT, 'test'), join(folder, 'test'), { recursive: true });
     for (const [name, text] of Object.entries({ ...FILES, 'test/operations/placeOrder.test.ts': TEST })) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);

@@ -1,7 +1,7 @@
 /**
  * Saves the contract as a release. One that the lint or the comparison refuses is not released, nor is a version twice.
  */
-import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
@@ -22,6 +22,7 @@ export async function release(contract: string, folder: string): Promise<string>
   const broken = await lint(contract);
   if (broken) throw new Error(broken);
   if (judgement.problems.length > 0) throw new Error(toReport(judgement));
+  mkdirSync(folder, { recursive: true });
   copyFileSync(contract, target, constants.COPYFILE_EXCL);
   const changelog = resolve(folder, '../CHANGELOG.md');
   const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';

@@ -4,6 +4,7 @@
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { toPrintableLines } from '../json/literals.ts';
+import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
 import { describeMissing, type Tool } from './tools.ts';
 
@@ -49,7 +50,7 @@ const COMMANDS: Record<string, Command> = {
     about: 'checks contract, types and handlers, and compiles the service to dist/, if anything has changed',
     takes: [0, 0],
     tools: COMPILER,
-    run: importing(() => import('./build.js')),
+    run: importing(() => withProgress('The build', () => import('./build.js'))),
   },
   dev: {
     usage: '',

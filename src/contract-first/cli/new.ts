@@ -9,6 +9,7 @@ import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
 import { toErrorBody } from '../engine/error-body.ts';
 import { toPrintable } from '../json/literals.ts';
+import { withProgress } from './progress.ts';
 import { findContract, ProjectError, readPackage } from './project.js';
 import { OWN, type Tool, toRanges } from './tools.ts';
 
@@ -27,9 +28,6 @@ const SCRIPTS = {
   test: 'contract-first test',
   types: 'tsc',
 };
-
-/** How long nothing may be said, in milliseconds. */
-const SILENCE = 4000;
 
 const ERRORS = '\nFirst let src/errors.ts return the errors of the contract, as the notes say.';
 
@@ -129,11 +127,7 @@ const hasContract = () =>
 /** A command that may take minutes: it says so while it is silent. */
 async function runProgram(name: string, command: string, args: string[], shell = false): Promise<boolean> {
   say(`\n${name} …`.trim());
-  const started = Date.now();
-  const seconds = () => Math.round((Date.now() - started) / 1000);
-  const timer = setInterval(() => say(`${name} … ${seconds()} s`), SILENCE);
-  const [code] = await once(spawn(command, args, { stdio: 'inherit', shell }), 'exit');
-  clearInterval(timer);
+  const [code] = await withProgress(name, () => once(spawn(command, args, { stdio: 'inherit', shell }), 'exit'));
   return code === 0;
 }
 

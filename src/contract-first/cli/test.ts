@@ -18,7 +18,7 @@ export async function run(args: string[]): Promise<number> {
   if (files.length === 0) throw new ProjectError('There is no test: put one into test/, such as test/books.test.ts.');
   const nodeArgs = [`--import=${REGISTER}`, '--test', '--test-reporter=spec', ...options, ...files];
   const [code] = await once(spawn(process.execPath, nodeArgs, { stdio: 'inherit' }), 'exit');
-  return code ?? 1;
+  return Number(code !== 0);
 }
 
 function findTests(): string[] {

@@ -82,7 +82,7 @@ t.test('all that contract and handlers disagree on is named before the build', a
   const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
-  const build = startProgram(t, 'src/contract-first/cli/build.js', { root });
+  const build = startProgram(t, 'src/contract-first/cli/main.ts', { root, args: ['build'] });
   t.equal(await build.exit, 1);
   t.strictSame(build.output, {
     stdout: '',
@@ -108,7 +108,7 @@ t.test('a contract that cannot be served is reported at the start', async (t) =>
     stderr,
     /^The contract cannot be served:\n {2}- (\S+\/)?openapi\/petstore\.yaml:\d+:5: security scheme bearerAuth: only bearer tokens/,
   );
-  const generate = startProgram(t, 'src/contract-first/cli/generate.ts', { root });
+  const generate = startProgram(t, 'src/contract-first/cli/main.ts', { root, args: ['generate'] });
   t.equal(await generate.exit, 1);
   t.match(
     generate.output.stderr,

@@ -1,5 +1,5 @@
 /** The gate: may the contract become a release, given what it changes of the newest one? */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Document } from '../../engine/contract/document.ts';
 import type { AnyDomain } from '../../store/description.ts';
@@ -44,13 +44,13 @@ function read(file: string): Document {
 }
 
 /**
- * `folder` has the releases, each under its version: `1.0.0.yaml`; `domain` the collections that are stored.
+ * `folder` has the releases, each under its version: `1.0.0.yaml`; before the first one, it need not be there; `domain` the collections that are stored.
  * @throws Error that says which file is not a contract
  */
 export function judgeContract(file: string, folder: string, domain: AnyDomain, today = new Date()): Judgement {
   const contract = read(file);
   const { version } = contract.info;
-  const versions = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ''));
+  const versions = (existsSync(folder) ? readdirSync(folder) : []).map((name) => name.replace(/\.yaml$/, ''));
   const released = versions
     .filter((name) => VERSION.test(name))
     .toSorted(compareVersions)

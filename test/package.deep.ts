@@ -1,0 +1,225 @@
+/** The package as a team gets it: packed, installed elsewhere, and made a service of, with the first contract and with one of its own. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const TARBALL = 'contract-first-1.0.0.tgz';
+/** As of a developer's shell: nothing of the tests' own processes. */
+const ENV = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(name)),
+);
+
+/** Folders outside of the project, gone after the test. */
+const base = mkdtempSync(join(tmpdir(), 'contract-first-'));
+t.teardown(() => rmSync(base, { recursive: true, force: true }));
+
+/** @throws Error with all output if it fails */
+function run(cwd: string, command: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: ENV, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${status}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Packs a copy of the repository, whose own build may be in use. */
+function pack(name: string): { tarball: Buffer; files: string[] } {
+  const copy = join(base, name);
+  for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'src/contract-first'])
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true, filter: (source) => !source.endsWith('/dist') });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  const [made] = JSON.parse(
+    run(copy, 'npm', 'pack', '-w', 'contract-first', '--json').replace(/^[\s\S]*?(?=^\[$)/m, ''),
+  );
+  const tarball = readFileSync(join(copy, TARBALL));
+  return { tarball, files: made.files.map(({ path }: { path: string }) => path) };
+}
+
+const packed = pack('one');
+writeFileSync(join(base, TARBALL), packed.tarball);
+
+t.test('two packs of one source are equal to the byte', async (t) => {
+  t.ok(pack('another').tarball.equals(packed.tarball));
+});
+
+t.test('the tarball has the built package, its types and its README, and neither sources nor tests', async (t) => {
+  const { files } = packed;
+  const folders = new Set(
+    files.map((path) =>
+      path
+        .split('/')
+        .slice(0, path.startsWith('dist/') ? 2 : 1)
+        .join('/'),
+    ),
+  );
+  t.strictSame(
+    [...folders].filter((path) => !path.endsWith('.js') && !path.endsWith('.d.ts')).sort(),
+    [
+      ...['README.md', 'bin', 'dist/cli', 'dist/contract', 'dist/engine', 'dist/json', 'dist/operate', 'dist/store'],
+      ...['dist/testing', 'package.json', 'tsconfig.service.json'],
+    ].filter((path) => path !== 'README.md' || existsSync(join(ROOT, 'src/contract-first/README.md'))),
+  );
+  t.strictSame(
+    files.filter((path) => /(?<!\.d)\.ts$|\.test\.[jt]s$|\.tsbuildinfo$/.test(path)),
+    [],
+  );
+  for (const path of ['bin/contract-first.js', 'dist/cli/main.js', 'dist/cli/template/common/.gitignore.txt'])
+    t.ok(files.includes(path), path);
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'src/contract-first/package.json'), 'utf8'));
+  for (const entry of Object.values<string | { types: string; default: string }>(exports))
+    for (const path of typeof entry === 'string' ? [entry] : [entry.types, entry.default])
+      t.ok(files.includes(path.slice(2)), path);
+});
+
+/** A service that listens. */
+async function start(t: Test, cwd: string, command: string, ...args: string[]) {
+  const env = { ...ENV, PORT: '0', DRAIN_DELAY: '0', API_KEYS: 'key-of-the-tests-0123456789' };
+  const child: ChildProcess = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const exit = once(child, 'exit');
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), 'SIGTERM');
+    await exit;
+  };
+  t.teardown(stop);
+  let output = '';
+  child.stdout?.setEncoding('utf8');
+  for await (const text of child.stdout as NonNullable<ChildProcess['stdout']>) {
+    output += text;
+    if (output.includes('"origin"')) break;
+  }
+  const [, origin] = /"origin":"([^"]+)"/.exec(output) ?? [];
+  if (!origin) throw new Error(`It did not start: ${output}`);
+  const request = async (path: string, method = 'GET', body?: object) => {
+    const headers = { authorization: 'Bearer key-of-the-tests-0123456789', 'content-type': 'application/json' };
+    const reply = await fetch(origin + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    return { status: reply.status, body: await reply.json() };
+  };
+  return { request, stop };
+}
+
+const books = join(base, 'Books');
+
+t.test('an empty folder becomes a service that stores', async (t) => {
+  mkdirSync(books);
+  run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
+  writeFileSync(join(books, '.gitignore'), 'mine\n');
+  const said = run(books, 'npx', '--no', 'contract-first', 'new', '.');
+  t.match(
+    said,
+    /^package\.json: added name, version, private, type, scripts\.generate, .*overrides\.content-disposition$/m,
+  );
+  t.match(said, /^left {5}\.gitignore, which is there already$/m);
+  t.match(said, /^npm install, for the devDependencies …$/m);
+  t.match(said, /Go on with:\n( {2}npm .*\n){3}$/);
+  for (const [, file = ''] of said.matchAll(/^wrote {4}(.*)$/gm)) t.ok(existsSync(join(books, file)), file);
+  t.equal(readFileSync(join(books, '.gitignore'), 'utf8'), 'mine\n');
+  t.equal(JSON.parse(readFileSync(join(books, 'package.json'), 'utf8')).name, 'books');
+
+  run(books, 'npm', 'run', 'generate');
+  const server = await start(t, books, 'npm', 'start');
+  const text = 'Buy milk.';
+  t.match(await server.request('/v1/notes', 'POST', { text }), { status: 201, body: { id: 1, text } });
+  t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text } });
+  t.match(await server.request('/v1/notes'), { status: 200, body: [{ id: 1, text }] });
+  await server.stop();
+});
+
+t.test('its types, tests, lint and freshness are right, and new changes nothing when it is run again', async (t) => {
+  for (const args of [['run', 'types'], ['test'], ['run', 'build']]) t.ok(run(books, 'npm', ...args).length >= 0);
+  t.equal(run(books, 'npx', '--no', 'contract-first', 'lint'), 'The contract keeps every rule.\n');
+  t.equal(run(books, 'npx', '--no', 'contract-first', 'generate', '--check'), '');
+  const said = run(books, 'npx', '--no', 'contract-first', 'new', '.');
+  t.notMatch(said, /^(wrote {4}(?!test\/service)|package\.json|npm install)/m);
+  const found = JSON.parse(run(books, 'npm', 'ls', 'cookie', 'content-disposition', '--json', '--all'));
+  const versions = [...JSON.stringify(found).matchAll(/"(cookie|content-disposition)":\{"version":"(\d+)/g)].map(
+    ([, name, major]) => `${name} ${major}`,
+  );
+  // Later ones want Node 22.
+  t.strictSame([...new Set(versions)].sort(), ['content-disposition 2', 'cookie 1']);
+});
+
+t.test('it is installed again, loses its development tools, and has its records', async (t) => {
+  run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
+  run(books, 'npm', 'run', 'build');
+  run(books, 'npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
+  t.notOk(existsSync(join(books, 'node_modules/typescript')));
+  t.equal(run(books, process.execPath, 'dist/src/main.js', '--version'), '1.0.0\n');
+  const server = await start(t, books, process.execPath, 'dist/src/main.js');
+  t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text: 'Buy milk.' } });
+  await server.stop();
+  const { status, stderr } = spawnSync('npx', ['--no', 'contract-first', 'build'], {
+    cwd: books,
+    env: ENV,
+    encoding: 'utf8',
+  });
+  t.match(
+    { status, stderr },
+    {
+      status: 1,
+      stderr: /^typescript, openapi-typescript, ts-blank-space: not installed\. Run `npm install --save-dev /,
+    },
+  );
+});
+
+t.test('a contract of a third party is served up to 501, where its errors are written as it has them', async (t) => {
+  const own = join(base, 'own');
+  cpSync(join(books, 'node_modules'), join(own, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  writeFileSync(
+    join(own, 'package.json'),
+    JSON.stringify({ dependencies: { 'contract-first': `file:../${TARBALL}` } }),
+  );
+  cpSync(join(ROOT, 'test/other-contracts/petstore.yaml'), join(own, 'theirs.yaml'));
+  const said = run(own, 'npx', '--no', 'contract-first', 'new', '.', '--contract', 'theirs.yaml');
+  t.match(said, /^The contract is written to openapi\/theirs\.yaml/m);
+  t.match(said, /^wrote {4}handlers\/showPetById\.ts$/m);
+  t.match(said, /^First let src\/errors\.ts return the errors of the contract/m);
+  const errors = readFileSync(join(own, 'src/errors.ts'), 'utf8');
+  writeFileSync(
+    join(own, 'src/errors.ts'),
+    errors
+      .replace(/return .*;/, 'return { code: status, message };')
+      .replace('{ code, message, status, problems }', '{ message, status }'),
+  );
+  run(own, 'npm', 'run', 'generate');
+  for (const args of [['run', 'types'], ['test']]) t.ok(run(own, 'npm', ...args).length >= 0);
+  const server = await start(t, own, 'npm', 'start');
+  t.match(await server.request('/v1/pets/7'), { status: 501, body: { code: 501 } });
+  t.match(await server.request('/v1/pets?limit=a'), { status: 400, body: { code: 400 } });
+  await server.stop();
+});
+
+t.test('new says where it cannot work, and leaves a contract that it cannot serve to its team', async (t) => {
+  const own = join(base, 'own');
+  const runNew = (cwd: string, ...args: string[]) =>
+    spawnSync(join(own, 'node_modules/.bin/contract-first'), ['new', '.', ...args], {
+      cwd,
+      env: ENV,
+      encoding: 'utf8',
+    });
+  t.match(runNew(base), {
+    status: 1,
+    stderr: /^Run `npm install` with the tarball of contract-first in \S+ first\.\n$/,
+  });
+  rmSync(join(own, 'openapi'), { recursive: true });
+  const theirs = readFileSync(join(own, 'theirs.yaml'), 'utf8');
+  writeFileSync(join(own, 'wrong.yaml'), theirs.replace('in: path', 'in: nowhere'));
+  const { status, stderr } = runNew(own, '--contract', 'wrong.yaml');
+  t.match(
+    { status, stderr },
+    { status: 1, stderr: /^The contract is not served as it is: change it as the table says/ },
+  );
+  t.strictSame(readdirSync(join(own, 'openapi')), []);
+});
