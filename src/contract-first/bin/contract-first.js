@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const [least, own] = [engines.node, process.versions.node].map((version) => {
-  const [, major, minor] = /(\d+)\.(\d+)/.exec(version);
-  return major * 1000 + Number(minor);
+  const [major, minor] = version.replace('>=', '').split('.');
+  return Number(major) * 1000 + Number(minor);
 });
 
 if (own >= least) await import('../dist/cli/main.js');
