@@ -54,7 +54,7 @@ t.test('the types read and fetch nothing that a value, an extension or a mapping
     };
     const content = { 'application/json': { schema, examples: { a: { value: { $ref } } } } };
     const get = { operationId: 'a', 'x-a': [{ $ref }], responses: { '200': { description: 'A.', content } } };
-    const components = { schemas: { A: { type: 'object' } } };
+    const components = { schemas: { A: { type: 'object', properties: { a: { type: 'string' } } } } };
     const paths = { '/a': { get } };
     const contract = { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths, components, 'x-a': { $ref } };
     const { document } = await loadContract(`${t.testdir({ 'a.json': JSON.stringify(contract) })}/a.json`);
