@@ -18,7 +18,7 @@ export function withPrefix<Kind extends AnyContract>(contract: Kind, prefix: str
   const { prefix: old } = contract;
   if (prefix === old) return contract;
   const toUrl = (url: string) => {
-    const start = url.replace(/\/+$/, '');
+    const start = url.replace(/(?<!\/)\/+$/, '');
     return start.endsWith(old) ? start.slice(0, start.length - old.length) + prefix || '/' : url;
   };
   return { ...withServers(contract, toUrl), prefix };
