@@ -5,7 +5,7 @@ import { withPublicPath } from './engine/contract/public-path.ts';
 import { extendSunsets } from './engine/contract/sunsets.ts';
 import { buildServer, type ServerOptions } from './engine/server.ts';
 import type { Settings } from './engine/services.ts';
-import { closeIfFailed, openOwnStore } from './opening.ts';
+import { buildOwnServices, closeIfFailed, openOwnStore } from './opening.ts';
 import { type Config, type ConfigWith, loadConfig } from './operate/config.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
 import { loadOwnContract } from './own-contract.ts';
@@ -41,7 +41,7 @@ export async function build(
     buildServer({
       ...{ ...service, ...config, ...(await service.loadPlugins?.()), ...made },
       ...{ contract, store, logger, lines: log, limits: config, countWindow: store.countWindow },
-      services: made.services ?? (await service.buildServices?.(config.services as never, { log: logger })) ?? {},
+      services: made.services ?? (await buildOwnServices(service, config.services, { log: logger })),
       clients: new URL('clients/', service.contract),
       ownsStore: made.store === undefined,
       stop: made.stop ?? { isAsked: false },

@@ -9,7 +9,7 @@ import type { HealthPaths } from './engine/http/health.ts';
 import { addContract, type DocsOptions } from './engine/plugin.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { VerifyToken } from './engine/tokens.ts';
-import { openOwnStore } from './opening.ts';
+import { buildOwnServices, openOwnStore } from './opening.ts';
 import { loadConfig } from './operate/config.ts';
 import { OperatorError } from './operator-error.ts';
 import { loadOwnContract } from './own-contract.ts';
@@ -54,7 +54,7 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   const contract = withPrefix(loaded, prefix === undefined ? around + loaded.prefix : around);
   const defaults = loadConfig({}, options.services ? { name: service.name } : service);
   const log = app.log as Logger;
-  const services = options.services ?? (await service.buildServices?.(defaults.services as never, { log })) ?? {};
+  const services = options.services ?? (await buildOwnServices(service, defaults.services, { log }));
   const store = await toStore(app, options, contract, defaults);
   const { countWindow = store.countWindow, verifyToken = service.verifyToken } = options;
   await addContract(app, {

@@ -1,6 +1,7 @@
-/** Opens the store of a service. */
+/** Opens the store of a service, and builds its services. */
 import type { Contract } from './engine/contract/contract.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
+import type { ServiceParts } from './engine/services.ts';
 import type { Service } from './service.ts';
 import type { Database } from './store/database-url.ts';
 import { openStore } from './store/open-store.ts';
@@ -30,3 +31,10 @@ export async function closeIfFailed<Made>(store: Store, start: () => Promise<Mad
     throw new StoreError(`The database cannot be used now: ${(error.cause as Error).message}.`, { cause: error });
   }
 }
+
+/** The services of a team, of the settings that they declare. */
+export const buildOwnServices = async (
+  { buildServices }: Service,
+  config: object,
+  parts: ServiceParts,
+): Promise<object> => (await buildServices?.(config as never, parts)) ?? {};

@@ -7,7 +7,7 @@ import { buildIsReady } from './engine/http/health.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import type { Settings } from './engine/services.ts';
-import { closeIfFailed, openOwnStore } from './opening.ts';
+import { buildOwnServices, closeIfFailed, openOwnStore } from './opening.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { startOperating } from './operate/process/operating.ts';
@@ -41,7 +41,7 @@ async function serve(
   const { name } = service;
   const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, service.verifyToken));
   const stop = { isAsked: false };
-  const services = (await service.buildServices?.(config.services as never, { log: logger })) ?? {};
+  const services = await buildOwnServices(service, config.services, { log: logger });
   const isReady = buildIsReady(store, services, logger);
   const operating = await startOperating(config, contract, store, isReady, stop, logger);
   const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;

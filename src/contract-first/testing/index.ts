@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { build } from '../build.ts';
 import { listen } from '../engine/http/listening.ts';
-import { buildShapes } from '../engine/routes/stored-records.ts';
-import { buildServer } from '../engine/server.ts';
+import { openOwnStore } from '../opening.ts';
 import { loadConfig } from '../operate/config.ts';
+import type { Log } from '../operate/telemetry/log.ts';
 import { loadOwnContract } from '../own-contract.ts';
 import type { Domain, Services, Transactions } from '../registered.ts';
 import type { Service } from '../service.ts';
 import type { CollectionsOf } from '../store/description.ts';
-import { openStore } from '../store/open-store.ts';
 import type { CallsOf } from '../store/transactions.ts';
 import { buildClient, type Client } from './client.ts';
 import { ContractCheck } from './contract-check.ts';
@@ -53,21 +53,12 @@ export async function openTestServer(
   service: Service,
   { env = {}, ...given }: TestOptions = {},
 ): Promise<TestServer> {
-  const { name, handlers, domain, transactions, toErrorBody, verifyToken, settings } = service;
-  const config = loadConfig(env, { name, settings: given.services ? {} : settings });
+  const config = loadConfig(env, given.services ? { name: service.name } : service);
   const contract = await loadOwnContract(service);
+  const store = await openOwnStore(service, contract, { kind: 'memory' }, config);
   const logger = pino({ level: 'error' }, process.stderr);
-  const services = given.services ?? (await service.buildServices?.(config.services as never, { log: logger })) ?? {};
-  const store = await openStore({ kind: 'memory' }, domain, config, {
-    shapes: buildShapes(contract, domain),
-    transactions,
-  });
-  const plugins = await service.loadPlugins?.();
-  const app = await buildServer({
-    ...{ ...config, name, contract, handlers, domain, toErrorBody, verifyToken, store, services, logger },
-    ...{ addPlugins: plugins?.addPlugins, lines: process.stderr, apiKeys: [KEY], limits: config },
-    stop: { isAsked: false },
-  });
+  const log = { logger, write: (line: string) => void process.stderr.write(line) } as Log;
+  const app = await build(service, { ...config, apiKeys: [KEY] }, { contract, store, log, ...given });
   t.after(async () => {
     await app.close();
     await store.close();
