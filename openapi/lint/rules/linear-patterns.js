@@ -3,7 +3,7 @@
  * pattern that does not holds it up for seconds, or for ever.
  */
 import { isLinear } from '../../../scripts/linear.ts';
-import { OWN_HEADERS } from '../../../src/engine/replies/sent-headers.ts';
+import { OWN_HEADERS } from '../../../src/engine/replies/reply-headers.ts';
 
 export default function linearPatterns() {
   return {
