@@ -1,52 +1,11 @@
 /** The package as a team gets it: packed, installed elsewhere, and made a service of, with the first contract and with one of its own. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import t, { type Test } from 'tap';
+import t from 'tap';
+import { base, ENV, pack, ROOT, run, start } from './packed.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TARBALL = 'contract-first-1.0.0.tgz';
-/** As of a developer's shell: nothing of the tests' own processes. */
-const ENV = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(name)),
-);
-
-/** Folders outside of the project, gone after the test. */
-const base = mkdtempSync(join(tmpdir(), 'contract-first-'));
-t.teardown(() => rmSync(base, { recursive: true, force: true }));
-
-/** @throws Error with all output if it fails */
-function run(cwd: string, command: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: ENV, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${status}\n${stdout}${stderr}`);
-  return stdout;
-}
-
-/** Packs a copy of the repository, whose own build may be in use. */
-function pack(name: string): { tarball: Buffer; files: string[] } {
-  const copy = join(base, name);
-  for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'src/contract-first'])
-    cpSync(join(ROOT, path), join(copy, path), { recursive: true, filter: (source) => !source.endsWith('/dist') });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  const [made] = JSON.parse(
-    run(copy, 'npm', 'pack', '-w', 'contract-first', '--json').replace(/^[\s\S]*?(?=^\[$)/m, ''),
-  );
-  const tarball = readFileSync(join(copy, TARBALL));
-  return { tarball, files: made.files.map(({ path }: { path: string }) => path) };
-}
 
 const packed = pack('one');
 writeFileSync(join(base, TARBALL), packed.tarball);
@@ -81,32 +40,6 @@ t.test('the tarball has the built package, its types and its README, and neither
       t.ok(files.includes(path.slice(2)), path);
 });
 
-/** A service that listens. */
-async function start(t: Test, cwd: string, command: string, ...args: string[]) {
-  const env = { ...ENV, PORT: '0', DRAIN_DELAY: '0', API_KEYS: 'key-of-the-tests-0123456789' };
-  const child: ChildProcess = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
-  const exit = once(child, 'exit');
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), 'SIGTERM');
-    await exit;
-  };
-  t.teardown(stop);
-  let output = '';
-  child.stdout?.setEncoding('utf8');
-  for await (const text of child.stdout as NonNullable<ChildProcess['stdout']>) {
-    output += text;
-    if (output.includes('"origin"')) break;
-  }
-  const [, origin] = /"origin":"([^"]+)"/.exec(output) ?? [];
-  if (!origin) throw new Error(`It did not start: ${output}`);
-  const request = async (path: string, method = 'GET', body?: object) => {
-    const headers = { authorization: 'Bearer key-of-the-tests-0123456789', 'content-type': 'application/json' };
-    const reply = await fetch(origin + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    return { status: reply.status, body: await reply.json() };
-  };
-  return { request, stop };
-}
-
 const books = join(base, 'Books');
 
 t.test('an empty folder becomes a service that stores', async (t) => {
@@ -126,7 +59,7 @@ t.test('an empty folder becomes a service that stores', async (t) => {
   t.equal(JSON.parse(readFileSync(join(books, 'package.json'), 'utf8')).name, 'books');
 
   run(books, 'npm', 'run', 'generate');
-  const server = await start(t, books, 'npm', 'start');
+  const server = await start(t, books, {}, 'npm', 'start');
   const text = 'Buy milk.';
   t.match(await server.request('/v1/notes', 'POST', { text }), { status: 201, body: { id: 1, text } });
   t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text } });
@@ -154,7 +87,7 @@ t.test('it is installed again, loses its development tools, and has its records'
   run(books, 'npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
   t.notOk(existsSync(join(books, 'node_modules/typescript')));
   t.equal(run(books, process.execPath, 'dist/src/main.js', '--version'), '1.0.0\n');
-  const server = await start(t, books, process.execPath, 'dist/src/main.js');
+  const server = await start(t, books, {}, process.execPath, 'dist/src/main.js');
   t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text: 'Buy milk.' } });
   await server.stop();
   const { status, stderr } = spawnSync('npx', ['--no', 'contract-first', 'build'], {
@@ -192,7 +125,7 @@ t.test('a contract of a third party is served up to 501, where its errors are wr
   );
   run(own, 'npm', 'run', 'generate');
   for (const args of [['run', 'types'], ['test']]) t.ok(run(own, 'npm', ...args).length >= 0);
-  const server = await start(t, own, 'npm', 'start');
+  const server = await start(t, own, {}, 'npm', 'start');
   t.match(await server.request('/v1/pets/7'), { status: 501, body: { code: 501 } });
   t.match(await server.request('/v1/pets?limit=a'), { status: 400, body: { code: 400 } });
   await server.stop();

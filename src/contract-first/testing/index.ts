@@ -57,7 +57,7 @@ export async function openTestServer(
   const contract = await loadOwnContract(service);
   const store = await openOwnStore(service, contract, { kind: 'memory' }, config);
   const logger = pino({ level: 'error' }, process.stderr);
-  const log = { logger, write: (line: string) => void process.stderr.write(line) } as Log;
+  const log = { logger, write: process.stderr.write.bind(process.stderr) } as Log;
   const app = await build(service, { ...config, apiKeys: [KEY] }, { contract, store, log, ...given });
   t.after(async () => {
     await app.close();

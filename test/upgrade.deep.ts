@@ -1,0 +1,120 @@
+/** The next version of the package: installed, generated, and run beside the one before. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { base, ENV, pack, run, start } from './packed.ts';
+import { startPostgres } from './postgres.ts';
+
+const MIGRATION = () => 'CREATE TABLE of_the_next_version (id INTEGER PRIMARY KEY);\n';
+const NEXT = {
+  'package.json': (text: string) => text.replace('"version": "1.0.0"', '"version": "1.0.1"'),
+  'store/sqlite/migrations/0004-next.sql': MIGRATION,
+  'store/postgres/migrations/0004-next.sql': MIGRATION,
+};
+const install = (folder: string, tarball: string) => run(folder, 'npm', 'install', tarball, '--no-audit', '--no-fund');
+
+const old = join(base, 'notes');
+const next = join(base, 'next');
+mkdirSync(old);
+install(old, pack('old').file);
+run(old, 'npx', '--no', 'contract-first', 'new', '.');
+run(old, 'npm', 'run', 'generate');
+run(old, 'npm', 'run', 'build');
+cpSync(old, next, { recursive: true, verbatimSymlinks: true });
+
+const PROGRAM = [process.execPath, 'dist/src/main.js'] as const;
+
+/** A second start of the version before, behind the migration of the next. */
+function startAgain(DATABASE_URL: string) {
+  const env = { ...ENV, PORT: '0', DATABASE_URL };
+  const { status, stderr } = spawnSync(process.execPath, ['dist/src/main.js'], { cwd: old, env, encoding: 'utf8' });
+  return { status, stderr };
+}
+const REFUSED = { status: 1, stderr: /engine\/0004-next\.sql has run, and is not there: start a newer program/ };
+
+t.test(
+  'files that the version before has generated are refused by a sentence, until they are generated again',
+  async (t) => {
+    install(next, pack('new', NEXT).file);
+    const { status, stderr } = spawnSync('npm', ['run', '--silent', 'build'], {
+      cwd: next,
+      env: ENV,
+      encoding: 'utf8',
+    });
+    t.match({ status, stderr }, { status: 1, stderr: /1\.0\.0.*npx --no contract-first generate/s });
+    run(next, 'npm', 'run', 'generate');
+    for (const args of [['run', 'build'], ['test']]) t.ok(run(next, 'npm', ...args).length >= 0);
+  },
+);
+
+t.test('the next version answers each request as the one before', async (t) => {
+  const answers = async (folder: string) => {
+    const { request, stop } = await start(t, folder, { DATABASE_URL: 'sqlite::memory:' }, ...PROGRAM);
+    const once = { 'idempotency-key': 'key-of-a-note' };
+    const received = [
+      await request('/v1/notes', 'POST', { text: 'One' }, once),
+      await request('/v1/notes', 'POST', { text: 'One' }, once),
+      await request('/v1/notes', 'POST', { text: 'Two' }, once),
+      await request('/v1/notes', 'POST', { text: 7, colour: 'red' }),
+      await request('/v1/notes/1'),
+      await request('/v1/notes/a'),
+      await request('/v1/notes/2'),
+      await request('/v1/notes?limit=1'),
+      await request('/v1/notes?limit=0'),
+      await request('/v1/notes', 'GET', undefined, { authorization: 'Bearer of-nobody-at-all' }),
+      await request('/v1/unknown'),
+    ];
+    await stop();
+    return received.map(({ status, headers, body }) => {
+      const text = JSON.stringify(body).replace(/(?<="createdAt":")[^"]+/g, 'time');
+      return { status, text, headers: [...headers].filter(([name]) => !/^(date|x-request-id)$/.test(name)) };
+    });
+  };
+  t.strictSame(await answers(next), await answers(old));
+});
+
+t.test('two servers on PostgreSQL are replaced one by one without a failed request', async (t) => {
+  const env = { DATABASE_URL: (await startPostgres(t)).newUrl() };
+  const servers = [await start(t, old, env, ...PROGRAM), await start(t, old, env, ...PROGRAM)];
+  const failed: unknown[] = [];
+  let isOver = false;
+  let created = 0;
+  /** Like a balancer, which knows which servers are there; a server is taken out before it stops. */
+  const live = [...servers];
+  const create = async (client: number) => {
+    for (let index = 0; !isOver; index++) {
+      const server = live[(client + index) % live.length] as (typeof live)[number];
+      const key = { 'idempotency-key': `note-${client}-${index}` };
+      const { status, body } = await server.request('/v1/notes', 'POST', { text: `${client} ${index}` }, key);
+      if (status === 201) created++;
+      else failed.push(body);
+    }
+  };
+  const clients = [0, 1, 2, 3].map(create);
+  await wait(500);
+  for (const server of servers) {
+    live.push(await start(t, next, env, ...PROGRAM));
+    live.splice(live.indexOf(server), 1);
+    await server.stop();
+  }
+  await wait(500);
+  isOver = true;
+  await Promise.all(clients);
+  t.strictSame(failed, []);
+  let stored = 0;
+  for (let path = '/v1/notes?limit=100'; path; ) {
+    const { body, headers } = await (live[0] as (typeof live)[number]).request(path);
+    stored += body.length;
+    path = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
+  }
+  t.equal(stored, created);
+  t.match(startAgain(env.DATABASE_URL), REFUSED);
+});
+
+t.test('a SQLite database that the next version has migrated is refused to the one before', async (t) => {
+  const DATABASE_URL = `sqlite:${join(base, 'notes.db')}`;
+  for (const folder of [old, next]) await (await start(t, folder, { DATABASE_URL }, ...PROGRAM)).stop();
+  t.match(startAgain(DATABASE_URL), REFUSED);
+});
