@@ -15,7 +15,7 @@ import type { Service } from './service.ts';
 export interface BuildParts
   extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
     Pick<ServerOptions, 'counts' | 'addTraces'> {
-  log?: Log;
+  log?: Pick<Log, 'logger' | 'write'>;
 }
 
 /** The contract as this configuration serves it. @throws ContractError */

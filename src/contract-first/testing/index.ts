@@ -7,7 +7,6 @@ import { build } from '../build.ts';
 import { listen } from '../engine/http/listening.ts';
 import { openOwnStore } from '../opening.ts';
 import { loadConfig } from '../operate/config.ts';
-import type { Log } from '../operate/telemetry/log.ts';
 import { loadOwnContract } from '../own-contract.ts';
 import type { Domain, Services, Transactions } from '../registered.ts';
 import type { Service } from '../service.ts';
@@ -57,7 +56,7 @@ export async function openTestServer(
   const contract = await loadOwnContract(service);
   const store = await openOwnStore(service, contract, { kind: 'memory' }, config);
   const logger = pino({ level: 'error' }, process.stderr);
-  const log = { logger, write: process.stderr.write.bind(process.stderr) } as Log;
+  const log = { logger, write: process.stderr.write.bind(process.stderr) };
   const app = await build(service, { ...config, apiKeys: [KEY] }, { contract, store, log, ...given });
   t.after(async () => {
     await app.close();
