@@ -1,4 +1,4 @@
-/** What is installed, for a copy of the project: the engine is the copy's own. */
+/** The installed packages, for a copy of the project: the engine is its own. */
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

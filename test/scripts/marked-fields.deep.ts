@@ -45,7 +45,7 @@ const HANDLERS: Record<string, (handler: string) => string> = {
     ),
 };
 
-/** What the compiler must refuse, or it says that nothing is wrong. */
+/** Lines that the compiler must refuse, or it says that nothing is wrong. */
 const WRONG = `import { handle } from '#engine';
 import type { CollectionOf } from '#store';
 import type { pets as description } from './domain.ts';

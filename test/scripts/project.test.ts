@@ -16,7 +16,7 @@ const runNode = (cwd: string, ...args: string[]) =>
 
 const run = (cwd: string, ...args: string[]) => runNode(cwd, ...NODE_ARGS, `${CLI}main.ts`, ...args);
 
-/** What each tool does first. */
+/** The first step of each tool. */
 const FIND = `import { findContractOrExit } from '${CLI}project.js'; console.log(findContractOrExit());`;
 const find = (cwd: string) => runNode(cwd, '--input-type=module', '--eval', FIND);
 

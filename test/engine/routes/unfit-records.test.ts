@@ -258,7 +258,7 @@ t.test('what cannot be proven is a warning, with its place', async (t) => {
   ];
   for (const [edit, warnings, domain] of cases)
     t.strictSame(await judge(t, edited(edit), domain), { errors: [], warnings }, `${edit}`);
-  // Nobody has judged the patterns: no long text is tried.
+  // The patterns are not judged: no long text is tried.
   const longer: Edit = ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, maxLength: 100 });
   t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
 });

@@ -70,7 +70,7 @@ function longValuesOf(field: Schema, { type }: Column, checking: Checking): unkn
   if (type === 'uuid') return ['01234567-89ab-4cde-8f01-23456789abcd'];
   if (type === 'number') return [0.1 + 0.2];
   if (type !== 'text') return [minimum ?? (type === 'int64' ? -(2n ** 63n) : -(2 ** 31)), maximum ?? ''];
-  // Nobody has judged the patterns yet.
+  // The patterns are not judged yet.
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
   return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
