@@ -1,14 +1,11 @@
 /** A team marks the fields that the service sets read-only, and those that no reply has write-only, in the schema of its records too. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 import { copyProject, generate, readCopied } from './project-copy.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** One schema for records, requests and replies, as most contracts have it. */
 const YAML = edited(({ contract, schemas, Pet, NewPet, body, createPet }) => {
@@ -46,8 +43,8 @@ const HANDLERS: Record<string, (handler: string) => string> = {
 };
 
 /** Lines that the compiler must refuse, or it says that nothing is wrong. */
-const WRONG = `import { handle } from '#engine';
-import type { CollectionOf } from '#store';
+const WRONG = `import { handle } from 'contract-first';
+import type { CollectionOf } from 'contract-first/store';
 import type { pets as description } from './domain.ts';
 
 // @ts-expect-error: a write-only field is in no reply
@@ -70,10 +67,11 @@ function raise(): never {
 `;
 
 const TEST = `import t from 'tap';
-import { openTestServer } from '../open-test-server.ts';
+import { openTestServer } from 'contract-first/test';
+import { service } from '../../src/generated/service.ts';
 
 t.test('a pet', async (t) => {
-  const { client } = await openTestServer(t);
+  const { client } = await openTestServer(t, service);
   const { body: pet } = await client.createPet({ body: { name: 'Rex', categoryId: 7n, chip: '9' } });
   t.match(pet, { id: 1n, name: 'Rex', categoryId: 7n, addedAt: /Z$/ });
   t.notOk('chip' in pet);
@@ -88,7 +86,6 @@ t.test('a pet', async (t) => {
 function writeProject(t: Test): string {
   const folder = copyProject(t, YAML);
   rmSync(join(folder, 'openapi/released'), { recursive: true });
-  cpSync(join(ROOT, 'test'), join(folder, 'test'), { recursive: true });
   const domain = 'src/pets/domain.ts';
   const files: Record<string, string> = {
     [domain]: readCopied(folder, domain).replace('  },\n  lists', COLUMNS),
