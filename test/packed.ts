@@ -12,7 +12,9 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KEY = 'key-of-the-tests-0123456789';
 /** As of a developer's shell: nothing of the tests' own processes. */
 export const ENV = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_fetch)|NODE_|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(name)),
+  Object.entries(process.env).filter(
+    ([name]) => !/^(npm_(?!config_fetch)|NODE_|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(name),
+  ),
 );
 
 /** Folders outside of the project, gone after the test. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import ts from 'typescript';
+import { whenShellEnds } from '../operate/process/signals.ts';
 import { makeKey } from '../store/api-keys.ts';
 import { placeProgram } from './program.js';
 import { findContractOrExit, readPackage, writeCompilerSettings } from './project.js';
@@ -111,4 +112,6 @@ watch('src', { recursive: true }, (_event, name) => {
   // It has loaded what was there before.
   else if (generator.connected && !name.startsWith('generated')) generator.disconnect();
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop().then(() => process.exit(0)));
+const end = () => stop().then(() => process.exit(0));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+whenShellEnds(process.env, 'dev', end);

@@ -39,14 +39,14 @@ export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals)
     } else if (Date.now() - first > SAME) onSecond(signal);
   }
   onSignals(take);
-  if (env.npm_lifecycle_event !== 'start') return;
-  whenShellEnds(() => {
+  whenShellEnds(env, 'start', () => {
     if (first === undefined) take('SIGTERM');
   });
 }
 
-/** Npm runs `start` in a shell, which ends at a signal to npm and does not pass it on. */
-function whenShellEnds(act: () => void): void {
+/** Npm runs a script in a shell, which ends at a signal to npm and does not pass it on. */
+export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () => void): void {
+  if (env.npm_lifecycle_event !== script) return;
   const shell = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === shell) return;
