@@ -13,7 +13,10 @@ const KEY = 'key-of-the-tests-0123456789';
 /** As of a developer's shell: nothing of the tests' own processes. */
 export const ENV = Object.fromEntries(
   Object.entries(process.env).filter(
-    ([name]) => !/^(npm_(?!config_fetch)|NODE_|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(name),
+    ([name]) =>
+      !/^(npm_(?!config_(fetch|registry|cache|ca|cafile|userconfig|proxy|https_proxy|noproxy|strict_ssl|nodedir|disturl))|NODE_(?!EXTRA_CA)|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(
+        name,
+      ),
   ),
 );
 
