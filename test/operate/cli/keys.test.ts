@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
-import { readCommand } from '../../../src/contract-first/operate/cli/key-commands.ts';
+import { readCommand, toUsage } from '../../../src/contract-first/operate/cli/key-commands.ts';
 import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
@@ -290,4 +290,10 @@ t.test('when the disk fails, or the database is locked, it says whether the keys
     (await run('revoke', id)).stderr,
     'The database cannot be used now: database is locked. Nothing was changed.\n',
   );
+});
+
+t.test('the usage names scopes only where the service has some', (t) => {
+  t.notMatch(toUsage({ name: 'books', scopes: [] }), /the scopes are/);
+  t.match(toUsage({ name: 'books', scopes: ['books:read'] }), /the scopes are books:read\./);
+  t.end();
 });

@@ -25,7 +25,7 @@ export const toUsage = ({ scopes }: Keyed) =>
   ${PROGRAM} keys revoke <id>                                      refuses a key from now on
 
 Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
-A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${scopes.join(', ')}.
+A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything${scopes.length > 0 ? `; the scopes are ${scopes.join(', ')}` : ''}.
 Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
 
 /** The latest date: stores compare times as text, which needs years of four digits. */
