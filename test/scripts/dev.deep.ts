@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { linkModules } from '../linked-modules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NEEDED = ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json'];
@@ -83,8 +84,10 @@ async function statusAt(origin: string, path: string): Promise<number> {
 
 t.test('npm run dev follows each change, and keeps the last good server; npm start hears a signal', async (t) => {
   const folder = t.testdir({});
-  for (const name of NEEDED) cpSync(`${ROOT}/${name}`, `${folder}/${name}`, { recursive: true });
-  symlinkSync(`${ROOT}/node_modules`, `${folder}/node_modules`);
+  // As after a checkout: the package is not built yet.
+  const filter = (path: string) => path !== `${ROOT}src/contract-first/dist`;
+  for (const name of NEEDED) cpSync(`${ROOT}${name}`, `${folder}/${name}`, { recursive: true, filter });
+  linkModules(folder);
   const edit = (file: string, from: string, to: string) => {
     const text = readFileSync(`${folder}/${file}`, 'utf8');
     writeFileSync(`${folder}/${file}`, text.replaceAll(from, to));

@@ -6,16 +6,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { placeProgram, readFilesIn, readProgram } from './program.js';
+import { isSource, placeProgram, prepareEngine, readFilesIn, readProgram } from './program.js';
 import { findContractOrExit, writeCompilerSettings } from './project.js';
 
 const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Whether this is the package's source, which is built, too, before a service that imports it. */
-const isSource = existsSync(ours('build-package.js'));
-if (isSource) await (await import('./build-package.js')).buildPackage();
+await prepareEngine();
 
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
 /** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */

@@ -2,11 +2,11 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import ts from 'typescript';
 import { whenShellEnds } from '../operate/process/signals.ts';
 import { makeKey } from '../store/api-keys.ts';
-import { placeProgram } from './program.js';
+import { placeProgram, prepareEngine } from './program.js';
 import { findContractOrExit, readPackage, writeCompilerSettings } from './project.js';
 import { withoutScope } from './service-files.ts';
 
@@ -38,6 +38,7 @@ async function stop(): Promise<void> {
 
 async function restart(): Promise<void> {
   if (isBroken) return tellErrors(1);
+  await prepareEngine();
   // A server that still starts would load files that are gone.
   await placeProgram(undefined, '', stop);
   const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
@@ -108,6 +109,8 @@ say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
 watch(dirname(contract), (_event, name) => name === basename(contract) && generateSoon());
 watch('src', { recursive: true }, (_event, name) => {
+  // Of a package below `src/`, which is built here.
+  if (name?.split(sep).includes('dist')) return;
   if (!name?.endsWith('.ts')) restartSoon();
   // It has loaded what was there before.
   else if (generator.connected && !name.startsWith('generated')) generator.disconnect();

@@ -6,8 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { findContract } from './project.js';
 import { compile } from './typescript/compile.js';
 
+const PACKAGE_BUILD = new URL('build-package.js', import.meta.url);
 const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));
 const PARTS = ['src', 'handlers'];
+
+/** Whether this is the package's source, which is built, too, before a service that imports it. */
+export const isSource = existsSync(PACKAGE_BUILD);
+
+/** Brings the built package up to date where its sources are. */
+export async function prepareEngine() {
+  if (isSource) await (await import(PACKAGE_BUILD.href)).buildPackage();
+}
 
 /** The files below these folders, by their paths from the current one, as they are now. A folder with a package.json is another package. */
 export function readFilesIn(folders) {
