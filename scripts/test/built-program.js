@@ -11,5 +11,6 @@ export async function resolve(specifier, context, nextResolve) {
   const url = resolved.url
     .replace(PACKAGE, `${PROGRAM}/node_modules/contract-first/dist/$1.js`)
     .replace(SERVICE, `${PROGRAM}/$1.js`);
-  return { ...resolved, url };
+  // Node 22.18 and later took the format from the name of the source.
+  return url === resolved.url ? resolved : { ...resolved, url, format: 'module' };
 }
