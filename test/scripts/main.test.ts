@@ -35,8 +35,8 @@ t.test('the command alone and --help list all commands, and --help after each sa
   }
   for (const name of COMMANDS)
     t.match(run(name, '--help'), { status: 0, stdout: new RegExp(`^Usage: npx --no contract-first ${name}\\b`) });
-  const readme = readFileSync(`${PACKAGE}cli/README.md`, 'utf8');
-  for (const name of COMMANDS) t.match(readme, new RegExp(`^\\| \`${name}\\b`, 'm'), `its README has ${name}`);
+  const readme = readFileSync(`${PACKAGE}README.md`, 'utf8');
+  for (const name of COMMANDS) t.match(readme, new RegExp(`^\\| \`${name}\\b`, 'm'), `the README has ${name}`);
   t.end();
 });
 
