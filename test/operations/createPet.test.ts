@@ -36,37 +36,6 @@ t.test('64-bit integers keep every digit, from the body to the reply and back', 
   }
 });
 
-t.test('what JSON Schema takes for an integer is one, in any notation', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const [written, meant] of [
-    ['1.0', '1'],
-    ['1e2', '100'],
-    ['-0', '0'],
-    ['9007199254740993.0', '9007199254740993'],
-    ['9.223372036854775807e18', '9223372036854775807'],
-  ]) {
-    const { text } = await request('/v1/pets', post(`{"name":"Rex","categoryId":${written}}`));
-    t.match(text, `"categoryId":${meant}}`);
-  }
-});
-
-t.test('every Unicode name of 1 to 255 characters comes back unchanged', async (t) => {
-  const { client, request } = await openTestServer(t);
-  for (const name of [
-    '"\\/\b\f\n\r\t',
-    '\u0001\u001f\u007f\u0080\u2028\u2029',
-    'é\u0301 ñ',
-    '🐕'.repeat(255),
-    '\ufeff\uffff',
-    ' ',
-  ]) {
-    const { status, body } = await client.createPet({ body: { name, categoryId: 7n } });
-    t.equal(status, 201);
-    t.match(body, { name });
-    t.match((await request('/v1/pets?limit=100')).text, JSON.stringify(name));
-  }
-});
-
 t.test('a request without a body is 400, in each way to send none', async (t) => {
   const { request } = await openTestServer(t);
   for (const options of [
