@@ -1,12 +1,25 @@
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import type { Reply } from '../contract-check.ts';
-import { descriptorsOf, untilDescriptors } from '../descriptors.ts';
 import { buildPick, HEADER_LINES, one, type Pick, WELL_FORMED } from '../engine/http/mutated-requests.ts';
 import { startWithLog } from '../program.ts';
 import { connectRaw } from '../raw-client.ts';
 import { KEY } from '../service.ts';
 import { addFigures } from './figures.ts';
+
+/** How long a process may take until connections that have ended leave nothing behind, in milliseconds. */
+const LONGEST = 60_000;
+
+const descriptorsOf = ({ pid }: ChildProcess): number => readdirSync(`/proc/${pid}/fd`).length;
+
+/** Waits until it has no more of them than that, and returns how many it has then, or after a minute. */
+async function untilDescriptors(child: ChildProcess, most: number): Promise<number> {
+  for (const until = performance.now() + LONGEST; descriptorsOf(child) > most && performance.now() < until; )
+    await wait(50);
+  return descriptorsOf(child);
+}
 
 const METHODS = ['GET', 'GET', 'POST', 'HEAD', 'OPTIONS', 'CONNECT', 'PUT'];
 const URLS = ['/livez', '/v1/pets', '/v1/pets/1', '/nowhere', '/v1/pets?limit=1', '*', '/docs/static/index.css'];
