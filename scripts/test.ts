@@ -10,11 +10,12 @@ import { parseArgs } from 'node:util';
 import { buildCoverage } from './test/coverage.ts';
 import { buildProgram } from './test/program.ts';
 import { type Outcome, runFiles } from './test/run-files.ts';
-import { runsBelow, toRuns } from './test/runs.ts';
+import { toRuns } from './test/runs.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { coverage: { type: 'boolean' } } });
 const isWhole = positionals.length === 0;
-const runs = isWhole ? runsBelow('test') : positionals.flatMap(toRuns);
+const jobs = Number(process.env.JOBS) || 2 * availableParallelism();
+const runs = toRuns(isWhole ? ['test'] : positionals, jobs);
 const program = await buildProgram();
 const postgres = makeTemplate();
 const coverage = values.coverage ? buildCoverage(program) : undefined;
@@ -31,14 +32,15 @@ async function runNext(): Promise<void> {
     const record = coverage?.record();
     const outcome = await runFiles(run, { program: program.folder, postgres }, record?.folder);
     outcomes.push(outcome);
-    console.log(toLine(run.name, outcome));
+    console.log(toLine(run.files, outcome));
     record?.keep();
   }
 }
 
-function toLine(name: string, { passed, failures, seconds }: Outcome): string {
+function toLine(files: string[], { passed, failures, seconds }: Outcome): string {
   const progress = `${String(outcomes.length).padStart(String(runs.length).length)}/${runs.length}`;
-  const line = `${failures.length > 0 ? 'not ok' : '    ok'} ${progress} ${seconds.toFixed(1).padStart(6)} s  ${name}: ${passed}`;
+  const names = files.map((file) => file.replace(/^test\/|\.test\.ts$/g, '')).join(', ');
+  const line = `${failures.length > 0 ? 'not ok' : '    ok'} ${progress} ${seconds.toFixed(1).padStart(6)} s  ${names}: ${passed}`;
   return [line, ...failures.map((failure) => failure.replace(/^/gm, '    '))].join('\n');
 }
 
@@ -50,7 +52,7 @@ function makeTemplate(): string {
   return folder;
 }
 
-await Promise.all(Array.from({ length: Number(process.env.JOBS) || 2 * availableParallelism() }, runNext));
+await Promise.all(Array.from({ length: jobs }, runNext));
 program.remove();
 rmSync(postgres, { recursive: true });
 const isCovered = isWhole ? coverage?.demandAll() : coverage?.show();

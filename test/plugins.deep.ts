@@ -1,12 +1,9 @@
 /** Fastify's plugins as their READMEs say, with no word of this server: their work, and what they refuse. */
 import compress from '@fastify/compress';
-import etag from '@fastify/etag';
-import helmet from '@fastify/helmet';
 import jwt from '@fastify/jwt';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import staticFiles from '@fastify/static';
-import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { KEY, startService } from './service.ts';
@@ -89,29 +86,6 @@ t.test(
   },
 );
 
-t.test('@fastify/etag answers 304 to who has a list already, and a changed one anew', async (t) => {
-  const ask = await start(t, async (app) => void (await app.register(etag)));
-  const { headers } = await ask('/v1/pets');
-  const known = { headers: { 'if-none-match': headers.etag as string } };
-  t.match(await ask('/v1/pets', known), { status: 304, text: '' });
-  t.match(await ask('/v1/pets', rex), { status: 201 });
-  t.match(await ask('/v1/pets', known), { status: 200, text: /"Rex"/ });
-  t.match(await ask('/v1/pets/7', { headers: { 'if-none-match': '*' } }), { status: 404 });
-});
-
-t.test("@fastify/helmet's headers are on what is answered and on what is refused, in place of ours", async (t) => {
-  const ask = await start(t, async (app) => void (await app.register(helmet)));
-  for (const [path, status] of [
-    ['/v1/pets', 200],
-    ['/v1/pets/7', 404],
-    ['/nothing', 404],
-    ['/livez', 200],
-  ] as const) {
-    const csp = { 'content-security-policy': /default-src 'self'/, 'x-frame-options': 'SAMEORIGIN' };
-    t.match(await ask(path), { status, headers: csp }, path);
-  }
-});
-
 t.test('@fastify/multipart reads files of an own route, and refuses what is too large or no form', async (t) => {
   const ask = await start(t, async (app) => {
     await app.register(multipart, { limits: { fileSize: 100, files: 1 } });
@@ -147,51 +121,4 @@ t.test('@fastify/static serves files and parts of them; what is not there is 404
   t.match(await ask('/files/.secret'), { status: 403, text: /"forbidden"/ });
   t.match(await ask('/files/%2e%2e/%2e%2e/package.json'), { status: /^40[034]$/ });
   t.match(await ask('/v1/pets'), { status: 200, text: '[]' });
-});
-
-t.test(
-  '@fastify/under-pressure refuses operations and own routes with 503 while the server is not healthy',
-  async (t) => {
-    let isHealthy = true;
-    let check = async () => {};
-    const ask = await start(t, async (app) => {
-      await app.register(underPressure, { healthCheck: async () => isHealthy, healthCheckInterval: 20, retryAfter: 5 });
-      app.get('/own', () => 'own');
-      check = () => new Promise((resolve) => setTimeout(resolve, 100));
-    });
-    t.match(await ask('/own'), { status: 200 });
-    isHealthy = false;
-    await check();
-    for (const path of ['/v1/pets', '/own']) {
-      t.match(await ask(path), { status: 503, headers: { 'retry-after': '5' }, text: /"code":"unavailable"/ }, path);
-    }
-    isHealthy = true;
-    await check();
-    t.match(await ask('/v1/pets'), { status: 200 });
-  },
-);
-
-t.test('all of them at once, beside an encapsulated plugin with a prefix and hooks of its own', async (t) => {
-  const ask = await start(t, async (app) => {
-    await app.register(underPressure);
-    await app.register(helmet);
-    await app.register(etag);
-    await app.register(compress, { threshold: 0 });
-    await app.register(rateLimit, { max: 100 });
-    await app.register(multipart);
-    await app.register(jwt, { secret: 'secret-of-the-tests-0123456789-0123456789' });
-    await app.register(staticFiles, { root: t.testdir({ 'a.txt': 'a' }), prefix: '/files/' });
-    await app.register(
-      async (inside) => {
-        inside.addHook('onRequest', async (_request, reply) => void reply.header('x-admin', 'yes'));
-        inside.get('/pets', async () => (await app.contractFirst.collections.pets.get(1n))?.read().name);
-      },
-      { prefix: '/admin' },
-    );
-  });
-  t.match(await ask('/v1/pets', rex), { status: 201, headers: { 'x-admin': undefined } });
-  t.match(await ask('/admin/pets'), { status: 200, text: 'Rex', headers: { 'x-admin': 'yes' } });
-  t.match(await ask('/admin/nothing'), { status: 404, text: /"route_not_found"/ });
-  t.match(await ask('/files/a.txt'), { status: 200, text: 'a' });
-  t.match(await ask('/v1/pets'), { status: 200, text: /Rex/, headers: { etag: /./, 'content-encoding': /./ } });
 });

@@ -1,10 +1,10 @@
 /** The next version of the package: installed, generated, and run beside the one before. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { base, ENV, pack, run, start } from './packed.ts';
+import { base, ENV, pack, ROOT, run, start } from './packed.ts';
 import { startPostgres } from './postgres.ts';
 
 const MIGRATION = () => 'CREATE TABLE of_the_next_version (id INTEGER PRIMARY KEY);\n';
@@ -13,7 +13,14 @@ const NEXT = {
   'store/sqlite/migrations/0004-next.sql': MIGRATION,
   'store/postgres/migrations/0004-next.sql': MIGRATION,
 };
-const install = (folder: string, tarball: string) => run(folder, 'npm', 'install', tarball, '--no-audit', '--no-fund');
+/** The binding of SQLite is the project's: the test of the package compiles its own, as an installation does. */
+const SQLITE = 'node_modules/better-sqlite3';
+const { version } = JSON.parse(readFileSync(join(ROOT, SQLITE, 'package.json'), 'utf8')) as { version: string };
+function install(folder: string, tarball: string): void {
+  const packages = [tarball, `better-sqlite3@${version}`];
+  run(folder, 'npm', 'install', ...packages, '--ignore-scripts', '--no-audit', '--no-fund');
+  cpSync(join(ROOT, SQLITE, 'build'), join(folder, SQLITE, 'build'), { recursive: true });
+}
 
 const old = join(base, 'notes');
 const next = join(base, 'next');

@@ -1,4 +1,10 @@
-/** Runs files of tests one after the other in this process: the arguments are the folder that they belong to, for tap's fixtures; `TEST_FILES` names them. */
+/** Runs files of tests one after the other in this process: the arguments are the name of the run, for tap's fixtures; `TEST_FILES` names them. */
 import { pathToFileURL } from 'node:url';
+import t from 'tap';
 
-for (const file of process.env.TEST_FILES.split(' ')) await import(pathToFileURL(file).href);
+for (const file of process.env.TEST_FILES.split(' ')) {
+  const imported = import(pathToFileURL(file).href);
+  // Else tap may find nothing left to do, and end what the file is starting.
+  t.waitOn(imported);
+  await imported;
+}

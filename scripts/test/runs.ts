@@ -1,35 +1,15 @@
 /** The files with tests, as runs: each is a process. */
 import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 export interface Run {
-  /** The name in the progress: a file, or the folder of several. */
+  /** Short, and of this run only: it names the folders of its tests. */
   name: string;
   files: string[];
 }
 
-/**
- * Files that take long, most of it in processes that they start or in waiting, the slowest first. Each has a process of its own. They are
- * named by the last folders and the first letters, so that folders above may move.
- */
-const ALONE = [
-  'scripts/contract-lint',
-  'cli/backup',
-  'cli/move',
-  'store/postgres-outages',
-  'scripts/contract-diff',
-  'store/postgres-suite',
-  'process/postgres',
-  'process/process',
-  'cli',
-  'store/move',
-  'http/draining',
-  'store/postgres',
-  'telemetry/log',
-  'store/sqlite.test',
-  'store/disk',
-  'store/outages',
-];
+/** Files share a process, since loading the program takes longer than most of them do: as many as this, or more processes are idle. */
+const TOGETHER = 12;
 
 export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -38,27 +18,28 @@ export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
     .sort();
 }
 
-/** All below a folder. The files that are not alone share a process with their neighbours: loading takes longer than they do. */
-export function runsBelow(folder: string): Run[] {
-  const files = filesBelow(folder);
-  const rank = (file: string) => ALONE.findIndex((name) => file.includes(`/${name}`));
-  const gone = ALONE.filter((name) => folder === 'test' && !files.some((file) => file.includes(`/${name}`)));
-  if (gone.length > 0)
-    throw new Error(`No test has these names, which are in scripts/test/runs.ts: ${gone.join(', ')}`);
-  const shared = new Map<string, string[]>();
-  for (const file of files.filter((file) => rank(file) === -1)) {
-    const name = dirname(file);
-    shared.set(name, [...(shared.get(name) ?? []), file]);
-  }
-  const together = [...shared].map(([name, files]) => ({ name: `${name}, ${files.length} files`, files }));
-  const alone = files.filter((file) => rank(file) !== -1).sort((a, b) => rank(a) - rank(b));
-  // The longest runs begin first, so that the last ones are short.
-  return [...together.sort((a, b) => b.files.length - a.files.length), ...alone.map(toRun)];
+/** The runs of files, and of all below folders. A test of minutes (`.deep.ts`, `.fault.ts`) has a process of its own, but those of types share a compiler. */
+export function toRuns(paths: string[], jobs: number): Run[] {
+  const files = paths.flatMap((path) => (statSync(path).isDirectory() ? filesBelow(path) : [path]));
+  const short = files.filter((file) => file.endsWith('.test.ts'));
+  const types = files.filter((file) => /^test\/types\/.*\.deep\.ts$/.test(file));
+  const long = files.filter((file) => !short.includes(file) && !types.includes(file));
+  return [
+    ...deal('run', short, jobs),
+    ...deal('types', types, 1),
+    ...long.map((file) => ({ name: file, files: [file] })),
+  ];
 }
 
-const toRun = (file: string): Run => ({ name: file, files: [file] });
-
-/** The runs of a file, or of all below a folder. */
-export function toRuns(path: string): Run[] {
-  return statSync(path).isDirectory() ? runsBelow(path.replace(/\/+$/, '')) : [toRun(path)];
+/** Nobody knows how long a file takes, but its size: the largest ones are dealt first, each to the run with the least. */
+function deal(name: string, files: string[], jobs: number): Run[] {
+  const count = Math.min(files.length, Math.max(jobs, Math.ceil(files.length / TOGETHER)));
+  const runs = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
+  const sizes = files.map((file) => ({ file, size: statSync(file).size })).sort((a, b) => b.size - a.size);
+  for (const { file, size } of sizes) {
+    const run = runs.reduce((least, one) => (one.size < least.size ? one : least));
+    run.files.push(file);
+    run.size += size;
+  }
+  return runs.map(({ files }, index) => ({ name: files.length > 1 ? `${name}-${index + 1}` : String(files), files }));
 }

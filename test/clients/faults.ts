@@ -17,9 +17,9 @@ export interface Row {
   fault: Fault;
   outcome: Outcome;
   /** The error has the status, code, request id and the beginning of the body, as far as there are any. */
-  error?: { status?: number; code?: string; requestId?: string; message?: RegExp };
+  error?: { status?: number; code?: string; requestId?: string; message?: RegExp } | undefined;
   /** The fault is one of this operation alone. */
-  only?: 'add' | 'list';
+  only?: 'add' | 'list' | undefined;
   /** Of an error in a list: the requests until then. */
   requests?: number;
 }
@@ -44,6 +44,7 @@ const body = (text: string | ((text: string) => string), type = 'application/jso
     text: typeof text === 'string' ? text : text(reply.text),
     headers: { 'content-type': type },
   }));
+const replaced = (from: string | RegExp, to: string) => body((text) => text.replace(from, to));
 const status = (status: number, text: string, headers: Record<string, string> = {}) =>
   change(() => ({ status, text, headers: { 'content-type': 'text/html', ...headers } }));
 
@@ -105,173 +106,122 @@ const PET = '{"id":9,"name":"Rex","categoryId":7}';
 const BAD = { code: 'bad_answer', requestId: 'r-1' };
 const CUT = { code: 'bad_answer' };
 const NONE = { status: 0, code: 'no_answer' };
+/** Rows by their outcome, as `Outcome` names them. */
+const rowOf =
+  (outcome: Outcome) =>
+  (error: Row['error'], fault: Fault, only?: Row['only']): Row => ({ fault, outcome, error, only });
+const [again, final, either] = [rowOf('again'), rowOf('error'), rowOf('either')];
+const done = (fault: Fault, only?: Row['only']): Row => ({ fault, outcome: 'done', only });
 const rows = <Key extends string | number>(keys: readonly Key[], toRow: (key: Key) => [string, Row]) =>
   Object.fromEntries(keys.map(toRow));
 
 const CONNECTIONS: Record<string, Row> = {
-  'a connection that is cut before the answer': { fault: (socket) => socket.destroy(), outcome: 'again', error: NONE },
-  'one that is reset before the answer': {
-    fault: (socket) => socket.resetAndDestroy(),
-    outcome: 'again',
-    error: NONE,
-  },
-  'one that is cut within the first line': {
-    fault: (socket) => socket.end('HTTP/1.'),
-    outcome: 'again',
-    error: NONE,
-  },
-  'one that is cut within the headers': {
-    fault: (socket, reply) => socket.end(withinHeaders(reply)),
-    outcome: 'again',
-  },
-  'one that is cut within the body': {
-    fault: (socket, reply) => socket.end(withinBody(reply)),
-    outcome: 'again',
-    error: CUT,
-  },
-  'one that is reset within the body': {
-    fault: (socket, reply) => socket.write(withinBody(reply), () => setTimeout(() => socket.resetAndDestroy(), 100)),
-    outcome: 'again',
-    error: CUT,
-  },
-  'one that is cut behind the answer': { fault: (socket, reply) => socket.end(toBytes(reply)), outcome: 'done' },
-  'one that is reset behind the answer': {
-    fault: (socket, reply) => socket.write(toBytes(reply), () => setTimeout(() => socket.resetAndDestroy(), 300)),
-    outcome: 'either',
-  },
-  'silence before the answer': { fault: () => {}, outcome: 'again', error: NONE },
-  'silence within the headers': {
-    fault: (socket, reply) => socket.write(withinHeaders(reply)),
-    outcome: 'again',
-    error: NONE,
-  },
-  'silence behind the headers': {
-    fault: (socket, reply) => socket.write(behindHeaders(reply)),
-    outcome: 'again',
-    error: CUT,
-  },
-  'silence within the body': {
-    fault: (socket, reply) => socket.write(withinBody(reply)),
-    outcome: 'again',
-    error: CUT,
-  },
-  'a first line that drips': { fault: drip(upTo(() => 0)), outcome: 'again', error: NONE },
-  'headers that drip': { fault: drip(withinHeaders), outcome: 'again', error: NONE },
-  'a body that drips': { fault: drip(behindHeaders), outcome: 'again', error: CUT },
-  'headers without end': {
-    fault: repeat(() => 'HTTP/1.1 200 OK\r\n', `x-more: ${'x'.repeat(1000)}\r\n`),
-    outcome: 'again',
-    error: NONE,
-  },
-  'a body without end': {
-    fault: repeat(
+  'a connection that is cut before the answer': again(NONE, (socket) => socket.destroy()),
+  'one that is reset before the answer': again(NONE, (socket) => socket.resetAndDestroy()),
+  'one that is cut within the first line': again(NONE, (socket) => socket.end('HTTP/1.')),
+  'one that is cut within the headers': again({}, (socket, reply) => socket.end(withinHeaders(reply))),
+  'one that is cut within the body': again(CUT, (socket, reply) => socket.end(withinBody(reply))),
+  'one that is reset within the body': again(CUT, (socket, reply) =>
+    socket.write(withinBody(reply), () => setTimeout(() => socket.resetAndDestroy(), 100)),
+  ),
+  'one that is cut behind the answer': done((socket, reply) => socket.end(toBytes(reply))),
+  'one that is reset behind the answer': either({}, (socket, reply) =>
+    socket.write(toBytes(reply), () => setTimeout(() => socket.resetAndDestroy(), 300)),
+  ),
+  'silence before the answer': again(NONE, () => {}),
+  'silence within the headers': again(NONE, (socket, reply) => socket.write(withinHeaders(reply))),
+  'silence behind the headers': again(CUT, (socket, reply) => socket.write(behindHeaders(reply))),
+  'silence within the body': again(CUT, (socket, reply) => socket.write(withinBody(reply))),
+  'a first line that drips': again(NONE, drip(upTo(() => 0))),
+  'headers that drip': again(NONE, drip(withinHeaders)),
+  'a body that drips': again(CUT, drip(behindHeaders)),
+  'headers without end': again(
+    NONE,
+    repeat(() => 'HTTP/1.1 200 OK\r\n', `x-more: ${'x'.repeat(1000)}\r\n`),
+  ),
+  'a body without end': again(
+    CUT,
+    repeat(
       ({ status }) => `HTTP/1.1 ${status} X\r\ntransfer-encoding: chunked\r\n\r\n`,
       `10000\r\n${' '.repeat(0x10000)}\r\n`,
     ),
-    outcome: 'again',
-    error: CUT,
-  },
+  ),
 };
 
 const FRAMING: Record<string, Row> = {
-  garbage: { fault: (socket) => socket.end('\x16\x03\x01\0garbage\r\n\r\n'), outcome: 'again', error: NONE },
-  'a length that is too large': { fault: length('99999'), outcome: 'again', error: CUT },
-  'a length that is too small': { fault: length('20'), outcome: 'again', error: CUT },
-  'a length that is no number': { fault: length('1x'), outcome: 'either' },
-  'a length below zero': { fault: length('-1'), outcome: 'either' },
-  'chunks that are cut': { fault: chunked('[{"id":1', ''), outcome: 'again', error: CUT },
-  'chunks of no size': { fault: chunked('[', 'zz\r\n'), outcome: 'again', error: CUT },
-  'gzip that is none': { fault: header('content-encoding', 'gzip'), outcome: 'either', error: CUT },
-  'gzip that is cut': {
-    fault: change(({ text }) => ({
+  garbage: again(NONE, (socket) => socket.end('\x16\x03\x01\0garbage\r\n\r\n')),
+  'a length that is too large': again(CUT, length('99999')),
+  'a length that is too small': again(CUT, length('20')),
+  'a length that is no number': either({}, length('1x')),
+  'a length below zero': either({}, length('-1')),
+  'chunks that are cut': again(CUT, chunked('[{"id":1', '')),
+  'chunks of no size': again(CUT, chunked('[', 'zz\r\n')),
+  'gzip that is none': either(CUT, header('content-encoding', 'gzip')),
+  'gzip that is cut': again(
+    CUT,
+    change(({ text }) => ({
       text: gzipSync(text).toString('latin1').slice(0, 20),
       headers: { 'content-encoding': 'gzip' },
     })),
-    outcome: 'again',
-    error: CUT,
-  },
-  'no length, and a cut': {
-    fault: (socket, { status, text }) => socket.end(`HTTP/1.1 ${status} X\r\n\r\n${text.slice(0, -5)}`),
-    outcome: 'again',
-    error: CUT,
-  },
-  'no length': {
-    fault: (socket, { status, headers: { link }, text }) =>
-      socket.end(`HTTP/1.0 ${status} X\r\n${link ? `link: ${link}\r\n` : ''}\r\n${text}`),
-    outcome: 'done',
-  },
-  '100 before the answer': { fault: behind('HTTP/1.1 100 Continue\r\n\r\n'), outcome: 'either' },
-  '103 before the answer': {
-    fault: behind('HTTP/1.1 103 Early Hints\r\nlink: </x.css>; rel=preload\r\n\r\n'),
-    outcome: 'either',
-  },
-  '101, another protocol': {
-    fault: (socket) => socket.write('HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-    outcome: 'again',
-  },
+  ),
+  'no length, and a cut': again(CUT, (socket, { status, text }) =>
+    socket.end(`HTTP/1.1 ${status} X\r\n\r\n${text.slice(0, -5)}`),
+  ),
+  'no length': done((socket, { status, headers: { link }, text }) =>
+    socket.end(`HTTP/1.0 ${status} X\r\n${link ? `link: ${link}\r\n` : ''}\r\n${text}`),
+  ),
+  '100 before the answer': either({}, behind('HTTP/1.1 100 Continue\r\n\r\n')),
+  '103 before the answer': either({}, behind('HTTP/1.1 103 Early Hints\r\nlink: </x.css>; rel=preload\r\n\r\n')),
+  '101, another protocol': again({}, (socket) =>
+    socket.write('HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  ),
 };
 
 const JSON_OF_OTHERS = ['{"status":"ok"}', 'null', '{}', '"ok"', 'true', '0', '[[]]', '[null]', '{"data":null}'];
 
 const BODIES: Record<string, Row> = {
-  HTML: { fault: body(HTML, 'text/html'), outcome: 'again', error: { ...BAD, message: PAGE } },
-  'an empty body': { fault: body(''), outcome: 'again', error: BAD },
-  'JSON that ends too early': { fault: body((text) => text.slice(0, -5)), outcome: 'again', error: BAD },
-  'JSON twice': { fault: body((text) => text + text), outcome: 'again', error: BAD },
-  'JSON within another': { fault: body((text) => `{"data":${text}}`), outcome: 'again', error: BAD },
-  'JSON that is deep': { fault: body('['.repeat(100_000)), outcome: 'again', error: BAD },
+  HTML: again({ ...BAD, message: PAGE }, body(HTML, 'text/html')),
+  'an empty body': again(BAD, body('')),
+  'JSON that ends too early': again(
+    BAD,
+    body((text) => text.slice(0, -5)),
+  ),
+  'JSON twice': again(
+    BAD,
+    body((text) => text + text),
+  ),
+  'JSON within another': again(
+    BAD,
+    body((text) => `{"data":${text}}`),
+  ),
+  'JSON that is deep': again(BAD, body('['.repeat(100_000))),
   ...rows(JSON_OF_OTHERS, (text) => [
     `the JSON ${text}`,
-    { fault: body(text), outcome: 'again', error: { ...BAD, message: /status|null|\{\}|ok|true|0|\[/ } },
+    again({ ...BAD, message: /status|null|\{\}|ok|true|0|\[/ }, body(text)),
   ]),
-  'the JSON [] for an animal': { fault: body('[]'), outcome: 'again', error: BAD, only: 'add' },
-  'an animal for a page': { fault: body(PET), outcome: 'again', error: BAD, only: 'list' },
-  'a page with null': {
-    fault: body((text) => text.replace(/\]$/, ',null]')),
-    outcome: 'again',
-    error: BAD,
-    only: 'list',
-  },
+  'the JSON [] for an animal': again(BAD, body('[]'), 'add'),
+  'an animal for a page': again(BAD, body(PET), 'list'),
+  'a page with null': again(BAD, replaced(/\]$/, ',null]'), 'list'),
   ...rows(['"9"', 'null', '9.0', '9e0', '9.5', 'true', '9223372036854775808', '-9223372036854775809'], (id) => [
     `an id of ${id}`,
-    { fault: body((text) => text.replace(/"id":\d+/, `"id":${id}`)), outcome: 'again', error: BAD },
+    again(BAD, replaced(/"id":\d+/, `"id":${id}`)),
   ]),
-  ...rows(['id', 'name', 'categoryId'], (name) => [
-    `no ${name}`,
-    { fault: body((text) => text.replace(`"${name}":`, '"other":')), outcome: 'again', error: BAD },
-  ]),
-  'the ID in capital letters': {
-    fault: body((text) => text.replace('"id":', '"ID":')),
-    outcome: 'again',
-    error: BAD,
-  },
-  'an ID in capital letters beside it': {
-    fault: body((text) => text.replace(/("id":\d+)/, '$1,"ID":1,"Name":"","owner":null')),
-    outcome: 'done',
-  },
-  'two ids': { fault: body((text) => text.replace('"id":', '"id":0,"id":')), outcome: 'either', error: BAD },
-  'a name of null': { fault: body((text) => text.replace(/"name":"[^"]*"/, '"name":null')), outcome: 'again' },
-  'a name that is a number': { fault: body((text) => text.replace(/"name":"[^"]*"/, '"name":1')), outcome: 'again' },
-  'a status of null': { fault: body((text) => text.replace(/"status":"[^"]*"/, '"status":null')), outcome: 'again' },
-  'another encoding than UTF-8': {
-    fault: (socket, reply) => {
-      const bytes = Buffer.from(toBytes(reply).toString('latin1').replace('"name":"R', '"name":"\xe9'), 'latin1');
-      socket.write(bytes);
-    },
-    outcome: 'again',
-    error: CUT,
-  },
-  'the name of another encoding': {
-    fault: header('content-type', 'application/json; charset=utf-16'),
-    outcome: 'done',
-  },
-  'headers and fields that no one knows': {
-    fault: (socket, { status, headers: { link = '' }, text }) => {
-      const more = text.replace('{', '{"owner":{"id":1.5,"tags":[null]},');
-      socket.write(toBytes({ status, headers: { 'x-more': '1\r\nx-more: 2', link }, text: more }));
-    },
-    outcome: 'done',
-  },
+  ...rows(['id', 'name', 'categoryId'], (name) => [`no ${name}`, again(BAD, replaced(`"${name}":`, '"other":'))]),
+  'the ID in capital letters': again(BAD, replaced('"id":', '"ID":')),
+  'an ID in capital letters beside it': done(replaced(/("id":\d+)/, '$1,"ID":1,"Name":"","owner":null')),
+  'two ids': either(BAD, replaced('"id":', '"id":0,"id":')),
+  'a name of null': again({}, replaced(/"name":"[^"]*"/, '"name":null')),
+  'a name that is a number': again({}, replaced(/"name":"[^"]*"/, '"name":1')),
+  'a status of null': again({}, replaced(/"status":"[^"]*"/, '"status":null')),
+  'another encoding than UTF-8': again(CUT, (socket, reply) => {
+    const bytes = Buffer.from(toBytes(reply).toString('latin1').replace('"name":"R', '"name":"\xe9'), 'latin1');
+    socket.write(bytes);
+  }),
+  'the name of another encoding': done(header('content-type', 'application/json; charset=utf-16')),
+  'headers and fields that no one knows': done((socket, { status, headers: { link = '' }, text }) => {
+    const more = text.replace('{', '{"owner":{"id":1.5,"tags":[null]},');
+    socket.write(toBytes({ status, headers: { 'x-more': '1\r\nx-more: 2', link }, text: more }));
+  }),
 };
 
 const OTHER_JSON = '{"code":502,"message":"Upstream","error":{}}';
@@ -279,76 +229,57 @@ const OTHER_JSON = '{"code":502,"message":"Upstream","error":{}}';
 const STATUSES: Record<string, Row> = {
   ...rows([408, 429, 500, 502, 503, 504], (code) => [
     String(code),
-    { fault: refuse(code), outcome: 'again', error: { status: code, code: `code_${code}`, requestId: 'r-1' } },
+    again({ status: code, code: `code_${code}`, requestId: 'r-1' }, refuse(code)),
   ]),
   ...rows([500, 502, 503, 504], (code) => [
     `${code} with HTML`,
-    { fault: status(code, HTML), outcome: 'again', error: { ...BAD, status: code, message: PAGE } },
+    again({ ...BAD, status: code, message: PAGE }, status(code, HTML)),
   ]),
-  '502 with JSON of a gateway': {
-    fault: status(502, OTHER_JSON),
-    outcome: 'again',
-    error: { ...BAD, status: 502, message: /Upstream/ },
-  },
-  '503 with the body of another status': {
-    fault: status(503, '{"code":"gone","message":"Gone.","status":410}'),
-    outcome: 'again',
-    error: { ...BAD, status: 503, message: /gone/ },
-  },
-  '504 without a body': { fault: status(504, ''), outcome: 'again', error: { ...BAD, status: 504 } },
+  '502 with JSON of a gateway': again({ ...BAD, status: 502, message: /Upstream/ }, status(502, OTHER_JSON)),
+  '503 with the body of another status': again(
+    { ...BAD, status: 503, message: /gone/ },
+    status(503, '{"code":"gone","message":"Gone.","status":410}'),
+  ),
+  '504 without a body': again({ ...BAD, status: 504 }, status(504, '')),
   ...rows([200, 201, 202], (code) => [
     `${code} with JSON of a gateway`,
-    {
-      fault: status(code, '{"status":"ok"}'),
-      outcome: 'again',
-      error: { ...BAD, status: code, message: /status.*ok/ },
-    },
+    again({ ...BAD, status: code, message: /status.*ok/ }, status(code, '{"status":"ok"}')),
   ]),
-  '201 without a body': { fault: status(201, ''), outcome: 'again', error: { ...BAD, status: 201 } },
-  '200 for 201': { fault: change(() => ({ status: 200 })), outcome: 'again', error: BAD, only: 'add' },
-  '201 for 200': { fault: change(() => ({ status: 201 })), outcome: 'again', error: BAD, only: 'list' },
-  '204': {
-    fault: (socket) => socket.write('HTTP/1.1 204 X\r\nx-request-id: r-1\r\n\r\n'),
-    outcome: 'again',
-    error: { ...BAD, status: 204 },
-  },
+  '201 without a body': again({ ...BAD, status: 201 }, status(201, '')),
+  '200 for 201': again(
+    BAD,
+    change(() => ({ status: 200 })),
+    'add',
+  ),
+  '201 for 200': again(
+    BAD,
+    change(() => ({ status: 201 })),
+    'list',
+  ),
+  '204': again({ ...BAD, status: 204 }, (socket) => socket.write('HTTP/1.1 204 X\r\nx-request-id: r-1\r\n\r\n')),
   ...rows([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 431, 501, 505, 507], (code) => [
     `${code}, which is final`,
-    {
-      fault: refuse(code),
-      outcome: 'error',
-      error: { status: code, code: `code_${code}`, requestId: 'r-1', message: /No\./ },
-    },
+    final({ status: code, code: `code_${code}`, requestId: 'r-1', message: /No\./ }, refuse(code)),
   ]),
-  ...rows([401, 403, 411], (code) => [
-    `${code} without a body`,
-    { fault: status(code, ''), outcome: 'error', error: { ...BAD, status: code } },
-  ]),
+  ...rows([401, 403, 411], (code) => [`${code} without a body`, final({ ...BAD, status: code }, status(code, ''))]),
   // The fetch of browsers and of Node.js takes the first for no answer, and asks again after the second.
-  ...rows([407, 421], (code) => [`${code} without a body`, { fault: status(code, ''), outcome: 'either' }]),
-  'a refusal with control characters': {
-    fault: status(400, JSON.stringify({ code: 'a\nb', message: '\x1b[1m\r\n', status: 400 })),
-    outcome: 'error',
-    error: { status: 400 },
-  },
-  "a page that shows the request's headers": {
-    fault: status(502, `<pre>Authorization: Bearer ${KEY}\nHost: x</pre>`),
-    outcome: 'again',
-    error: { ...BAD, status: 502, message: /Authorization/ },
-  },
-  '404 with HTML': {
-    fault: status(404, HTML),
-    outcome: 'error',
-    error: { ...BAD, status: 404, message: PAGE },
-  },
-  '404 that is cut': { fault: length('99999', 404), outcome: 'error', error: { ...CUT, status: 404 } },
+  ...rows([407, 421], (code) => [`${code} without a body`, either({}, status(code, ''))]),
+  'a refusal with control characters': final(
+    { status: 400 },
+    status(400, JSON.stringify({ code: 'a\nb', message: '\x1b[1m\r\n', status: 400 })),
+  ),
+  "a page that shows the request's headers": again(
+    { ...BAD, status: 502, message: /Authorization/ },
+    status(502, `<pre>Authorization: Bearer ${KEY}\nHost: x</pre>`),
+  ),
+  '404 with HTML': final({ ...BAD, status: 404, message: PAGE }, status(404, HTML)),
+  '404 that is cut': final({ ...CUT, status: 404 }, length('99999', 404)),
   ...rows([300, 301, 302, 303, 304, 307, 308], (code) => [
     `a redirect, ${code}`,
-    {
-      fault: change((_, elsewhere) => ({ status: code, text: '', headers: { location: `${elsewhere}/v1/pets` } })),
-      outcome: 'error',
-      error: { ...BAD, status: code },
-    },
+    final(
+      { ...BAD, status: code },
+      change((_, elsewhere) => ({ status: code, text: '', headers: { location: `${elsewhere}/v1/pets` } })),
+    ),
   ]),
 };
 
@@ -357,18 +288,17 @@ const RETRY_AFTER: Record<string, Row> = {
     ['soon', '-1', '1.5', '0x10', '', '1 s', 'Fri, 99 Foo 99999 99:99:99 GMT', 'Sun, 06 Nov 1994 08:49:37 GMT'],
     (value) => [
       `a Retry-After of "${value}"`,
-      { fault: refuse(503, { 'retry-after': value }), outcome: 'again', error: { status: 503, code: 'code_503' } },
+      again({ status: 503, code: 'code_503' }, refuse(503, { 'retry-after': value })),
     ],
   ),
   ...rows(['55', '3600', '9'.repeat(30), '9'.repeat(400), 'Sat, 06 Nov 2060 08:49:37 GMT'], (value) => [
     `a Retry-After of "${value}", later than all may take`,
-    { fault: refuse(429, { 'retry-after': value }), outcome: 'error', error: { status: 429, code: 'code_429' } },
+    final({ status: 429, code: 'code_429' }, refuse(429, { 'retry-after': value })),
   ]),
-  'HTML with a Retry-After, later than all may take': {
-    fault: status(503, HTML, { 'retry-after': '55' }),
-    outcome: 'error',
-    error: { ...BAD, status: 503, message: PAGE },
-  },
+  'HTML with a Retry-After, later than all may take': final(
+    { ...BAD, status: 503, message: PAGE },
+    status(503, HTML, { 'retry-after': '55' }),
+  ),
 };
 
 const link = (value: (url: string, elsewhere: string) => string): Fault =>
@@ -379,26 +309,22 @@ const link = (value: (url: string, elsewhere: string) => string): Fault =>
 const LOOP: Partial<Row> = { outcome: 'error', only: 'list', error: { status: 200, ...BAD } };
 
 const LINKS: Record<string, Row> = {
-  'a next page on another host': {
-    fault: link((url, to) => `<${to}${url}>; rel="next"`),
-    outcome: 'done',
-    only: 'list',
-  },
-  'a next page with other parameters': {
-    fault: link((url) => `<${url}>; title="more"; rel=next`),
-    outcome: 'done',
-    only: 'list',
-  },
-  'links before and behind the next page': {
-    fault: link((url) => `</x.css?v=1>; rel=preload, <${url}>; rel="next", </v1/pets?limit=1>; rel="first"`),
-    outcome: 'done',
-    only: 'list',
-  },
-  'links in lines of their own': {
-    fault: link((url) => `</x.css>; rel=preload\r\nlink: <${url}>; rel="next"\r\nlink: <?x=1>; rel="last"`),
-    outcome: 'done',
-    only: 'list',
-  },
+  'a next page on another host': done(
+    link((url, to) => `<${to}${url}>; rel="next"`),
+    'list',
+  ),
+  'a next page with other parameters': done(
+    link((url) => `<${url}>; title="more"; rel=next`),
+    'list',
+  ),
+  'links before and behind the next page': done(
+    link((url) => `</x.css?v=1>; rel=preload, <${url}>; rel="next", </v1/pets?limit=1>; rel="first"`),
+    'list',
+  ),
+  'links in lines of their own': done(
+    link((url) => `</x.css>; rel=preload\r\nlink: <${url}>; rel="next"\r\nlink: <?x=1>; rel="last"`),
+    'list',
+  ),
   'a next page that is the same one': {
     ...LOOP,
     fault: change(() => ({ headers: { link: '</v1/pets?limit=100&status=pending>; rel="next"' } })),

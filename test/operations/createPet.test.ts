@@ -36,91 +36,6 @@ t.test('64-bit integers keep every digit, from the body to the reply and back', 
   }
 });
 
-t.test('what JSON Schema takes for an integer is one, in any notation', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const [written, meant] of [
-    ['1.0', '1'],
-    ['1e2', '100'],
-    ['-0', '0'],
-    ['9007199254740993.0', '9007199254740993'],
-    ['9.223372036854775807e18', '9223372036854775807'],
-  ]) {
-    const { text } = await request('/v1/pets', post(`{"name":"Rex","categoryId":${written}}`));
-    t.match(text, `"categoryId":${meant}}`);
-  }
-});
-
-t.test('a categoryId that is no 64-bit integer is 400 and never rounded', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const value of ['9223372036854775808', '-9223372036854775809', '1.5', '"5"', 'null']) {
-    const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":${value}}`));
-    t.equal(status, 400, value);
-    t.match(body, { code: 'invalid_request', message: /^body\.categoryId must be a 64-bit integer/ });
-  }
-  // Not even a double is this number, wherever it stands.
-  for (const value of ['1.0000000000000001', '1e400']) {
-    const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":${value}}`));
-    t.equal(status, 400, value);
-    t.match(body, {
-      code: 'invalid_request',
-      message: `body.categoryId has the number ${value}, which cannot be kept exactly`,
-    });
-  }
-});
-
-t.test('every Unicode name of 1 to 255 characters comes back unchanged', async (t) => {
-  const { client, request } = await openTestServer(t);
-  for (const name of [
-    '"\\/\b\f\n\r\t',
-    '\u0001\u001f\u007f\u0080\u2028\u2029',
-    'é\u0301 ñ',
-    '🐕'.repeat(255),
-    '\ufeff\uffff',
-    ' ',
-  ]) {
-    const { status, body } = await client.createPet({ body: { name, categoryId: 7n } });
-    t.equal(status, 201);
-    t.match(body, { name });
-    t.match((await request('/v1/pets?limit=100')).text, JSON.stringify(name));
-  }
-});
-
-t.test('a name that is empty, too long or holds U+0000 is 400', async (t) => {
-  const { client } = await openTestServer(t);
-  for (const name of ['', 'x'.repeat(256), '🐕'.repeat(256), 'a\0b']) {
-    const { status, body } = await client.createPet({ body: { name, categoryId: 7n } });
-    t.equal(status, 400);
-    t.match(body, { code: 'invalid_request', message: /^body\.name / });
-    t.notMatch(body, { message: /\^/ }, 'in words');
-    if (name.includes('\0')) t.match(body, { message: /^body\.name must not have the character U\+0000$/ });
-  }
-});
-
-t.test('all that is wrong with a body is named in one message', async (t) => {
-  const { request } = await openTestServer(t);
-  const { status, body } = await request('/v1/pets?dry=1', post({ id: 5, name: 7, status: 'lost', stauts: 'sold' }));
-  t.equal(status, 400);
-  for (const problem of [
-    'query.dry is not a known query parameter',
-    'body.id is not a known field',
-    'body.stauts is not a known field',
-    'body.name must be of type string',
-    'body.categoryId is missing',
-    'body.status must be one of available, pending, sold',
-  ]) {
-    t.match((body as { message: string }).message, problem);
-  }
-});
-
-t.test('a body that is no object is 400', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const body of ['[]', '7', 'null', '"Rex"', 'true']) {
-    const reply = await request('/v1/pets', post(body));
-    t.equal(reply.status, 400);
-    t.match(reply.body, { code: 'invalid_request', message: 'body must be of type object' });
-  }
-});
-
 t.test('a request without a body is 400, in each way to send none', async (t) => {
   const { request } = await openTestServer(t);
   for (const options of [
@@ -133,25 +48,6 @@ t.test('a request without a body is 400, in each way to send none', async (t) =>
     const { status, body } = await request('/v1/pets', options);
     t.equal(status, 400);
     t.match(body, { code: 'invalid_request', message: 'body is missing' });
-  }
-});
-
-t.test('a body that is not one well-formed JSON value in UTF-8 is 400', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const body of [
-    '{',
-    '{}{}',
-    "{'a':1}",
-    '{"name":"a",}',
-    '{"a":01}',
-    Buffer.from('{"name":"\xe9"}', 'latin1'),
-    String.raw`{"name":"\ud800","categoryId":7}`,
-    String.raw`{"name":"a\udc00","categoryId":7}`,
-    Buffer.from('{"name":"\xed\xa0\x80","categoryId":7}', 'latin1'),
-  ]) {
-    const reply = await request('/v1/pets', post(body));
-    t.equal(reply.status, 400);
-    t.match(reply.body, { code: 'malformed_json' });
   }
 });
 
@@ -173,57 +69,6 @@ t.test('a value of another type is told once', async (t) => {
   const { request } = await openTestServer(t);
   const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
   t.match(body, { message: 'body.status must be of type string' });
-});
-
-t.test('a field that stands twice is 400, also with the same value, also when it is escaped', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const twice of ['"name":"Mia"', '"name":"Rex"', '"n\\u0061me":"Rex"']) {
-    const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":7,${twice}}`));
-    t.equal(status, 400);
-    t.match(body, { code: 'malformed_json', message: 'The body has the field "name" twice.' });
-  }
-});
-
-t.test('a field named like an inherited property is as unknown as any other', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":7,"${field}":{"a":1}}`));
-    t.equal(status, 400);
-    t.match(body, { message: `body.${field} is not a known field` });
-  }
-  t.equal(({} as { a?: unknown }).a, undefined);
-});
-
-t.test('a body that is nested too deeply is 400', async (t) => {
-  const { request } = await openTestServer(t);
-  const { status, body } = await request('/v1/pets', post(`${'['.repeat(8000)}${']'.repeat(8000)}`));
-  t.equal(status, 400);
-  t.match(body, { code: 'malformed_json', message: /nested deeper/ });
-});
-
-t.test('a body of another type, of no type, or compressed is 415', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const headers of [
-    { 'content-type': 'text/plain' },
-    { 'content-type': 'application/x-www-form-urlencoded' },
-    { 'content-type': 'application/jsonp' },
-    { 'content-type': 'application/vnd.pets+json' },
-    { 'content-type': 'nonsense' },
-    { 'content-type': '' },
-    { 'content-encoding': 'gzip' },
-  ]) {
-    const { status, body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7 }, headers));
-    t.equal(status, 415, JSON.stringify(headers));
-    t.match(body, { code: 'unsupported_media_type' });
-  }
-  t.strictSame((await request('/v1/pets')).body, []);
-});
-
-t.test('JSON with a charset, or in capitals, is JSON', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"']) {
-    t.equal((await request('/v1/pets', post({ name: 'Rex', categoryId: 7 }, { 'content-type': type }))).status, 201);
-  }
 });
 
 t.test('a body over the limit that the contract states is 413, said before or while it comes', async (t) => {
@@ -275,18 +120,6 @@ t.test('an Idempotency-Key with another body is 422, and with another API key a 
   // What is wrong with a request comes first, and does not use the key up.
   t.equal((await request('/v1/pets', { ...rex, body: { name: '' } })).status, 400);
   t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
-});
-
-t.test('an Idempotency-Key that is empty, too long, given twice or not visible ASCII is 400', async (t) => {
-  const { request } = await openTestServer(t);
-  for (const key of ['', '~'.repeat(256), 'a b', 'a\tb', 'é', ['a', 'a']]) {
-    const { status, body } = await request(
-      '/v1/pets',
-      post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': key }),
-    );
-    t.equal(status, 400, JSON.stringify(key));
-    t.match(body, { code: 'invalid_request', message: /^header\.Idempotency-Key / });
-  }
 });
 
 t.test('the id of a key in API_KEYS is the same wherever it stands there', async (t) => {

@@ -12,7 +12,10 @@ import { SURROGATE } from './strings.ts';
 /** What differs from an accepted request, and the place that the message names, if not the whole body. */
 type Change = Pick<Request, 'body' | 'headers'> & { place?: string };
 
-const OTHER_TYPES = ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp', 'json'];
+const OTHER_TYPES = [
+  ...['', 'json', 'text/plain', 'application/xml', 'application/jsonp', 'application/vnd.pets+json'],
+  'application/x-www-form-urlencoded',
+];
 
 export function bodyRefusalsOf(operation: Operation): Refusal[] {
   if (!operation.body) return [];

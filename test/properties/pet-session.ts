@@ -5,8 +5,38 @@ import { toExact } from './exact-values.ts';
 import { KeptKeys } from './kept-keys.ts';
 import { nextOf } from './links.ts';
 import type { Action } from './pet-actions.ts';
-import { type PageQuery, type Pet, PetModel } from './pet-model.ts';
 import { type Request, toHeaders, toUrl } from './requests.ts';
+
+interface Pet {
+  id: bigint;
+  status?: string;
+  [field: string]: unknown;
+}
+
+interface PageQuery {
+  limit: number;
+  status: string | undefined;
+  /** Only pets that came after the one with this id. */
+  after: bigint | undefined;
+}
+
+class PetModel {
+  readonly pets: Pet[] = [];
+
+  /** The id is the store's choice, as long as it is higher than all before. */
+  add(pet: Pet): void {
+    const last = this.pets.at(-1);
+    if (last && pet.id <= last.id) throw new Error(`pet ${pet.id} was made after pet ${last.id}`);
+    this.pets.push(pet);
+  }
+
+  page({ limit, status, after }: PageQuery): { pets: Pet[]; isLast: boolean } {
+    const rest = this.pets.filter(
+      (pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after),
+    );
+    return { pets: rest.slice(0, limit), isLast: rest.length <= limit };
+  }
+}
 
 /** Where a list goes on, from any earlier reply. */
 interface Cursor {

@@ -27,120 +27,85 @@ t.test('a handler that answers what the contract declares compiles', async (t) =
 });
 
 t.test('a handler that answers anything else does not compile, and the message says why', async (t) => {
-  const wrong: [operation: string, answer: string, message: string][] = [
-    ['getPet', '{ status: 202, body: pet }', 'Refused<"getPet: the contract declares no status 202">'],
-    ['listPets', "refuse('pet_not_found', 'No.')", 'Refused<"listPets: the contract declares no status 404">'],
-    ['getPet', "refuse('no_such_code', 'No.')", '\'"no_such_code"\' is not assignable'],
+  const refused: [operation: string, answer: string, why: string][] = [
+    ['getPet', '{ status: 202, body: pet }', 'the contract declares no status 202'],
+    ['listPets', "refuse('pet_not_found', 'No.')", 'the contract declares no status 404'],
     [
       'getPet',
       "{ status: 200, body: { ...pet, status: 'lost' } }",
-      'Refused<"getPet: 200.body.status has another type than in the contract">',
+      '200.body.status has another type than in the contract',
     ],
-    [
-      'getPet',
-      '{ status: 200, body: { ...pet, id: 1 } }',
-      'Refused<"getPet: 200.body.id has another type than in the contract">',
-    ],
-    ['getPet', "{ status: 200, body: { id: 1n, name: 'Rex' } }", 'Refused<"getPet: 200.body.categoryId is missing">'],
-    ['createPet', '{ status: 201, body: pet }', 'Refused<"createPet: 201.headers is missing">'],
-    ['getPet', "{ status: 200, body: call.urlOf('getPet', {}) }", "Property 'petId' is missing"],
-    ['getPet', '{ status: 200, body: call.body }', 'Refused<"getPet: 200.body has another type than in the contract">'],
-    ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.nowhere }] }', "Property 'nowhere' does not exist"],
-    [
-      'getPet',
-      '{ status: 200, body: { ...pet, colour: "red" } }',
-      'Refused<"getPet: 200.body.colour is not in the contract">',
-    ],
-    ['getPet', '{ status: 200, body: redPet }', 'Refused<"getPet: 200.body.colour is not in the contract">'],
-    [
-      'listPets',
-      '{ status: 200, body: [redPet] }',
-      'Refused<"listPets: 200.body\\[\\].colour is not in the contract">',
-    ],
-    [
-      'getPet',
-      '{ status: 404, body: { ...error, hint: "None." } }',
-      'Refused<"getPet: 404.body.hint is not in the contract">',
-    ],
-    [
-      'getPet',
-      "{ status: 200, body: pet, headers: { 'X-Foo': '1' } }",
-      'Refused<"getPet: 200.headers.X-Foo is not in the contract">',
-    ],
-    [
-      'getPet',
-      "{ status: 404, body: error, headers: { 'X-Foo': '1' } }",
-      'Refused<"getPet: 404.headers.X-Foo is not in the contract">',
-    ],
+    ['getPet', '{ status: 200, body: { ...pet, id: 1 } }', '200.body.id has another type than in the contract'],
+    ['getPet', "{ status: 200, body: { id: 1n, name: 'Rex' } }", '200.body.categoryId is missing'],
+    ['createPet', '{ status: 201, body: pet }', '201.headers is missing'],
+    ['getPet', '{ status: 200, body: call.body }', '200.body has another type than in the contract'],
+    ['getPet', '{ status: 200, body: { ...pet, colour: "red" } }', '200.body.colour is not in the contract'],
+    ['getPet', '{ status: 200, body: redPet }', '200.body.colour is not in the contract'],
+    ['listPets', '{ status: 200, body: [redPet] }', '200.body[].colour is not in the contract'],
+    ['getPet', '{ status: 404, body: { ...error, hint: "None." } }', '404.body.hint is not in the contract'],
+    ['getPet', "{ status: 200, body: pet, headers: { 'X-Foo': '1' } }", '200.headers.X-Foo is not in the contract'],
+    ['getPet', "{ status: 404, body: error, headers: { 'X-Foo': '1' } }", '404.headers.X-Foo is not in the contract'],
     [
       'listPets',
       "{ ...refuse('invalid_request', ''), headers: { 'X-Foo': '1' } }",
-      'Refused<"listPets: 400.headers.X-Foo is not in the contract">',
+      '400.headers.X-Foo is not in the contract',
     ],
-    [
-      'getPet',
-      "{ status: 200, body: pet, headers: 'X-Foo: 1' }",
-      'Refused<"getPet: 200.headers has another type than in the contract">',
-    ],
+    ['getPet', "{ status: 200, body: pet, headers: 'X-Foo: 1' }", '200.headers has another type than in the contract'],
     [
       'getPet',
       "{ status: 404, body: error, headers: 'X-Foo: 1' }",
-      'Refused<"getPet: 404.headers has another type than in the contract">',
+      '404.headers has another type than in the contract',
     ],
     [
       'listPets',
       "{ ...refuse('invalid_request', ''), headers: 'X' }",
-      'Refused<"listPets: 400.headers has another type than in the contract">',
+      '400.headers has another type than in the contract',
     ],
-    [
-      'createPet',
-      '{ status: 201, body: pet, headers: location }',
-      'Refused<"createPet: 201.headers.X-Foo is not in the contract">',
-    ],
+    ['createPet', '{ status: 201, body: pet, headers: location }', '201.headers.X-Foo is not in the contract'],
     [
       'getPet',
       "{ status: 200, body: pet, headers: { Deprecation: '@1' } }",
-      'Refused<"getPet: 200.headers.Deprecation is not in the contract">',
+      '200.headers.Deprecation is not in the contract',
     ],
     [
       'getPet',
       '{ status: 404, body: { ...error, status: 400 } }',
-      'Refused<"getPet: 404.body.status has another type than in the contract">',
+      '404.body.status has another type than in the contract',
     ],
-    ['getPet', '{ status: 200, body: JsonText.of(\'{"foo":1}\') }', 'getPet: 200.body.categoryId is missing'],
-    ['getPet', '{ status: 200, body: new JsonText(\'{"foo":1}\') }', 'Constructor .* is private'],
     [
       'listPets',
       '{ status: 200, body: JsonText.of<typeof pet>("") }',
-      'Refused<"listPets: 200.body has another type than in the contract">',
+      '200.body has another type than in the contract',
     ],
-    ['getPet', '{ status: 200, body: anything }', 'Refused<"getPet: 200.body is any, which may be anything">'],
-    ['getPet', 'anything', 'Refused<"getPet: an answer is any, which may be anything">'],
+    ['getPet', '{ status: 200, body: anything }', '200.body is any, which may be anything'],
+    ['getPet', 'anything', 'an answer is any, which may be anything'],
+    ['getPet', '{ status: 200, body: pet, extra: 1 }', '200.extra is not in the contract'],
+    ['getPet', '{ status: 200 }', '200.body is missing'],
+    ['getPet', '{ status: call.params.petId ? 200 : 299, body: pet }', 'the contract declares no status 299'],
+    ['getPet', '{ status: 200, body: { ...pet, 404: 1 } }', '200.body.404 is not in the contract'],
+    ['listPets', '{ status: 200, body: [pet, redPet] }', '200.body[].colour is not in the contract'],
+  ];
+  const wrong: [operation: string, answer: string, message: string | RegExp][] = [
+    ...refused.map(
+      ([operation, answer, why]) => [operation, answer, `Refused<"${operation}: ${why}">`] as [string, string, string],
+    ),
+    ['getPet', "refuse('no_such_code', 'No.')", '\'"no_such_code"\' is not assignable'],
+    ['getPet', "{ status: 200, body: call.urlOf('getPet', {}) }", "Property 'petId' is missing"],
+    ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.nowhere }] }', "Property 'nowhere' does not exist"],
+    ['getPet', '{ status: 200, body: JsonText.of(\'{"foo":1}\') }', 'getPet: 200.body.categoryId is missing'],
+    ['getPet', '{ status: 200, body: new JsonText(\'{"foo":1}\') }', /Constructor .* is private/],
     ['getPet', '"anything"', "Type 'string' is not assignable"],
-    ['getPet', '{ status: 200, body: pet, extra: 1 }', 'Refused<"getPet: 200.extra is not in the contract">'],
-    ['getPet', '{ status: 200 }', 'Refused<"getPet: 200.body is missing">'],
     ['getPet', 'const answer = { status: 299 }; return answer;', 'the contract declares no status'],
     [
       'getPet',
-      '{ status: call.params.petId ? 200 : 299, body: pet }',
-      'Refused<"getPet: the contract declares no status 299">',
-    ],
-    [
-      'getPet',
       '{ status: call.params.petId ? 200 : 404, body: pet }',
-      '"getPet: 404.body.(id|name|categoryId) is not in the contract"',
-    ],
-    ['getPet', '{ status: 200, body: { ...pet, 404: 1 } }', 'Refused<"getPet: 200.body.404 is not in the contract">'],
-    [
-      'listPets',
-      '{ status: 200, body: [pet, redPet] }',
-      'Refused<"listPets: 200.body\\[\\].colour is not in the contract">',
+      /"getPet: 404.body.(id|name|categoryId) is not in the contract"/,
     ],
     ['feedPet', '{ status: 200, body: pet }', '\'"feedPet"\' is not assignable'],
   ];
   const messages = diagnoseAnswers(wrong.map(([operation, answer]) => [operation, answer]));
   for (const [index, [operation, answer, message]] of wrong.entries()) {
-    t.match(messages[index], new RegExp(message), `${operation}: ${answer}`);
+    t.match(messages[index], message, `${operation}: ${answer}`);
   }
 });
 
