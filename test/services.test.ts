@@ -55,7 +55,7 @@ t.test('--check lists them, without what is secret', async (t) => {
     ...service,
     settings: SETTINGS,
   });
-  t.match(lines.join('\n'), '  PAYMENTS_URL=https://pay.example/\n  PAYMENTS_KEY_FILE=\n  PAYMENTS_KEY=***\n');
+  t.match(lines.join('\n'), '  PAYMENTS_URL=https://pay.example/\n  PAYMENTS_KEY=***\n  PAYMENTS_KEY_FILE=\n');
   t.notMatch(lines.join('\n'), URL_SET.PAYMENTS_KEY);
 });
 
