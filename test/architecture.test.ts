@@ -234,7 +234,7 @@ t.test('only the configuration reads the environment', async (t) => {
   const readers = programs.filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
-  t.strictSame(readers.sort(), ['src/contract-first/operate/cli/program.ts', 'src/contract-first/start.ts']);
+  t.strictSame(readers.sort(), ['src/contract-first/operate/commands/program.ts', 'src/contract-first/start.ts']);
 });
 
 t.test('what is private of Node and its modules stands in one file', async (t) => {

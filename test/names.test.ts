@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { buildRegister, buildService } from '../src/contract-first/cli/service-files.ts';
-import { readCommand } from '../src/contract-first/operate/cli/key-commands.ts';
+import { readCommand } from '../src/contract-first/operate/commands/key-commands.ts';
 import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { service } from '../src/generated/service.ts';
 import { openUrl } from './database.ts';

@@ -14,14 +14,14 @@ export interface Run {
  */
 const ALONE = [
   'scripts/contract-lint',
-  'cli/backup',
-  'cli/move',
+  'commands/backup',
+  'commands/move',
   'store/postgres-outages',
   'scripts/contract-diff',
   'store/postgres-suite',
   'process/postgres',
   'process/process',
-  'cli',
+  'operate/commands',
   'store/move',
   'http/draining',
   'store/postgres',

@@ -16,7 +16,7 @@ export async function run(loadService: () => Promise<{ service: Service }>): Pro
       const [{ start }, { service }] = await Promise.all([import('./start.ts'), loadService()]);
       await start(service);
     } else {
-      const [{ runCommand }, { service }] = await Promise.all([import('./operate/cli/program.ts'), loadService()]);
+      const [{ runCommand }, { service }] = await Promise.all([import('./operate/commands/program.ts'), loadService()]);
       await runCommand(service, args);
     }
   } catch (error) {

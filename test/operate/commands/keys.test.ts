@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
-import { readCommand, toUsage } from '../../../src/contract-first/operate/cli/key-commands.ts';
+import { readCommand, toUsage } from '../../../src/contract-first/operate/commands/key-commands.ts';
 import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
