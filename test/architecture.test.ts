@@ -86,7 +86,7 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/store',
   ],
   'src/contract-first/build.ts': [
-    ...['opening', 'own-contract', 'service'].map((name) => `${PACKAGE}/${name}.ts`),
+    ...['opening', 'service'].map((name) => `${PACKAGE}/${name}.ts`),
     ...['engine', 'operate'].map((folder) => `${PACKAGE}/${folder}`),
   ],
   'src/contract-first/fastify.ts': [
@@ -97,6 +97,8 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/contract-first/opening.ts': [
     'src/contract-first/engine',
+    'src/contract-first/operate/config.ts',
+    'src/contract-first/own-contract.ts',
     'src/contract-first/service.ts',
     'src/contract-first/store',
   ],

@@ -4,7 +4,7 @@ import t from 'tap';
 import { buildIsReady } from '../src/contract-first/engine/http/health.ts';
 import type { AnyContext } from '../src/contract-first/engine/routes/handler.ts';
 import { buildCheckServices, type Settings } from '../src/contract-first/engine/services.ts';
-import { checkStart } from '../src/contract-first/operate/commands/dry-run.ts';
+import { checkStart } from '../src/contract-first/operate/commands/check.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { service } from '../src/generated/service.ts';
 import { loadConfig } from './config.ts';

@@ -82,7 +82,7 @@ t.test('a backup that cannot be made says why, and leaves no file', async (t) =>
     t.match(await run('backup', arg), {
       code: 2,
       stdout: '',
-      stderr: /^Usage:\n {2}node dist\/src\/main\.js backup <file> /,
+      stderr: /^Usage: node dist\/src\/main\.js backup <file>\n/,
     });
   t.match(await run('backup', 'b'), { code: 1, stderr: /b is there already: a backup replaces none\.\n$/ });
   t.match(await run('backup', 'a.db-journal'), {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Settings } from '../../../src/contract-first/engine/services.ts';
-import { checkStart } from '../../../src/contract-first/operate/commands/dry-run.ts';
+import { checkStart } from '../../../src/contract-first/operate/commands/check.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { type Database, parseDatabaseUrl } from '../../../src/contract-first/store/database-url.ts';
 import { loadMigrations } from '../../../src/contract-first/store/migrations.ts';

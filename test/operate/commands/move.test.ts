@@ -42,7 +42,7 @@ t.test('a move that cannot be made says why, and moves nothing', async (t) => {
     t.match(await run(t, args), {
       code: 2,
       stdout: '',
-      stderr: /^Usage:\n {2}node dist\/src\/main\.js move <source> <target> .*pets and keys/,
+      stderr: /^Usage: node dist\/src\/main\.js move <source> <target>\n.*pets and keys/,
     });
   for (const [args, told] of [
     [[from, to], `There is no database ${from}.\n`],

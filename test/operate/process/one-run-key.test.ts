@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t from 'tap';
-import { findKeys } from '../../../src/contract-first/operate/commands/dry-run.ts';
+import { findKeys } from '../../../src/contract-first/operate/commands/check.ts';
 import { makeOneRunKey, takesKeys, toCurl } from '../../../src/contract-first/operate/process/one-run-key.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { load } from '../../added-operations.ts';

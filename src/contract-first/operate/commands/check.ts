@@ -1,35 +1,26 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
 import { checkTokens } from '../../engine/access/token-checks.ts';
-import { extendSunsets } from '../../engine/contract/sunsets.ts';
 import { toPrintableLines } from '../../json/literals.ts';
-import { loadOwnContract } from '../../own-contract.ts';
+import { loadServed } from '../../opening.ts';
 import type { Service } from '../../service.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
-import { takesKeys } from '../process/one-run-key.ts';
-import { type Job, PROGRAM, UsageError } from './command.ts';
+import { MAKE_KEY, takesKeys } from '../process/one-run-key.ts';
 
 /** A disk with less free space, in bytes, counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
 
-export const toUsage = () => `${PROGRAM} --check   says what a start would use, and what is wrong with it`;
-
-export async function run({ args, service, env, tell }: Job): Promise<void> {
-  if (args.length > 0) throw new UsageError();
-  if (!(await checkStart(env, tell, service))) process.exitCode = 1;
-}
-
 /** Prints a line for each part of the start. Returns whether all are right. */
 export async function checkStart(
   env: Record<string, string | undefined>,
-  tell: (text: string) => void,
+  report: (text: string) => void,
   service: Service,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
   const { domain, verifyToken } = service;
-  const findings = new Findings(tell);
+  const findings = new Findings(report);
   const used = new Map<string, string>();
   const config = await findings.check(
     'configuration',
@@ -67,21 +58,21 @@ export async function checkStart(
 
 class Findings {
   areRight = true;
-  readonly #tell: (text: string) => void;
+  readonly #report: (text: string) => void;
 
-  constructor(tell: (text: string) => void) {
-    this.#tell = tell;
+  constructor(report: (text: string) => void) {
+    this.#report = report;
   }
 
   /** Prints the result of a check, and returns it; undefined if it failed. */
   async check<Found>(part: string, find: () => Found | Promise<Found>, toLine: (found: Found) => string) {
     try {
       const found = await find();
-      this.#tell(`${part}: ${toLine(found)}`);
+      this.#report(`${part}: ${toLine(found)}`);
       return found;
     } catch (error) {
       this.areRight = false;
-      this.#tell(`${part}: WRONG: ${toPrintableLines((error as Error).message)}`);
+      this.#report(`${part}: WRONG: ${toPrintableLines((error as Error).message)}`);
       return undefined;
     }
   }
@@ -93,7 +84,7 @@ function toSettings(used: Map<string, string>, { warnings }: Config): string {
 }
 
 async function findContract(config: Config | undefined, service: Service) {
-  const contract = extendSunsets(await loadOwnContract(service), config?.extendedSunsets ?? new Map());
+  const contract = await loadServed(service, config ?? { extendedSunsets: new Map(), publicPath: '' });
   checkTokens(contract, service.verifyToken);
   return contract;
 }
@@ -131,10 +122,10 @@ function findDisk(file: string, leastFree: number): number {
 }
 
 export function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection, isTaken: boolean): string {
-  if (!isTaken) return 'none is needed: the contract takes tokens of others alone';
+  if (!isTaken) return 'none is needed: the contract takes third-party tokens alone';
   const known = `${validKeys} stored keys are valid, and ${apiKeys.length} of the configuration`;
   if (validKeys + apiKeys.length > 0) return known;
   if (keys > 0) return `${known}: every caller is refused`;
-  if (isProduction) throw new ConfigError(`there is none: make one with \`${PROGRAM} keys create <name>\``);
+  if (isProduction) throw new ConfigError(`there is none: make one with ${MAKE_KEY}`);
   return 'there is none: one for the run would be made';
 }

@@ -1,27 +1,29 @@
-/** Makes, replaces, lists and revokes API keys, with or without a running server. */
+/** Opens the database for the commands of keys, with or without a running server. */
+import type { Service } from '../../service.ts';
 import { missingFile, openStore } from '../../store/open-store.ts';
-import { StoreUnavailable } from '../../store/store.ts';
+import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { loadConfig } from '../config.ts';
-import type { Job } from './command.ts';
-import { readCommand } from './key-commands.ts';
 
-export { toUsage } from './key-commands.ts';
-
-export async function run({ args, service, env, tell }: Job): Promise<void> {
-  const command = readCommand(args, service);
-  const config = loadConfig(env, { name: service.name });
+/** @throws Error whose message is for the operator */
+export async function withDatabase(
+  { name, domain }: Pick<Service, 'name' | 'domain'>,
+  env: NodeJS.ProcessEnv,
+  makesDatabase: boolean,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  const config = loadConfig(env, { name });
   for (const warning of config.warnings) console.error(`Warning: ${warning}`);
   const { database } = config;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
   const missing = missingFile(database);
-  if (missing && !command.makesDatabase) {
+  if (missing && !makesDatabase) {
     throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
   }
   endUnlessWritten();
   try {
-    const store = await openStore(database, service.domain, config);
+    const store = await openStore(database, domain, config);
     try {
-      tell(await command.run(store));
+      await work(store);
       if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);
     } finally {
       await store.close();

@@ -1,54 +1,14 @@
-/** The commands of `keys`. */
-import { parseArgs } from 'node:util';
+/** The commands of `keys`: make, replace, list and revoke API keys. */
 import { toPrintable } from '../../json/literals.ts';
 import type { Service } from '../../service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rate.ts';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';
-import { PROGRAM, UsageError } from './command.ts';
+import type { Call, Command } from './table.ts';
 
-/** The part of a service that keys are made for. */
-type Keyed = Pick<Service, 'name' | 'scopes'>;
-
-export interface KeyCommand {
-  /** Returns the text to print. @throws Error whose message is printed */
-  run(store: Store): Promise<string>;
-  /** Whether the command may create the database. */
-  makesDatabase: boolean;
-}
-
-export const toUsage = ({ scopes }: Keyed) =>
-  `${PROGRAM} keys create <name> [<option>...]                      makes a key and shows it, once
-  ${PROGRAM} keys rotate <id> [--keep <when>] [--expires <when>]   makes a key in place of another, which ends
-  ${PROGRAM} keys list                                             lists the keys, never the keys themselves
-  ${PROGRAM} keys revoke <id>                                      refuses a key from now on
-
-Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
-A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything${scopes.length > 0 ? `; the scopes are ${scopes.join(', ')}` : ''}.
-Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
-
-/** The latest date: stores compare times as text, which needs years of four digits. */
-const LATEST = Date.UTC(9999, 11, 31);
-
-/** @throws UsageError, or Error that says which value is wrong */
-export function readCommand(args: string[], service: Keyed): KeyCommand {
-  const { positionals, values } = parse(args);
-  const [name = '', subject = '', ...rest] = positionals;
-  const shape = SHAPES[name];
-  const isUnknown = Object.keys(values).some((option) => !shape?.options.includes(option));
-  if (!shape || isUnknown || rest.length > 0 || shape.hasSubject !== (subject !== '')) throw new UsageError();
-  const options = {
-    key: makeKey(service.name),
-    expiresAt: values.expires === undefined ? undefined : toDate('expires', values.expires),
-    keptUntil: toDate('keep', values.keep ?? '7'),
-    scopes: values.scopes === undefined ? undefined : toScopes(values.scopes, service.scopes),
-    rate: values.rate === undefined ? undefined : toRate(values.rate),
-  };
-  const isCreate = name === 'create';
-  const checked = isCreate ? toName(subject) : subject;
-  return { run: (store) => shape.run(store, checked, options), makesDatabase: isCreate };
-}
+/** Opens the database, which it may make, and prints what the work returns. */
+export type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
 
 interface Options {
   /** A new key. */
@@ -59,27 +19,59 @@ interface Options {
   rate: string | undefined;
 }
 
-interface Shape {
-  run(store: Store, subject: string, options: Options): Promise<string>;
-  hasSubject: boolean;
-  options: string[];
+const TEXT = { type: 'string' } as const;
+
+export function toKeyCommands(
+  service: Pick<Service, 'name' | 'scopes'>,
+  withStore: WithStore,
+): Record<string, Command> {
+  type Run = (store: Store, subject: string, options: Options) => Promise<string>;
+  const running =
+    (run: Run, isCreate = false) =>
+    async ({ positionals: [subject = ''], values }: Call) => {
+      const options = toOptions(values, service);
+      const checked = isCreate ? toName(subject) : subject;
+      await withStore(isCreate, (store) => run(store, checked, options));
+      return undefined;
+    };
+  const { scopes } = service;
+  return {
+    'keys create': {
+      usage: '<name> [--expires <when>] [--scopes <scope,...>] [--rate <requests>/<s, m, h or d>]',
+      about: 'makes a key and shows it, once',
+      details: `A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything${scopes.length > 0 ? `; the scopes are ${scopes.join(', ')}` : ''}.
+Without --rate a key may be used as often as KEY_RATE says; with --rate none, without limit.`,
+      takes: [1, 1],
+      options: { expires: TEXT, scopes: TEXT, rate: TEXT },
+      run: running(create, true),
+    },
+    'keys rotate': {
+      usage: '<id> [--keep <when>] [--expires <when>]',
+      about: 'makes a key in place of another, which ends',
+      details:
+        'The old key stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.',
+      takes: [1, 1],
+      options: { expires: TEXT, keep: TEXT },
+      run: running(rotate),
+    },
+    'keys list': { about: 'lists the keys, never the keys themselves', run: running(list) },
+    'keys revoke': { usage: '<id>', about: 'refuses a key from now on', takes: [1, 1], run: running(revoke) },
+  };
 }
 
-const SHAPES: Record<string, Shape> = {
-  create: { run: create, hasSubject: true, options: ['expires', 'scopes', 'rate'] },
-  rotate: { run: rotate, hasSubject: true, options: ['expires', 'keep'] },
-  list: { run: list, hasSubject: false, options: [] },
-  revoke: { run: revoke, hasSubject: true, options: [] },
-};
+/** The latest date: stores compare times as text, which needs years of four digits. */
+const LATEST = Date.UTC(9999, 11, 31);
 
-function parse(args: string[]) {
-  const text = { type: 'string' } as const;
-  const options = { expires: text, keep: text, scopes: text, rate: text };
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch {
-    throw new UsageError();
-  }
+/** @throws Error that says which value is wrong */
+function toOptions(values: Call['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
+  const { expires, keep = '7', scopes: wanted, rate } = values as Partial<Record<string, string>>;
+  return {
+    key: makeKey(name),
+    expiresAt: expires === undefined ? undefined : toDate('expires', expires),
+    keptUntil: toDate('keep', keep),
+    scopes: wanted === undefined ? undefined : toScopes(wanted, scopes),
+    rate: rate === undefined ? undefined : toRate(rate),
+  };
 }
 
 async function create(store: Store, name: string, { key, expiresAt, scopes, rate }: Options): Promise<string> {

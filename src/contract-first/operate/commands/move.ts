@@ -5,21 +5,20 @@ import { nameOfDatabase } from '../../store/inspection.ts';
 import { move } from '../../store/move.ts';
 import { missingFile } from '../../store/open-store.ts';
 import { loadConfig } from '../config.ts';
-import { type Job, PROGRAM, UsageError } from './command.ts';
 
-export const toUsage = ({ domain }: Service) =>
-  `${PROGRAM} move <source> <target>   copies all ${Object.keys(domain).join(', ')} and keys of one database into another, empty one
-
-Each is a file of SQLite, or a DATABASE_URL.`;
-
-export async function run({ args: [source, target, ...rest], service, env, tell }: Job): Promise<void> {
-  if (!source || !target || rest.length > 0 || source.startsWith('-')) throw new UsageError();
+/** Returns what to print. @throws Error that says why nothing was moved */
+export async function moveAll(
+  source: string,
+  target: string,
+  service: Service,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
   const [from, to] = [toDatabase(source, service, env), toDatabase(target, service, env)];
   const missing = missingFile(from);
   if (missing) throw new Error(`There is no database ${missing}.`);
   const counts = await move(from, to, service.domain);
   const moved = [...counts].map(([word, count]) => `${count.toLocaleString('en')} ${word}`);
-  tell(`Moved ${moved.join(', ')} from ${nameOfDatabase(from)} to ${nameOfDatabase(to)}.`);
+  return `Moved ${moved.join(', ')} from ${nameOfDatabase(from)} to ${nameOfDatabase(to)}.`;
 }
 
 /** As the configuration reads it, with the options of its URL. */

@@ -2,30 +2,27 @@
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Service } from '../../service.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { checkIntegrity, exchange } from '../../store/sqlite/copies.ts';
 import { inspectSqlite } from '../../store/sqlite/inspection.ts';
-import { type Job, PROGRAM } from './command.ts';
-import { openPart, readFileName, syncFolder, toDatabaseFile } from './copies.ts';
+import { openPart, syncFolder, toDatabaseFile } from './backup.ts';
 
 /** The files that SQLite writes beside a database. */
 const LOGS = ['-wal', '-shm', '-journal'];
 
-export const toUsage = () =>
-  `${PROGRAM} restore <file>   puts a backup in the place of the database, while no server runs`;
-
-export async function run(job: Job): Promise<void> {
-  const copy = readFileName(job.args);
-  const place = resolve(toDatabaseFile(job));
+/** Returns what to print. @throws Error that says why nothing was restored */
+export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
+  const file = resolve(toDatabaseFile(name, env));
   // A pipe may never end.
   if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
-  mkdirSync(dirname(place), { recursive: true });
-  const part = `${place}.${process.pid}.part`;
-  await fill(part, copy, place);
-  checkBackup(part, copy, job.service.domain);
-  const kept = putInPlace(part, place, await toFreeName(place));
-  await syncFolder(place);
-  job.tell(`Restored ${place}.${kept ? ` What was there before is ${kept} now.` : ''}`);
+  mkdirSync(dirname(file), { recursive: true });
+  const part = `${file}.${process.pid}.part`;
+  await fill(part, copy, file);
+  checkBackup(part, copy, domain);
+  const before = replaceBy(part, file, await toFreeName(file));
+  await syncFolder(file);
+  return `Restored ${file}.${before ? ` What was there before is ${before} now.` : ''}`;
 }
 
 /** @throws Error if a start would not take this database; another program's, or an empty one, is no backup either */
@@ -39,43 +36,43 @@ function checkBackup(part: string, copy: string, domain: AnyDomain): void {
 }
 
 /** Copies the backup to disk, with the owner and mode of the file that it replaces: the service often runs as another user. */
-async function fill(part: string, copy: string, place: string): Promise<void> {
-  const file = await openPart(part);
-  for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await file.writeFile(bytes);
-  const like = statSync(existsSync(place) ? place : dirname(place));
-  if (like.isFile()) await file.chmod(like.mode);
-  await file.chown(like.uid, like.gid).catch(() => Promise.reject(new Error(toOwnerAdvice(place, like))));
-  await file.sync();
-  await file.close();
+async function fill(part: string, copy: string, file: string): Promise<void> {
+  const handle = await openPart(part);
+  for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await handle.writeFile(bytes);
+  const like = statSync(existsSync(file) ? file : dirname(file));
+  if (like.isFile()) await handle.chmod(like.mode);
+  await handle.chown(like.uid, like.gid).catch(() => Promise.reject(new Error(toOwnerAdvice(file, like))));
+  await handle.sync();
+  await handle.close();
 }
 
 /** The advice if the owner cannot be set, which only root may do. */
-function toOwnerAdvice(place: string, { uid, gid }: Stats): string {
-  return `${place} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
+function toOwnerAdvice(file: string, { uid, gid }: Stats): string {
+  return `${file} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
 
 /** A name for the old database with the current second; waits if an earlier restore has taken it. */
-async function toFreeName(place: string): Promise<string> {
-  const name = `${place}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+async function toFreeName(file: string): Promise<string> {
+  const name = `${file}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
   if (!['', ...LOGS].some((end) => existsSync(name + end))) return name;
   await wait(100);
-  return toFreeName(place);
+  return toFreeName(file);
 }
 
-/** Returns `kept` if there was a database before, which has that name now. */
-function putInPlace(part: string, place: string, kept: string): string | undefined {
-  if (existsSync(place)) {
+/** Returns `before` if there was a database, which has that name now. */
+function replaceBy(part: string, file: string, before: string): string | undefined {
+  if (existsSync(file)) {
     try {
-      exchange(part, place, kept);
+      exchange(part, file, before);
     } catch (error) {
-      throw new Error(`${place} ${toAdvice(error as { code?: string; message: string })} Nothing was restored.`);
+      throw new Error(`${file} ${toAdvice(error as { code?: string; message: string })} Nothing was restored.`);
     }
-    return kept;
+    return before;
   }
   // Logs of a missing database are moved, or SQLite would apply them to the new one.
-  for (const end of LOGS) if (existsSync(place + end)) renameSync(place + end, kept + end);
+  for (const end of LOGS) if (existsSync(file + end)) renameSync(file + end, before + end);
   // Fails if a server has created a new database meanwhile.
-  linkSync(part, place);
+  linkSync(part, file);
   return undefined;
 }
 
