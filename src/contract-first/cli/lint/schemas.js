@@ -1,25 +1,67 @@
-/** Every object in a request body is closed, or a map of values, at every level: a misspelt field is refused, never dropped unseen. */
-import { follow } from '../references.js';
+/** Rules of schemas. */
+import { follow } from './references.js';
+
+/** Every array says what its items are: without it, clients in typed languages get a list of anything. */
+export function arrayItems() {
+  return {
+    Schema(schema, { location, report }) {
+      if (schema.items !== undefined || schema.prefixItems || ![schema.type].flat().includes('array')) return;
+      report({ message: 'An array must say what its items are.', location });
+    },
+  };
+}
+
+/** Every integer says how wide it is, so that clients in typed languages choose a type that holds it. */
+export function integerFormats() {
+  return {
+    Schema(schema, { location, report }) {
+      if ([schema.type].flat().includes('integer') && !['int32', 'int64'].includes(schema.format)) {
+        report({ message: 'An integer must have a format: int32 or int64.', location });
+      }
+    },
+  };
+}
+
+/** No value of an enum, and no tag, stands twice: one of them would mean nothing. */
+export function noRepetition() {
+  return {
+    Root({ tags }, ctx) {
+      const names = [tags].flat().map((tag) => tag?.name);
+      checkEach(names, (name) => `The tag ${name}`, 'tags', ctx);
+    },
+    Schema(schema, ctx) {
+      checkEach([schema.enum].flat(), (value) => `The value ${value} of an enum`, 'enum', ctx);
+    },
+  };
+}
+
+function checkEach(values, toName, key, { location, report }) {
+  for (const [index, value] of values.entries()) {
+    if (values.indexOf(value) === index) continue;
+    report({ message: `${toName(value)} must not stand twice.`, location: location.child([key, String(index)]) });
+  }
+}
 
 const MESSAGE =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
-export default function closedRequestBodies() {
+/** Every object in a request body is closed, or a map of values, at every level: a misspelt field is refused, never dropped unseen. */
+export function closedRequestBodies() {
   return {
     RequestBody(body, ctx) {
       const seen = new Set();
 
       /** Checks a schema that values have, and those of their fields and items. */
-      function checkValue(source, place) {
-        const { node: schema, location } = follow(source, place, ctx);
-        if (seen.has(place.pointer)) return;
-        seen.add(place.pointer);
+      function checkValue(source, position) {
+        const { node: schema, location } = follow(source, position, ctx);
+        if (seen.has(position.pointer)) return;
+        seen.add(position.pointer);
         if (!isClosed(source)) ctx.report({ message: MESSAGE, location });
         checkParts(schema, location);
       }
 
-      function checkParts(source, place) {
-        const { node: schema, location } = follow(source, place, ctx);
+      function checkParts(source, position) {
+        const { node: schema, location } = follow(source, position, ctx);
         for (const [name, field] of Object.entries(schema.properties ?? {})) {
           checkValue(field, location.child(['properties', name]));
         }

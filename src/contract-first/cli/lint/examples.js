@@ -5,7 +5,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { follow } from '../references.js';
+import { follow } from './references.js';
 
 const CONTRACT = 'contract';
 
@@ -20,32 +20,32 @@ function buildChecks() {
   addFormats.default(ajv);
   ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
-  /** Compiled once for all places that refer to a schema: most replies show the same few. */
+  /** Compiled once for all positions that refer to a schema: most replies show the same few. */
   const validators = new Map();
 
-  function compile(source, place) {
+  function compile(source, position) {
     const isReference = source.$ref?.startsWith('#') && Object.keys(source).length === 1;
-    const $ref = isReference ? source.$ref : encodeURI(place.pointer);
+    const $ref = isReference ? source.$ref : encodeURI(position.pointer);
     const validate = validators.get($ref) ?? ajv.compile({ $ref: CONTRACT + $ref, unevaluatedProperties: false });
     validators.set($ref, validate);
     return validate;
   }
 
-  function check(value, validator, place, kind, ctx) {
+  function check(value, validator, position, kind, ctx) {
     try {
       const validate = validator();
       if (validate(value)) return;
       const problems = validate.errors.map(describeError);
-      ctx.report({ message: `The ${kind} does not fit its schema: ${problems.join('; ')}.`, location: place });
+      ctx.report({ message: `The ${kind} does not fit its schema: ${problems.join('; ')}.`, location: position });
     } catch (error) {
-      ctx.report({ message: `The ${kind} cannot be checked: ${error.message}.`, location: place });
+      ctx.report({ message: `The ${kind} cannot be checked: ${error.message}.`, location: position });
     }
   }
 
   return { ajv, compile, check };
 }
 
-export default function examples() {
+export function examples() {
   const { ajv, compile, check } = buildChecks();
 
   /** The examples of a body, parameter or header. */
@@ -112,6 +112,6 @@ function checkCode(codes, value) {
 
 function describeError({ instancePath, message, params }) {
   const named = params.unevaluatedProperty ?? params.additionalProperty ?? params.allowedValues?.join(', ');
-  const place = instancePath.slice(1).replaceAll('/', '.') || 'it';
-  return `${place} ${message}${named ? `: ${named}` : ''}`;
+  const position = instancePath.slice(1).replaceAll('/', '.') || 'it';
+  return `${position} ${message}${named ? `: ${named}` : ''}`;
 }
