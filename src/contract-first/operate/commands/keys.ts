@@ -14,7 +14,7 @@ interface Options {
   /** A new key. */
   key: string;
   expiresAt: Date | undefined;
-  keptUntil: Date;
+  validUntil: Date;
   scopes: string[] | undefined;
   rate: string | undefined;
 }
@@ -68,7 +68,7 @@ function toOptions(values: Call['values'], { name, scopes }: Pick<Service, 'name
   return {
     key: makeKey(name),
     expiresAt: expires === undefined ? undefined : toDate('expires', expires),
-    keptUntil: toDate('keep', keep),
+    validUntil: toDate('keep', keep),
     scopes: wanted === undefined ? undefined : toScopes(wanted, scopes),
     rate: rate === undefined ? undefined : toRate(rate),
   };
@@ -80,14 +80,14 @@ async function create(store: Store, name: string, { key, expiresAt, scopes, rate
   return toMade(stored, key);
 }
 
-async function rotate(store: Store, id: string, { key, expiresAt, keptUntil }: Options): Promise<string> {
+async function rotate(store: Store, id: string, { key, expiresAt, validUntil }: Options): Promise<string> {
   const keys = await store.listKeys();
   const old = keys.find((key) => key.id === id && isValid(key, Date.now()));
   const expiry = expiresAt ?? (old?.expiresAt === undefined ? undefined : new Date(old.expiresAt));
   const stored = old && toStoredKey(key, old.name, expiry, old.scopes, old.rate);
-  if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))
+  if (!stored || !(await store.replaceKey(id, stored, validUntil.toISOString())))
     throw new Error(`There is no valid key ${id}.`);
-  return `${toMade(stored, key)}\n\nKey ${id} is valid until ${keptUntil.toISOString()} at most.`;
+  return `${toMade(stored, key)}\n\nKey ${id} is valid until ${validUntil.toISOString()} at most.`;
 }
 
 function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): string {

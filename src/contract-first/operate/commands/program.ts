@@ -25,7 +25,7 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
   },
   restore: {
     usage: '<file>',
-    about: 'puts a backup in the place of the database, while no server runs',
+    about: 'replaces the database by a backup, while no server runs',
     takes: [1, 1],
     run: async ({ positionals: [file = ''] }) =>
       report(await (await import('./restore.ts')).restore(file, service, env)),
