@@ -251,7 +251,7 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
 });
 
 t.test(
-  'a key is long enough, and can be sent as a bearer token; the message names its place, and never the key',
+  'a key is long enough, and can be sent as a bearer token; the message names its position, and never the key',
   (t) => {
     const API_KEYS =
       'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';

@@ -189,7 +189,7 @@ t.test('restores in the same second each keep what was there before', async (t) 
   t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
 });
 
-t.test('a database that cannot be opened is not replaced, and the log of one that is gone is kept', async (t) => {
+t.test('a database that cannot be opened is not replaced, and the log of one that is gone stays', async (t) => {
   const { run, folder, names, server, records } = await prepareBackup(t);
   copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
   server.child.kill('SIGTERM');

@@ -69,7 +69,7 @@ t.test('a dry run says what a start would use, without secrets, and changes noth
   t.equal((await server.request('/v1/pets')).status, 200);
 });
 
-t.test('what is wrong is told, part by part, and the exit code is 1', async (t) => {
+t.test('what is wrong is reported, part by part, and the exit code is 1', async (t) => {
   const folder = t.testdir({ 'no.db': 'this is no database, and longer than the header of one'.repeat(9) });
   const wrong = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/no.db`, NODE_ENV: 'production' });
   t.strictSame([wrong.code, wrong.stderr], [1, '']);
@@ -163,7 +163,7 @@ t.test('where the binary of SQLite cannot be loaded, the check says so', async (
   t.match(output.stdout, /^database: WRONG: .*addons/m);
 });
 
-t.test('an older schema is told by the number of its migrations, alike in both databases', async (t) => {
+t.test('an older schema is reported by the number of its migrations, alike in both databases', async (t) => {
   const server = await startPostgres(t);
   const file = `${t.testdir()}/pets.db`;
   const url = server.newUrl();

@@ -23,7 +23,7 @@ t.test('a file of the database that is not there has no size', async (t) => {
   t.ok(((await read('disk_free_bytes')) as number) > 0);
 });
 
-t.test('what the system does not tell of a disk is left out', async (t) => {
+t.test('what the system does not report of a disk is left out', async (t) => {
   const { read } = build(`${t.testdir()}/gone/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 0);
   t.equal(await read('disk_free_bytes'), undefined);
