@@ -4,7 +4,7 @@ import t from 'tap';
 import { buildIsReady } from '../src/contract-first/engine/http/health.ts';
 import type { AnyContext } from '../src/contract-first/engine/routes/handler.ts';
 import { buildCheckServices, type Settings } from '../src/contract-first/engine/services.ts';
-import { checkStart } from '../src/contract-first/operate/cli/dry-run.ts';
+import { checkStart } from '../src/contract-first/operate/commands/check.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { service } from '../src/generated/service.ts';
 import { loadConfig } from './config.ts';
@@ -55,7 +55,7 @@ t.test('--check lists them, without what is secret', async (t) => {
     ...service,
     settings: SETTINGS,
   });
-  t.match(lines.join('\n'), '  PAYMENTS_URL=https://pay.example/\n  PAYMENTS_KEY_FILE=\n  PAYMENTS_KEY=***\n');
+  t.match(lines.join('\n'), '  PAYMENTS_URL=https://pay.example/\n  PAYMENTS_KEY=***\n  PAYMENTS_KEY_FILE=\n');
   t.notMatch(lines.join('\n'), URL_SET.PAYMENTS_KEY);
 });
 

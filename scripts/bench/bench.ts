@@ -1,11 +1,10 @@
-/** Measures the service beside its baselines, and writes README.md and results/: `npm run bench -- [options]`. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** Measures the service beside its baselines, and prints tables for README.md: `npm run bench -- [options]`. */
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSqliteDatabases, startPostgresDatabases } from './databases.ts';
-import { measure } from './load.ts';
-import { describeMachine } from './machine.ts';
-import { format, type Line, toReport } from './report.ts';
+import { type Figures, measure } from './load.ts';
 import {
   CONSTANT,
   type Running,
@@ -16,10 +15,8 @@ import {
   startServer,
   stopAll,
 } from './servers.ts';
-import { CONNECTIONS, WORKLOADS } from './workloads.ts';
+import { CONNECTIONS, ROWS, WORKLOADS } from './workloads.ts';
 
-/** How much of a core other programs may use. */
-const QUIET = 0.15;
 /** In the project: the system's folder for temporary files is often in memory, where fsync costs nothing. */
 const folder = fileURLToPath(new URL(`../../data/bench-${process.pid}`, import.meta.url));
 
@@ -27,28 +24,17 @@ const { values: options } = parseArgs({
   options: {
     /** On PostgreSQL, which it starts, in place of SQLite. */
     postgres: { type: 'boolean', default: false },
-    /** PostgreSQL on the core of the load generator, in place of that of the servers. */
-    apart: { type: 'boolean', default: false },
-    /** Ten million pets beside ten thousand. */
-    growth: { type: 'boolean', default: false },
-    /** Names of workloads, with commas between them; then nothing is written. */
+    /** Names of workloads, with commas between them. */
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     /** How long each measurement takes. */
     seconds: { type: 'string', default: '5' },
   },
 });
-const { postgres, growth, rounds, seconds } = options;
-const sizes = growth ? [10_000, 10_000_000] : [10_000];
-const names = (options.only ?? (growth ? 'get-one,list-20,list-20-by-status,create' : '')).split(',');
-const workloads = WORKLOADS.filter(({ name }) => names[0] === '' || names.includes(name));
-const baselines = postgres ? [STRAIGHTFORWARD_POSTGRES] : growth ? [STRAIGHTFORWARD] : [CONSTANT, STRAIGHTFORWARD];
-const lines = [...baselines, SERVICE].flatMap((server) => sizes.map((rows) => toLine(server, rows)));
-
-function toLine(server: Server, rows: number): Line {
-  const title = growth ? `${server.title}, ${format(rows)} pets` : server.title;
-  return { server, rows, title: server === SERVICE ? `**${title}**` : title, measured: [] };
-}
+const { postgres, only, rounds, seconds } = options;
+const workloads = WORKLOADS.filter(({ name }) => only === undefined || only.split(',').includes(name));
+const servers = [...(postgres ? [STRAIGHTFORWARD_POSTGRES] : [CONSTANT, STRAIGHTFORWARD]), SERVICE];
+const measured: (Figures & { server: Server; workload: string })[] = [];
 
 /** Each server starts on a fresh database, and each workload is sent to one server after the other. */
 async function addRound(): Promise<void> {
@@ -56,32 +42,46 @@ async function addRound(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   // PostgreSQL runs as another user, who must get into it.
   chmodSync(folder, 0o755);
-  const core = options.apart ? 'load' : 'server';
-  const databases = postgres ? await startPostgresDatabases(folder, core) : buildSqliteDatabases(folder);
-  const started: [Line, Running][] = [];
-  for (const [index, line] of lines.entries()) {
-    const url = await databases.create(`pets_${index}`, line.rows);
-    started.push([line, await startServer(line.server, url)]);
+  const databases = postgres ? await startPostgresDatabases(folder) : buildSqliteDatabases(folder);
+  const started: [Server, Running][] = [];
+  for (const [index, server] of servers.entries()) {
+    started.push([server, await startServer(server, await databases.create(`pets_${index}`))]);
   }
-  for (const workload of workloads) {
-    for (const [line, running] of started) {
-      if (line.server === CONSTANT && workload.name !== 'list-20') continue;
-      const figures = await measure(workload.toStreams(line.rows), running, databases.pid, Number(seconds));
-      line.measured.push({ workload: workload.name, ...figures });
-      const [rate, p99, others] = [figures.perSecond, figures.p99, figures.others].map(format);
-      console.error(`${workload.title}, ${line.title}: ${rate}/s, p99 ${p99} ms; other programs: ${others} of a core`);
+  for (const { name, title, toStreams } of workloads) {
+    for (const [server, running] of started) {
+      if (server === CONSTANT && name !== 'list-20') continue;
+      const figures = await measure(toStreams(), running, databases.pid, Number(seconds));
+      measured.push({ server, workload: name, ...figures });
+      console.error(`${title}, ${server.title}: ${format(figures.perSecond)}/s, p99 ${format(figures.p99)} ms`);
     }
   }
   await stopAll();
 }
 
-/** Into a file of its own, and into README.md, between the two comments that are there for it. */
-function write(name: string, summary: string, details: string): void {
-  const here = fileURLToPath(new URL('./', import.meta.url));
-  writeFileSync(`${here}results/${name}.md`, details);
-  const around = new RegExp(`(?<=<!-- figures: ${name} -->\\n).*?(?=<!-- end of figures -->)`, 's');
-  const text = readFileSync(`${here}README.md`, 'utf8').replace(around, () => summary);
-  writeFileSync(`${here}README.md`, text);
+/** A line for each server, a column for each workload; empty where nothing was measured. */
+function toTable(title: string, figure: keyof Figures): string {
+  const cells = servers.map((server) => [
+    server === SERVICE ? `**${server.title}**` : server.title,
+    ...workloads.map(({ name }) =>
+      toMedian(measured.filter((one) => one.server === server && one.workload === name).map((one) => one[figure])),
+    ),
+  ]);
+  if (!cells.some(([, ...figures]) => figures.some(Boolean))) return '';
+  const head = [title, ...workloads.map((workload) => workload.title)];
+  return [head, ['---', ...workloads.map(() => '--:')], ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
+}
+
+/** The median, and behind it the least and the most of the rounds. */
+function toMedian(values: number[]): string {
+  const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
+  const [median, least, most] = [sorted[sorted.length >> 1], sorted[0], sorted.at(-1)];
+  if (median === undefined) return '';
+  return sorted.length === 1 ? format(median) : `${format(median)} (${format(least)}–${format(most)})`;
+}
+
+/** Three digits, or all before the decimal point; at most two after it. */
+function format(value = Number.NaN): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value < 10 ? 2 : 1);
 }
 
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -89,15 +89,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 if (workloads.length === 0) throw new Error(`--only takes some of ${WORKLOADS.map(({ name }) => name).join(', ')}.`);
 for (let round = 1; round <= Number(rounds); round++) await addRound();
 
-const others = Math.max(...lines.flatMap(({ measured }) => measured.map((one) => one.others)));
-const notes = [
-  `${sizes.map(format).join(', ')} pets; ${CONNECTIONS} connections; medians of ${rounds} × ${seconds} seconds, load by wrk.`,
-  describeMachine(folder),
-  ...(others > QUIET ? [`The machine was not quiet: other programs took up to ${format(others)} of a core.`] : []),
-].join(' ');
-const { summary, details } = toReport(lines, workloads, { growth, postgres });
-console.log(`${notes}\n\n${details}`);
-if (!options.only && !options.apart) {
-  const name = [postgres && 'postgres', growth && 'growth'].filter(Boolean).join('-') || 'bench';
-  write(name, `${notes}\n\n${summary}`, `${notes}\n\n${details}`);
-}
+console.log(`${format(ROWS)} pets; ${CONNECTIONS} connections; medians of ${rounds} × ${seconds} seconds, load by wrk, \
+behind forced collections. ${new Date().toISOString().slice(0, 10)}, ${cpus()[0]?.model.trim()}, Node ${process.version}.\n`);
+console.log(toTable('requests per second', 'perSecond'));
+console.log(toTable('processor time of a request, µs', 'cpu'));
+console.log(toTable('processor time of PostgreSQL for a request, µs', 'databaseCpu'));
+console.log(toTable('p99, ms', 'p99'));

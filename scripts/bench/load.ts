@@ -1,63 +1,67 @@
 /** The load generator: wrk, which takes less of its core than any server here. One in Node would be the limit itself. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { cpuTime, machineTime, toCommand } from './machine.ts';
 import type { Running } from './servers.ts';
 import type { Stream } from './workloads.ts';
 
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
 /** For how long every reply is checked before it is measured, in seconds. */
 const WARM_UP = 1;
+/** How much of its core the generator may use before it may be the limit. */
+const BUSY = 0.9;
 
-/** The measured values; latencies are in milliseconds. */
+/** Servers and load generator are kept off each other's core. */
+const CORES = { server: '0', load: '1' };
+
+/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits while the others work. */
+const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
+
+/** The command, on its core. */
+export const toCommand = (core: keyof typeof CORES, [command = '', ...args]: string[]): [string, string[]] =>
+  isPinned ? ['taskset', ['-c', CORES[core], command, ...args]] : [command, args];
+
+/** The measured values; NaN where there is no `/proc`, or no process of the database. */
 export interface Figures {
+  perSecond: number;
+  /** In milliseconds. */
+  p99: number;
+  /** Processor time of the server for a request, in microseconds, and of the database's own processes. */
+  cpu: number;
+  databaseCpu: number;
+}
+
+interface Load {
   requests: number;
   perSecond: number;
-  p50: number;
   p99: number;
-  /** How much of a core the generator used: near 1, it was the limit, not the server. */
-  generator: number;
-  /** Processor time of the server for a request, in microseconds. */
-  cpu: number;
-  /** The processor time of the database's own processes; NaN where it has none. */
-  databaseCpu: number;
-  /** How much of a core other programs used meanwhile. */
-  others: number;
 }
-type Load = Omit<Figures, 'cpu' | 'databaseCpu' | 'others'>;
 
 /** @throws Error at the first wrong reply */
 export async function measure(
   streams: Stream[],
-  { port, pid }: Running,
+  { port, pid, collect }: Running,
   databasePid: number | undefined,
   seconds: number,
 ): Promise<Figures> {
+  collect();
+  await sleep(1000);
   await sendLoad(port, streams, WARM_UP, ['check']);
-  const look = () => [cpuTime(pid), databasePid ? cpuTime(databasePid) : Number.NaN, machineTime(), performance.now()];
+  const look = () => [cpuTime(pid), databasePid ? cpuTime(databasePid) : Number.NaN] as const;
   const before = look();
-  const load = await sendLoad(port, streams, seconds);
-  const [server = 0, database = 0, machine = 0, elapsed = 0] = look().map((now, index) => now - (before[index] ?? 0));
-  return {
-    ...load,
-    cpu: (server * 1000) / load.requests,
-    databaseCpu: (database * 1000) / load.requests,
-    others: (machine - server - (database || 0)) / elapsed - load.generator,
-  };
+  const { requests, perSecond, p99 } = await sendLoad(port, streams, seconds);
+  const [cpu, databaseCpu] = look().map((now, index) => ((now - Number(before[index])) * 1000) / requests);
+  return { perSecond, p99, cpu: Number(cpu), databaseCpu: Number(databaseCpu) };
 }
 
-/** All streams at once: the latencies are those of the first, all else is of all. */
+/** All streams at once: the latency is that of the first, all else is of all. */
 async function sendLoad(port: number, streams: Stream[], seconds: number, args: string[] = []): Promise<Load> {
   const all = await Promise.all(streams.map((stream) => send(port, stream, seconds, args)));
   const sum = (figure: keyof Load) => all.reduce((total, load) => total + load[figure], 0);
-  return {
-    ...(all[0] as Load),
-    requests: sum('requests'),
-    perSecond: sum('perSecond'),
-    generator: sum('generator'),
-  };
+  return { requests: sum('requests'), perSecond: sum('perSecond'), p99: Number(all[0]?.p99) };
 }
 
 async function send(port: number, { connections, exchanges }: Stream, time: number, args: string[]): Promise<Load> {
@@ -68,10 +72,22 @@ async function send(port: number, { connections, exchanges }: Stream, time: numb
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (code !== 0) throw new Error(`wrk ended with code ${code}.`);
 
-  const { requests, seconds, bytes, errors, p50, p99, cpu } = JSON.parse(output.trim().split('\n').at(-1) as string);
+  const { requests, seconds, bytes, errors, p99, cpu } = JSON.parse(output.trim().split('\n').at(-1) as string);
   const shortest = Math.min(...exchanges.map(({ reply }) => reply.length));
-  if (errors > 0 || bytes < requests * shortest) {
+  if (errors > 0 || bytes < requests * shortest)
     throw new Error(`Of ${requests} replies, with ${bytes} bytes, ${errors} were errors.`);
-  }
-  return { requests, perSecond: requests / seconds, p50, p99, generator: cpu / seconds };
+  if (cpu / seconds > BUSY) console.error('wrk used its whole core: it may be the limit, not the server.');
+  return { requests, perSecond: requests / seconds, p99 };
+}
+
+/** Processor time of a process, its threads and its children, in milliseconds, from `/proc` (man 5 proc). */
+function cpuTime(pid: number): number {
+  if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+  return [pid, ...children].reduce<number>((total, one) => {
+    // The second field may hold blanks, and ends in the last bracket. Fields 14 to 17 are its own time and that of children that ended.
+    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    // In hundredths of a second.
+    return total + fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+  }, 0);
 }

@@ -34,9 +34,9 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%f,"bytes":%d,"errors":%d,"p50":%f,"p99":%f,"cpu":%f}\n',
+    '\n{"requests":%d,"seconds":%f,"bytes":%d,"errors":%d,"p99":%f,"cpu":%f}\n',
     summary.requests, summary.duration / 1e6, summary.bytes,
     errors.connect + errors.read + errors.write + errors.timeout + errors.status,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, os.clock() - sending:get('begun')
+    latency:percentile(99) / 1e3, os.clock() - sending:get('begun')
   ))
 end

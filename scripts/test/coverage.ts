@@ -14,9 +14,8 @@ const PLACES = [
   ...[
     'src/generated/**',
     'src/contract-first/{bin,dist}/**',
-    'src/contract-first/cli/**/*.d.ts',
     'src/contract-first/cli/*.js',
-    'src/contract-first/cli/{domain,generate,dev,new,progress,handlers-map,linear,patterns,service-files,source-text}.ts',
+    'src/contract-first/cli/{generate,dev,new,progress,linear,patterns,service-files,source-text}.ts',
     'src/contract-first/cli/contract-{notes,schemas,types}.ts',
     'src/contract-first/cli/typescript/**',
     'src/contract-first/{registered,service}.ts',

@@ -1,14 +1,10 @@
 /** Builds the whole server of a service, for tests and for the process. It does not listen. */
 import type { FastifyInstance } from 'fastify';
-import type { Contract } from './engine/contract/contract.ts';
-import { withPublicPath } from './engine/contract/public-path.ts';
-import { extendSunsets } from './engine/contract/sunsets.ts';
 import { buildServer, type ServerOptions } from './engine/server.ts';
 import type { Settings } from './engine/services.ts';
-import { buildOwnServices, closeIfFailed, openOwnStore } from './opening.ts';
-import { type Config, type ConfigWith, loadConfig } from './operate/config.ts';
+import { buildOwnServices, closeIfFailed, loadServed, openOwnStore } from './opening.ts';
+import { type ConfigWith, loadConfig } from './operate/config.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
-import { loadOwnContract } from './own-contract.ts';
 import type { Service } from './service.ts';
 
 /** The parts that are made already, and what the configuration does not say. A store that is passed stays the caller's. */
@@ -16,14 +12,6 @@ export interface BuildParts
   extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
     Pick<ServerOptions, 'counts' | 'addTraces'> {
   log?: Pick<Log, 'logger' | 'write'>;
-}
-
-/** The contract as this configuration serves it. @throws ContractError */
-export async function loadServed(
-  service: Service,
-  { extendedSunsets, publicPath }: Pick<Config, 'extendedSunsets' | 'publicPath'>,
-): Promise<Contract> {
-  return withPublicPath(extendSunsets(await loadOwnContract(service), extendedSunsets), publicPath);
 }
 
 /** Settings that are left out have their defaults; no variable of the environment is read. */

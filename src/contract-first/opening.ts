@@ -1,11 +1,23 @@
-/** Opens the store of a service, and builds its services. */
+/** The steps of a start before the server is built: loads the contract, opens the store, builds the services. */
 import type { Contract } from './engine/contract/contract.ts';
+import { withPublicPath } from './engine/contract/public-path.ts';
+import { extendSunsets } from './engine/contract/sunsets.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { ServiceParts } from './engine/services.ts';
+import type { Config } from './operate/config.ts';
+import { loadOwnContract } from './own-contract.ts';
 import type { Service } from './service.ts';
 import type { Database } from './store/database-url.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store/store.ts';
+
+/** The contract as this configuration serves it. @throws ContractError */
+export async function loadServed(
+  service: Service,
+  { extendedSunsets, publicPath }: Pick<Config, 'extendedSunsets' | 'publicPath'>,
+): Promise<Contract> {
+  return withPublicPath(extendSunsets(await loadOwnContract(service), extendedSunsets), publicPath);
+}
 
 /** @throws ContractError if stored records do not fit the contract */
 export async function openOwnStore(

@@ -16,8 +16,8 @@ export async function run(loadService: () => Promise<{ service: Service }>): Pro
       const [{ start }, { service }] = await Promise.all([import('./start.ts'), loadService()]);
       await start(service);
     } else {
-      const [{ runCommand }, { service }] = await Promise.all([import('./operate/cli/program.ts'), loadService()]);
-      await runCommand(service, args);
+      const [{ runProgram }, { service }] = await Promise.all([import('./operate/commands/program.ts'), loadService()]);
+      await runProgram(service, args);
     }
   } catch (error) {
     console.error(error);

@@ -1,13 +1,13 @@
 /** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { build, loadServed } from './build.ts';
+import { build } from './build.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { buildIsReady } from './engine/http/health.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import type { Settings } from './engine/services.ts';
-import { buildOwnServices, closeIfFailed, openOwnStore } from './opening.ts';
+import { buildOwnServices, closeIfFailed, loadServed, openOwnStore } from './opening.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { startOperating } from './operate/process/operating.ts';

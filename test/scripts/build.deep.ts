@@ -15,7 +15,7 @@ import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TOOLS = [
-  ...['build.js', 'program.js', 'finish.js', 'command.js', 'project.js'],
+  ...['build.js', 'program.js', 'finish.js', 'project.js'],
   ...['typescript/register.js', 'typescript/erase-types.js', 'typescript/compile.js'],
 ];
 const CLI = 'node_modules/contract-first/dist/cli';
@@ -135,28 +135,5 @@ t.test('a build that fails says why, leaves the last program, and is tried again
     t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: 'word.ts: not a number' });
     t.equal(start(), 'one main.js\n');
   }
-  t.end();
-});
-
-t.test('a command is built first only where something has changed since the last build', (t) => {
-  const { folder, write, read, run } = prepareProject(t);
-  write('src/main.ts', "console.log('hello', ...process.argv.slice(2) as string[]);\n");
-  const greet = () => run(`${CLI}/command.js`, 'greet', 'Ada', '-').stdout;
-  for (const _ of 'ab') {
-    t.equal(greet(), 'hello greet Ada -\n');
-    t.equal(read('checks'), 'xx');
-  }
-  write('src/main.ts', "console.log('goodbye');");
-  t.equal(greet(), 'goodbye\n');
-  write('src/main.ts', 'never built');
-  rmSync(`${folder}/node_modules/typescript`, { recursive: true });
-  t.equal(greet(), 'goodbye\n', 'without the development tools, what is there runs');
-  t.end();
-});
-
-t.test('a build that fails ends the command', (t) => {
-  const { write, run } = prepareProject(t);
-  write('faults', 'a fault');
-  t.match(run(`${CLI}/command.js`, 'greet'), { status: 1, stdout: '', stderr: 'a fault' });
   t.end();
 });

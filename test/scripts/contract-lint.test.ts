@@ -515,7 +515,7 @@ t.test(
   },
 );
 
-t.test('a part of a wrong kind that a rule cannot read is told with its place', async (t) => {
+t.test('a part of a wrong kind that a rule cannot read is reported with its position', async (t) => {
   const edits: [told: RegExp, edit: Edit][] = [
     [/array/, ({ listPets }) => (listPets.security = { bearerAuth: [] })],
     [/components.*object/, ({ contract }) => (contract.components = null)],

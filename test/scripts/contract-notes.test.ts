@@ -71,7 +71,7 @@ t.test('what the server does otherwise than a contract says is named', async (t)
   t.strictSame(describeNotes(await readOurs()), [], 'of ours there is nothing to say');
 });
 
-t.test('of a range of media types for a body, it is told which are taken', async (t) => {
+t.test('of a range of media types for a body, it is noted which are taken', async (t) => {
   const of = async (...names: string[]) => {
     const content = Object.fromEntries(names.map((name) => [name, { schema: {} }]));
     const post = { operationId: 'echo', requestBody: { content }, responses: DONE };
@@ -125,7 +125,7 @@ t.test('contract:inspect shows them below its table', async (t) => {
   );
 });
 
-t.test('an operation that stands in another place, without responses, has nothing to note', async (t) => {
+t.test('an operation that stands at another position, without responses, has nothing to note', async (t) => {
   const pathItems = { shared: { get: {} } };
   const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, components: { pathItems } };
   const paths = { '/a': { $ref: '#/components/pathItems/shared' } };

@@ -5,9 +5,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { buildDomain, buildWriting } from '../../src/contract-first/cli/domain.ts';
-import { buildHandlersMap } from '../../src/contract-first/cli/handlers-map.ts';
-import { buildRegister } from '../../src/contract-first/cli/service-files.ts';
+import {
+  buildDomain,
+  buildHandlersMap,
+  buildRegister,
+  buildWriting,
+} from '../../src/contract-first/cli/service-files.ts';
 import { load, operation } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose, filesIn } from '../compiler.ts';

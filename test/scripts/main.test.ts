@@ -42,8 +42,8 @@ t.test('the command alone and --help list all commands, and --help after each sa
 
 t.test('wrong usage is exit code 2, with the usage on standard error', (t) => {
   for (const [args, said] of [
-    [['nothing'], /^There is no nothing\.\nUsage: npx --no contract-first COMMAND/],
-    [['toString'], /^There is no toString\./],
+    [['nothing'], /^There is no command nothing\.\nUsage: npx --no contract-first COMMAND/],
+    [['toString'], /^There is no command toString\./],
     [['inspect'], /^Usage: npx --no contract-first inspect FILE\|URL \[--write OUT\]\n/],
     [['inspect', 'a.yaml', 'b.yaml'], /^Usage: .* inspect/],
     [['diff', 'a', 'b', 'c'], /^Usage: .* diff/],

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { stringify } from 'yaml';
 import { nameTargets } from '../../src/contract-first/cli/contract-schemas.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { buildDomain } from '../../src/contract-first/cli/domain.ts';
+import { buildDomain } from '../../src/contract-first/cli/service-files.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

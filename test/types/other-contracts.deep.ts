@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { buildHandlersMap } from '../../src/contract-first/cli/handlers-map.ts';
+import { buildHandlersMap } from '../../src/contract-first/cli/service-files.ts';
 import { load } from '../added-operations.ts';
 import { buildDiagnose } from '../compiler.ts';
 import { changed, OTHERS } from '../other-contracts.ts';

@@ -49,8 +49,8 @@ export async function lint(...files: string[]): Promise<string> {
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Rules of Redocly, and the places where OpenAPI says otherwise. */
-const UNLIKE: [rule: RegExp, place: RegExp][] = [
+/** Rules of Redocly, and the positions where OpenAPI says otherwise. */
+const UNLIKE: [rule: RegExp, position: RegExp][] = [
   // Webhooks and callbacks are operations of clients.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
   // The fields are described beside the alternatives: the server's check looks there, too.
@@ -60,7 +60,8 @@ const UNLIKE: [rule: RegExp, place: RegExp][] = [
 const isMeant = (problem: NormalizedProblem) =>
   !isName(problem) &&
   !UNLIKE.some(
-    ([rule, place]) => rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => place.test(pointer)),
+    ([rule, position]) =>
+      rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => position.test(pointer)),
   );
 
 /** Whether it takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */

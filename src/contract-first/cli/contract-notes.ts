@@ -1,4 +1,4 @@
-/** Names places of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
+/** Names parts of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
 import { toTypes } from '../contract/read/media-types.ts';
 import { withoutNames } from '../contract/read/path-names.ts';
 import { speaksOfOthers } from '../contract/schema/value-bounds.ts';
@@ -62,9 +62,11 @@ function sourcesOf({ paths = {} }: Document): Map<string, OperationNode> {
 
 /** Names of headers ignore case. */
 function twiceIn(parameters: ParameterNode[]): string[] {
-  const places = parameters.map(({ in: place, name }) => `${place} ${place === 'header' ? name?.toLowerCase() : name}`);
+  const positions = parameters.map(
+    ({ in: position, name }) => `${position} ${position === 'header' ? name?.toLowerCase() : name}`,
+  );
   return parameters
-    .filter(({ name }, index) => name && places.indexOf(places[index] as string) < index)
+    .filter(({ name }, index) => name && positions.indexOf(positions[index] as string) < index)
     .map(({ name }) => name);
 }
 

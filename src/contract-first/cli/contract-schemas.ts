@@ -17,7 +17,7 @@ const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|respons
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 
-/** Gives each schema to which a reference leads a name among the components, and puts other targets in the places of references. */
+/** Gives each schema to which a reference leads a name among the components, and replaces other references by their targets. */
 export function nameTargets(document: Document): void {
   document.components ??= {};
   document.components.schemas ??= {};
@@ -51,7 +51,7 @@ export function nameTargets(document: Document): void {
 /** The parts of a document in which openapi-typescript finds others than schemas. */
 const FOUND = /^#\/(components|paths|webhooks)\//;
 
-/** Puts the target of a reference in its place, where openapi-typescript does not find it. It reads no file, and fetches nothing. */
+/** Replaces a reference by its target where openapi-typescript does not find it. It reads no file, and fetches nothing. */
 function replace(node: Record<string, unknown>, document: Document, seen = new Set<unknown>()): void {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string' || FOUND.test($ref)) return;
@@ -71,7 +71,7 @@ function addSchema(schemas: Named, schema: Schema, wanted: string): string {
 }
 
 /**
- * Gives each list that is an item of itself, also by way of others, a type of its own: as a field, `A: A[]` does not compile.
+ * Gives each list that is an item of itself, also by way of other schemas, a type of its own: as a field, `A: A[]` does not compile.
  * Returns these types.
  */
 export function toListTypes(document: Document): Source[] {

@@ -1,5 +1,5 @@
 /** `contract-first dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
@@ -25,8 +25,6 @@ let server: ChildProcess | undefined;
 let errorCount: number | undefined;
 /** Whether `generate` has refused the contract as it is now. */
 let isBroken = false;
-/** Kept between changes, because it takes longer to load than to generate. */
-let generator = startGenerator();
 
 const say = (text: string) => console.log(`\n${text}\n`);
 
@@ -37,7 +35,7 @@ async function stop(): Promise<void> {
 }
 
 async function restart(): Promise<void> {
-  if (isBroken) return tellErrors(1);
+  if (isBroken) return reportErrors(1);
   await prepareEngine();
   // A server that still starts would load files that are gone.
   await placeProgram(undefined, '', stop);
@@ -47,7 +45,6 @@ async function restart(): Promise<void> {
     server = undefined;
     say('The server is down; the next change starts it again.');
   });
-  if (!generator.connected) generator = startGenerator();
 }
 
 let working = Promise.resolve();
@@ -66,25 +63,18 @@ function soon(work: () => Promise<void>): () => void {
 const restartSoon = soon(restart);
 const generateSoon = soon(generate);
 
-function tellErrors(count: number): void {
+function reportErrors(count: number): void {
   say(`Errors: ${count}. ${server ? 'The last good server goes on.' : 'No server runs yet.'}`);
 }
 
-/** The process that generates: this command in another call, which ends with it. */
-function startGenerator(): ChildProcess {
-  return fork(process.argv[1] as string, ['generate']);
-}
-
+/** In another process, since it loads modules of the service. */
 async function generate(): Promise<void> {
-  if (!generator.connected) generator = startGenerator();
-  generator.send('generate');
-  const either = new AbortController();
-  const [code] = await Promise.race(['message', 'exit'].map((event) => once(generator, event, either)));
-  either.abort();
+  const command = [...process.execArgv, process.argv[1] as string, 'generate'];
+  const [code] = await once(spawn(process.execPath, command, { stdio: 'inherit' }), 'exit');
   const wasBroken = isBroken;
   isBroken = code !== 0;
-  if (isBroken) tellErrors(1);
-  // Files that `generate` changes are compiled like any other change; a contract that is mended may change none.
+  if (isBroken) reportErrors(1);
+  // Files that `generate` changes are compiled like any other change; a contract that is fixed may change none.
   else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
 }
 
@@ -99,7 +89,7 @@ const host = ts.createWatchCompilerHost(
   (error) => console.error(ts.formatDiagnostic(error, ts.createCompilerHost({}))),
   (_status, _newLine, _options, errors) => {
     errorCount = errors;
-    if (errors) tellErrors(errors);
+    if (errors) reportErrors(errors);
     else if (errors === 0) restartSoon();
   },
 );
@@ -112,8 +102,6 @@ watch('src', { recursive: true }, (_event, name) => {
   // Of a package below `src/`, which is built here.
   if (name?.split(sep).includes('dist')) return;
   if (!name?.endsWith('.ts')) restartSoon();
-  // It has loaded what was there before.
-  else if (generator.connected && !name.startsWith('generated')) generator.disconnect();
 });
 const end = () => stop().then(() => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);

@@ -18,21 +18,25 @@ import type { AnyDomain } from '../store/description.ts';
 import { loadMigrations } from '../store/migrations.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
-import { buildDomain, buildWriting, toHeader } from './domain.ts';
-import { buildHandlersMap } from './handlers-map.ts';
 import { loadOwnParts } from './own-parts.ts';
 import { describeSlowPatterns } from './patterns.ts';
 import { describeOtherVersion, findContract, readPackage } from './project.js';
-import { buildRegister, buildService, OPTIONAL } from './service-files.ts';
+import {
+  buildDomain,
+  buildHandlersMap,
+  buildRegister,
+  buildService,
+  buildWriting,
+  OPTIONAL,
+  toHeader,
+} from './service-files.ts';
 import type { Source } from './source-text.ts';
 
 const SOURCE = pathToFileURL(`${resolve('src')}/`);
 
 const isCheck = process.argv.includes('--check');
 
-// `npm run dev` keeps this process, which is quick from the second time on.
-if (process.connected) process.on('message', async () => process.send?.(await run()));
-else process.exitCode = await run();
+process.exitCode = await run();
 
 /** Returns the exit code. */
 async function run(): Promise<number> {

@@ -15,7 +15,7 @@ const TIME_LIMIT = 60_000;
 /** JSON has no infinity. */
 let degrees: Record<string, number | null> | undefined;
 
-/** The exponent of its time in the text's length: 1 if it is linear, infinite if it is exponential; undefined without a verdict, which is not kept. */
+/** The exponent of its time in the text's length: 1 if it is linear, infinite if it is exponential; undefined without a verdict, which is not stored. */
 export function degreeOf(expression: RegExp, timeLimit = TIME_LIMIT): number | undefined {
   const bound = boundOf(expression);
   if (bound?.degree === 1 && bound.size <= FEW) return 1;
@@ -34,7 +34,7 @@ export function degreeOf(expression: RegExp, timeLimit = TIME_LIMIT): number | u
 
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
-/** How many letters are few enough to be tried at each place of a text; above `MANY`, the checker reaches its time limit. */
+/** How many letters are few enough to be tried at each position in a text; above `MANY`, the checker reaches its time limit. */
 const FEW = 100;
 const MANY = 500;
 
@@ -43,7 +43,7 @@ const ITEM =
   /(?:\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^()|*+?{}\\[\]^$])(?:(?<free>[*+?]|\{\d+,\d*\})\??|\{(?<count>\d+)\})?/gsu;
 
 /**
- * At most `size` steps, times the text's length to the power of `degree`: each place of the text where a match may begin, and each
+ * At most `size` steps, times the text's length to the power of `degree`: each position in the text where a match may begin, and each
  * number of repetitions, is tried once. Only for an expression without groups and alternatives, for which the checker takes long.
  */
 export function boundOf({ source }: RegExp): { degree: number; size: number } | undefined {

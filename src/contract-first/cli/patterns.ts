@@ -17,12 +17,12 @@ const TIME_LIMITS = { one: 20_000, all: 60_000 };
 export function describeSlowPatterns({ operations }: ReadContract, limits = TIME_LIMITS): string[] {
   const seen = new Set<Schema>();
   const degreeOnce = buildDegreeOnce(limits);
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {
     const schemas = [...parameters, ...(body?.contents ?? []), ...inAllTypes(replies)].map(({ schema }) => schema);
     for (const schema of schemas) visit(schema, `operation ${id}`);
   }
-  return [...told.values()];
+  return [...reported.values()];
 
   function visit(schema: Schema | undefined, owner: string): void {
     if (typeof schema !== 'object' || seen.has(schema)) return;
@@ -36,7 +36,7 @@ export function describeSlowPatterns({ operations }: ReadContract, limits = TIME
 
   function judge(pattern: string, maxLength: number | undefined, owner: string): void {
     const fault = findFault(pattern, maxLength, degreeOnce);
-    if (fault && !told.has(pattern)) told.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
+    if (fault && !reported.has(pattern)) reported.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
   }
 }
 
@@ -67,7 +67,7 @@ function findFault(
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
   const bound = boundOf(expression);
-  // At the places of a text, half of it is left on average.
+  // At the positions in a text, half of it is left on average.
   if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
   const degree = toDegree(expression);
   if (typeof degree === 'string') {

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 /** Notes the values in `used`, by name, without secrets. */
 export class Variables {
-  /** The faults, a line each. */
+  /** A line each. */
   readonly problems: string[] = [];
   readonly warnings: string[] = [];
   readonly env: Record<string, string | undefined>;
@@ -15,7 +15,7 @@ export class Variables {
   }
 
   /** Adds a problem; `rule` says what the value must be. */
-  refuse(name: string, rule: string): void {
+  addProblem(name: string, rule: string): void {
     this.problems.push(`${name} must be ${rule}, not ${JSON.stringify(this.env[name])}`);
   }
 
@@ -28,8 +28,8 @@ export class Variables {
 
   /** The value, or the text of the file that `<name>_FILE` names. */
   secret(name: string, fallback = ''): string {
-    const file = this.text(`${name}_FILE`);
     const value = this.text(name);
+    const file = this.text(`${name}_FILE`);
     this.#used.set(name, value || file ? '***' : fallback);
     if (file === '') return value || fallback;
     if (value !== '') this.problems.push(`${name} and ${name}_FILE are both set: leave one out`);
@@ -48,7 +48,7 @@ export class Variables {
   integer(name: string, fallback: number, least: number, most: number): number {
     const value = this.text(name, String(fallback));
     if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
-      this.refuse(name, `an integer from ${least} to ${most}`);
+      this.addProblem(name, `an integer from ${least} to ${most}`);
     }
     return Number(value);
   }
@@ -71,26 +71,11 @@ export function toList(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Names shorter than this, or with another first letter, must be closer: HOME is not HOST, and TAP_TIMEOUT not STOP_TIMEOUT. */
-const SHORT = 6;
-
+/** Whether one letter is added, left out or replaced, or two neighbours are exchanged. */
 function isNearly(name: string, ours: string): boolean {
-  const most = ours.length < SHORT || name[0] !== ours[0] ? 1 : 2;
-  return Math.abs(name.length - ours.length) <= most && distance(name, ours) <= most;
-}
-
-/** The Damerau-Levenshtein distance, in its simple form: letters added, left out, replaced, or swapped with the next. */
-function distance(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  const at = (i: number, j: number) => rows[i]?.[j] as number;
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    rows.push(row);
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isExchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, isExchanged ? at(i - 2, j - 2) + 1 : replaced));
-    }
-  }
-  return at(a.length, b.length);
+  let same = 0;
+  while (same < name.length && name[same] === ours[same]) same++;
+  const [a, b] = [name.slice(same), ours.slice(same)];
+  if (a.slice(1) === b || a === b.slice(1) || a.slice(1) === b.slice(1)) return true;
+  return a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2);
 }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t from 'tap';
-import { findKeys } from '../../../src/contract-first/operate/cli/dry-run.ts';
+import { findKeys } from '../../../src/contract-first/operate/commands/check.ts';
 import { makeOneRunKey, takesKeys, toCurl } from '../../../src/contract-first/operate/process/one-run-key.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
@@ -50,7 +50,7 @@ t.test('the line to try has the key where the contract says that it is sent', as
   }
 });
 
-t.test('where each operation needs more than a key, the line has the place of the first scheme', async (t) => {
+t.test('where each operation needs more than a key, the line has the location of the first scheme', async (t) => {
   const contract = await load(
     t,
     edited(({ limit }) => (limit.required = true)),
@@ -69,7 +69,7 @@ t.test('there is none in production, and the failure says what makes a key', asy
   });
 });
 
-t.test('where only tokens of others open anything, no key is made or missed, also in production', async (t) => {
+t.test('where only third-party tokens open anything, no key is made or missed, also in production', async (t) => {
   const contract = await load(t, edited(withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })));
   const [check, production] = [() => {}, { ...loadConfig({ NODE_ENV: 'production' }), name: 'petstore' }];
   t.strictSame([takesKeys(contract, check), takesKeys(contract, undefined)], [false, true]);

@@ -14,18 +14,6 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('with a key in the environment or in the store, it prints none', async (t) => {
-  const folder = t.testdir();
-  const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, API_KEYS: '', NODE_ENV: 'production' };
-  const keys = startProgram(t, 'src/main.ts', { args: ['keys', 'create', 'Ada'], env });
-  t.equal(await keys.exit, 0);
-  const key = keys.output.stdout.match(/petstore_\w+/)?.[0] as string;
-  const server = await startServer(t, { env });
-  t.equal((await server.request('/v1/pets', { key })).status, 200);
-  t.equal(server.output.stderr, '');
-  t.equal((await startServer(t)).output.stderr, '');
-});
-
 t.test('in production without a key, it refuses to start, and what it names makes one', async (t) => {
   const folder = t.testdir();
   const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };

@@ -9,7 +9,7 @@ import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
 import { startProgram, startServer } from '../../program.ts';
 import { sendRaw } from '../../raw-client.ts';
-import { toMade } from '../cli/made-keys.ts';
+import { toMade } from '../commands/made-keys.ts';
 
 const PLANTED = 'Planted/key+with~delimiters-0123456789==';
 

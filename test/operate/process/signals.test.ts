@@ -45,7 +45,7 @@ t.test('a shell that ends while its server stops does not hurry it', async (t) =
   t.match(output.stdout, '"msg":"stopped"');
 });
 
-t.test('SIGHUP without a terminal is told in the log, and stops nothing', async (t) => {
+t.test('SIGHUP without a terminal is reported in the log, and stops nothing', async (t) => {
   const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');
   await written('stdout', /"signal":"SIGHUP","msg":"ignored/);

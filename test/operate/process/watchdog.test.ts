@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { notifySystemd } from '../../../src/contract-first/operate/process/watchdog.ts';
 
-t.test('systemd is told that the event loop turns, where it asks for that', async (t) => {
+t.test('systemd is notified that the event loop turns, where it asks for that', async (t) => {
   const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$@" >> "$(dirname "$0")/notified"\n' });
   chmodSync(`${folder}/systemd-notify`, 0o755);
   const { PATH } = process.env;

@@ -10,7 +10,7 @@ t.test('a log on a full disk delays neither requests nor the stop', async (t) =>
 });
 
 t.test(
-  'a log that nobody reads holds up nothing, and tells how many lines were lost when somebody reads again',
+  'a log that nobody reads holds up nothing, and reports how many lines were lost when somebody reads again',
   async (t) => {
     const server = await startServer(t, { isCovered: true });
     const request = requestOn(t, server.port);

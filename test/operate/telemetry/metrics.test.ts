@@ -1,7 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import client from 'prom-client';
 import t from 'tap';
 import { buildMetrics } from '../../../src/contract-first/operate/telemetry/metrics.ts';
+import { listenForOperators } from '../../../src/contract-first/operate/telemetry/operators.ts';
 import { RequestCounts } from '../../../src/contract-first/operate/telemetry/request-counts.ts';
 import { StoreCounts } from '../../../src/contract-first/store/counts.ts';
+import { send, startService } from '../../service.ts';
 
 /** The metrics of a process with this database, and how to read the value of one. */
 function build(databaseFile?: string) {
@@ -19,7 +23,7 @@ t.test('a file of the database that is not there has no size', async (t) => {
   t.ok(((await read('disk_free_bytes')) as number) > 0);
 });
 
-t.test('what the system does not tell of a disk is left out', async (t) => {
+t.test('what the system does not report of a disk is left out', async (t) => {
   const { read } = build(`${t.testdir()}/gone/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 0);
   t.equal(await read('disk_free_bytes'), undefined);
@@ -30,4 +34,27 @@ t.test('a process that has not read the keys yet does not make them look old', a
   t.equal(await read('api_keys_read_timestamp_seconds'), undefined);
   counts.keysReadAt = 1_790_000_000;
   t.equal(await read('api_keys_read_timestamp_seconds'), 1_790_000_000);
+});
+
+t.test('a method that no contract has is counted as any other such', async (t) => {
+  const counts = new RequestCounts((id) => `/${id}`);
+  const { port } = await startService(t, { counts });
+  for (const method of ['PROPFIND', 'MKCOL', 'GET']) await send(port, '/v1/nothing', { method });
+  while (counts.durations().length < 2) await wait(5);
+  t.strictSame(
+    counts.durations().map(({ labels }) => labels),
+    ['_OTHER', 'GET'].map((method) => ({
+      http_request_method: method,
+      http_response_status_code: 404,
+      error_type: 'route_not_found',
+    })),
+  );
+});
+
+t.test('metrics that cannot be read are a 500', async (t) => {
+  const metrics = new client.Registry();
+  const fail = () => Promise.reject(new Error('the disk does not answer'));
+  new client.Gauge({ name: 'free', help: 'What is free.', registers: [metrics], collect: fail });
+  const { port } = new URL(await listenForOperators({ isReady: async () => true, metrics }, '127.0.0.1', 0));
+  t.equal((await send(Number(port), '/metrics', { key: null })).status, 500);
 });

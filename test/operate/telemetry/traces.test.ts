@@ -14,6 +14,7 @@ interface Span {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  traceState?: string;
   name: string;
   kind: number;
   attributes: { key: string; value: Record<string, unknown> }[];
@@ -72,11 +73,11 @@ t.test('a request is a span of the trace that it belongs to, and the call of the
   await server.request('/v1/pets', {
     method: 'POST',
     body: { name: 'Rex', categoryId: 7 },
-    headers: { traceparent: `00-${TRACE}-${PARENT}-01` },
+    headers: { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'team=pets' },
   });
   const [refused, store, created] = (await untilThere(3)) as [Span, Span, Span];
   t.match(refused, { traceId: TRACE, parentSpanId: PARENT, name: 'GET /v1/pets/{petId}', kind: 2 });
-  t.match(created, { traceId: TRACE, parentSpanId: PARENT, name: 'POST /v1/pets' });
+  t.match(created, { traceId: TRACE, parentSpanId: PARENT, traceState: 'team=pets', name: 'POST /v1/pets' });
   t.strictSame(toObject(created), {
     'http.request.method': 'POST',
     'url.path': '/v1/pets',

@@ -1,18 +1,9 @@
-/** Our own rules, as a plugin of Redocly: each is a file of its own, and a visitor of the contract's nodes. */
-import arrayItems from './rules/array-items.js';
-import closedRequestBodies from './rules/closed-request-bodies.js';
-import deprecatedOperations from './rules/deprecated-operations.js';
-import descriptions from './rules/descriptions.js';
-import errorResponses from './rules/error-responses.js';
-import examples from './rules/examples.js';
-import integerFormats from './rules/integer-formats.js';
-import linearPatterns from './rules/linear-patterns.js';
-import noRepetition from './rules/no-repetition.js';
-import portablePatterns from './rules/portable-patterns.js';
-import securedOperations from './rules/secured-operations.js';
-import servers from './rules/servers.js';
-import successResponses from './rules/success-responses.js';
-import texts from './rules/texts.js';
+/** Our own rules, as a plugin of Redocly: each is a visitor of the contract's nodes. */
+import { examples } from './examples.js';
+import { deprecatedOperations, errorResponses, securedOperations, successResponses } from './operations.js';
+import { linearPatterns, portablePatterns } from './patterns.js';
+import { arrayItems, closedRequestBodies, integerFormats, noRepetition } from './schemas.js';
+import { descriptions, servers, texts } from './texts.js';
 
 /** A rule of the operations that the server has: webhooks and callbacks are those of clients. */
 const ofOurs = (rule) => () =>

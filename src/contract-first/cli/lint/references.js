@@ -1,9 +1,9 @@
-/** Look-ups for the rules: nodes behind a `$ref`, with their place, responses, and headers. */
+/** Look-ups for the rules: nodes behind a `$ref`, with their position, responses, and headers. */
 
 /** Empty where there is nothing: Redocly's own rules report that. */
-export function follow(source, place, ctx) {
-  if (!source?.$ref) return { node: source ?? {}, location: place };
-  const { node = {}, location = place } = ctx.resolve(source);
+export function follow(source, position, ctx) {
+  if (!source?.$ref) return { node: source ?? {}, location: position };
+  const { node = {}, location = position } = ctx.resolve(source);
   return { node, location };
 }
 

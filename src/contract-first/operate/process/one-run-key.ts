@@ -33,7 +33,8 @@ export async function makeOneRunKey(
 }
 
 /** Not `npm run keys`, which would compile: a deployment has no development tools. */
-const HOW = 'Make one with `node dist/src/main.js keys create <name>`, or set API_KEYS';
+export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
+const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 
 /** Prints the key for the person who started the server, on standard error: keys are never logged. */
 export function showOneRunKey(key: string, origin: string, contract: Contract): void {

@@ -2,11 +2,10 @@
  * The listener for operators, with metrics and health. It has its own queue of connections, so that health checks are answered while the
  * public port's queue is long.
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { format } from 'node:url';
+import fastify, { type FastifyServerFactoryHandler } from 'fastify';
 import type { Registry } from 'prom-client';
 import { linger } from '../../engine/http/closing.ts';
 import { endBy } from '../../engine/http/node-internals.ts';
@@ -37,7 +36,7 @@ const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or 
  * Answers one request per connection, so that nobody can make it prepare many answers. When there are too many connections, the oldest is
  * closed, so that nobody can keep operators out.
  */
-function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
+function buildServer(answer: FastifyServerFactoryHandler): Server {
   const server = createServer({
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: REQUEST_TIMEOUT,
@@ -64,8 +63,7 @@ function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
       return;
     }
     answered.add(socket);
-    if (isStranger(request.headers.host, names)) send(response, 421, UNKNOWN_HOST);
-    else answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
+    answer(request, response);
   });
   return server.unref();
 }
@@ -83,37 +81,29 @@ function isStranger(host: string | undefined, names: readonly string[]): boolean
   return name.includes('.') && isIP(name) === 0 && !names.includes(name);
 }
 
+/** The beginning of a URL in absolute form (RFC 9112, section 3.2.2). */
+const ORIGIN = /^https?:\/\/[^/]*/i;
+
 /** Returns the origin: `http://127.0.0.1:9000`. @throws Error when it cannot listen there */
 export async function listenForOperators(parts: OperatorsParts, host: string, port: number): Promise<string> {
-  const server = buildServer(
-    parts,
-    [host, hostname()].map((name) => name.toLowerCase()),
+  const names = [host, hostname()].map((name) => name.toLowerCase());
+  const app = fastify({ serverFactory: buildServer, rewriteUrl: ({ url = '' }) => url.replace(ORIGIN, '') });
+  app.addHook('onRequest', async ({ method, headers }, reply) => {
+    reply.headers({ ...SECURITY_HEADERS, connection: 'close' }).type('text/plain; charset=utf-8');
+    if (isStranger(headers.host, names)) return reply.code(421).send(UNKNOWN_HOST);
+    if (method === 'GET' || method === 'HEAD') return;
+    return reply.code(405).header('allow', 'GET, HEAD').send('GET and HEAD only.\n');
+  });
+  app.get('/', async () => INDEX);
+  app.get('/livez', async () => 'ok\n');
+  app.get('/readyz', async (_request, reply) =>
+    (await parts.isReady()) ? 'ok\n' : reply.code(503).send('not ready\n'),
   );
-  await once(server.listen({ host, port, exclusive: true }), 'listening');
-  const { address, port: taken } = server.address() as AddressInfo;
-  return format({ protocol: 'http', hostname: address, port: taken });
-}
-
-async function answer(parts: OperatorsParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { method, url = '', headers } = request;
-  // The URL may be in absolute form (RFC 9112, section 3.2.2).
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0];
-  if (method !== 'GET' && method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD');
-    send(response, 405, 'GET and HEAD only.\n');
-  } else if (path === '/') send(response, 200, INDEX);
-  else if (path === '/livez') send(response, 200, 'ok\n');
-  else if (path === '/readyz') {
-    const isReady = await parts.isReady();
-    send(response, isReady ? 200 : 503, isReady ? 'ok\n' : 'not ready\n');
-  } else if (path === '/metrics') {
+  app.get('/metrics', async ({ headers }, reply) => {
     const { type, text } = await writeMetrics(parts.metrics, headers.accept);
-    send(response, 200, text, type);
-  } else send(response, 404, `Nothing is here. There are:\n${INDEX}`);
-}
-
-function send(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
-  const length = Buffer.byteLength(text);
-  const own = { 'content-type': type, 'content-length': length, connection: 'close' };
-  response.writeHead(status, { ...SECURITY_HEADERS, ...own }).end(text);
+    return reply.type(type).send(text);
+  });
+  app.setNotFoundHandler(async (_request, reply) => reply.code(404).send(`Nothing is here. There are:\n${INDEX}`));
+  app.setErrorHandler(async (_error, _request, reply) => reply.code(500).send('The metrics could not be read.\n'));
+  return app.listen({ host, port, exclusive: true });
 }

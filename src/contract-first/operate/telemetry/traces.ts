@@ -2,22 +2,23 @@
  * Traces by OTLP over HTTP: a span for each sampled request, and one for each of its calls of the store. Nothing is monkey-patched.
  * OpenTelemetry's SDK, which reads the other `OTEL_*` variables by itself, is loaded only by this file.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
+  createTraceState,
   DiagLogLevel,
-  defaultTextMapGetter,
   diag,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -40,8 +41,6 @@ const LAST_SPANS = 1000;
 /** The length of version 00; later versions may only be longer. */
 const TRACEPARENT_LENGTH = 55;
 
-const propagator = new W3CTraceContextPropagator();
-
 export interface TracesParts {
   name: string;
   version: string;
@@ -56,8 +55,8 @@ export interface TracesParts {
 
 export function buildTraces({ name, version, system, ratio, trusted, logger }: TracesParts): AddTraces {
   const warn = logger.warn.bind(logger);
-  const tell = { error: warn, warn, info: warn, debug: warn, verbose: warn };
-  diag.setLogger(tell, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const report = { error: warn, warn, info: warn, debug: warn, verbose: warn };
+  diag.setLogger(report, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const provider = new BasicTracerProvider({
     ...(ratio !== undefined && { sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }) }),
     resource: defaultResource()
@@ -81,7 +80,7 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
       const { headers, method } = request;
       const isJoined = headers.traceparent !== undefined && isTrusted?.(toAddress(request.raw)) === true;
       if (ratio !== undefined && isLeftOut(isJoined ? headers.traceparent : undefined, ratio)) return;
-      const parent = isJoined ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter) : ROOT_CONTEXT;
+      const parent = isJoined ? toParent(headers) : ROOT_CONTEXT;
       const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
       if (!span.isRecording()) return;
       const state = stateOf(request);
@@ -97,8 +96,21 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
 /** Decides before the SDK makes a span: most requests are not sampled, and would take a third longer. */
 function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
   if (!toTrace(traceparent)) return Math.random() >= ratio;
-  // The last digit has the `sampled` flag (W3C Trace Context, section 3.2.2.5).
-  return /[02468ace]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
+  return !isSampled(traceparent);
+}
+
+/** The last digit has the `sampled` flag (W3C Trace Context, section 3.2.2.5). */
+const isSampled = (traceparent: string | string[] | undefined) =>
+  /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
+
+/** The span of the client that has sent the request. */
+function toParent({ traceparent, tracestate = '' }: IncomingHttpHeaders): Context {
+  const sent = toTrace(traceparent);
+  if (!sent) return ROOT_CONTEXT;
+  const traceFlags = isSampled(traceparent) ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  const traceState = createTraceState(String(tracestate));
+  const { traceId, parentId: spanId } = sent;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, traceState, isRemote: true });
 }
 
 function end(span: Span, request: FastifyRequest, { raw }: FastifyReply, toLogged: ToLogged): void {

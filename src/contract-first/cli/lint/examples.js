@@ -1,0 +1,117 @@
+/**
+ * Every example and default fits its schema: of bodies, parameters, headers and schemas, formats included, with no field
+ * that the schema does not name, and with none but the registered codes of an `x-extensible-enum`. For each example of a
+ * reply's body, each required header has an example of the same name: so Specmatic and mock servers put a reply together.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { follow } from './references.js';
+
+const CONTRACT = 'contract';
+
+/** One for all contracts: it compiles the schema of schemas, which takes longer than all else. */
+const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
+addFormats.default(ofSchemas);
+
+/** The checks of one contract, whose root `ajv` has under the name of it. */
+function buildChecks() {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false });
+  ajv.validateSchema = ofSchemas.validateSchema.bind(ofSchemas);
+  addFormats.default(ajv);
+  ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
+
+  /** Compiled once for all positions that refer to a schema: most replies show the same few. */
+  const validators = new Map();
+
+  function compile(source, position) {
+    const isReference = source.$ref?.startsWith('#') && Object.keys(source).length === 1;
+    const $ref = isReference ? source.$ref : encodeURI(position.pointer);
+    const validate = validators.get($ref) ?? ajv.compile({ $ref: CONTRACT + $ref, unevaluatedProperties: false });
+    validators.set($ref, validate);
+    return validate;
+  }
+
+  function check(value, validator, position, kind, ctx) {
+    try {
+      const validate = validator();
+      if (validate(value)) return;
+      const problems = validate.errors.map(describeError);
+      ctx.report({ message: `The ${kind} does not fit its schema: ${problems.join('; ')}.`, location: position });
+    } catch (error) {
+      ctx.report({ message: `The ${kind} cannot be checked: ${error.message}.`, location: position });
+    }
+  }
+
+  return { ajv, compile, check };
+}
+
+export function examples() {
+  const { ajv, compile, check } = buildChecks();
+
+  /** The examples of a body, parameter or header. */
+  function checkExamples(node, ctx) {
+    const { location } = ctx;
+    if (!node.schema) return;
+    const validator = () => compile(node.schema, location.child('schema'));
+    if ('example' in node) check(node.example, validator, location.child('example'), 'example', ctx);
+    for (const [name, source] of Object.entries(node.examples ?? {})) {
+      const { node: example } = follow(source, location, ctx);
+      check(example.value, validator, location.child(['examples', name]), `example ${name}`, ctx);
+    }
+  }
+
+  return {
+    Root: (root) => void ajv.addSchema(closeValues(structuredClone(root)), CONTRACT),
+    MediaType: checkExamples,
+    Parameter: checkExamples,
+    Header: checkExamples,
+    Response: checkHeaders,
+    Schema(schema, ctx) {
+      const { location } = ctx;
+      const validator = () => compile(schema, location);
+      if ('example' in schema) check(schema.example, validator, location.child('example'), 'example', ctx);
+      if ('default' in schema) check(schema.default, validator, location.child('default'), 'default', ctx);
+      for (const [index, example] of (schema.examples ?? []).entries()) {
+        check(example, validator, location.child(['examples', String(index)]), 'example', ctx);
+      }
+    },
+  };
+}
+
+function checkHeaders(response, ctx) {
+  const names = Object.values(response.content ?? {}).flatMap(({ examples }) => Object.keys(examples ?? {}));
+  for (const [name, source] of Object.entries(response.headers ?? {})) {
+    const location = ctx.location.child(['headers', name]);
+    const { node: header } = follow(source, location, ctx);
+    const missing = names.filter((example) => header.required && !header.examples?.[example]);
+    if (missing.length === 0) continue;
+    ctx.report({
+      message: `The required header ${name} has no example named ${missing.join(', ')}: its examples have one for each example of the body, by the same name.`,
+      location,
+    });
+  }
+}
+
+/** Closes what stands for a value (an item, a field), not what is put together by `allOf`: examples have no stray field. */
+function closeValues(node) {
+  if (typeof node !== 'object' || node === null) return node;
+  for (const schema of [node.items, ...Object.values(node.properties ?? {})]) {
+    if (schema instanceof Object) schema.unevaluatedProperties ??= false;
+  }
+  for (const child of Object.values(node)) closeValues(child);
+  return node;
+}
+
+function checkCode(codes, value) {
+  if (codes.includes(value)) return true;
+  checkCode.errors = [
+    { keyword: 'enum', message: `must be a code of its x-extensible-enum, not ${value}`, params: {} },
+  ];
+  return false;
+}
+
+function describeError({ instancePath, message, params }) {
+  const named = params.unevaluatedProperty ?? params.additionalProperty ?? params.allowedValues?.join(', ');
+  const position = instancePath.slice(1).replaceAll('/', '.') || 'it';
+  return `${position} ${message}${named ? `: ${named}` : ''}`;
+}

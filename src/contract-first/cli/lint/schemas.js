@@ -1,0 +1,102 @@
+/** Rules of schemas. */
+import { follow } from './references.js';
+
+/** Every array says what its items are: without it, clients in typed languages get a list of anything. */
+export function arrayItems() {
+  return {
+    Schema(schema, { location, report }) {
+      if (schema.items !== undefined || schema.prefixItems || ![schema.type].flat().includes('array')) return;
+      report({ message: 'An array must say what its items are.', location });
+    },
+  };
+}
+
+/** Every integer says how wide it is, so that clients in typed languages choose a type that holds it. */
+export function integerFormats() {
+  return {
+    Schema(schema, { location, report }) {
+      if ([schema.type].flat().includes('integer') && !['int32', 'int64'].includes(schema.format)) {
+        report({ message: 'An integer must have a format: int32 or int64.', location });
+      }
+    },
+  };
+}
+
+/** No value of an enum, and no tag, stands twice: one of them would mean nothing. */
+export function noRepetition() {
+  return {
+    Root({ tags }, ctx) {
+      const names = [tags].flat().map((tag) => tag?.name);
+      checkEach(names, (name) => `The tag ${name}`, 'tags', ctx);
+    },
+    Schema(schema, ctx) {
+      checkEach([schema.enum].flat(), (value) => `The value ${value} of an enum`, 'enum', ctx);
+    },
+  };
+}
+
+function checkEach(values, toName, key, { location, report }) {
+  for (const [index, value] of values.entries()) {
+    if (values.indexOf(value) === index) continue;
+    report({ message: `${toName(value)} must not stand twice.`, location: location.child([key, String(index)]) });
+  }
+}
+
+const MESSAGE =
+  'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
+
+/** Every object in a request body is closed, or a map of values, at every level: a misspelt field is refused, never dropped unseen. */
+export function closedRequestBodies() {
+  return {
+    RequestBody(body, ctx) {
+      const seen = new Set();
+
+      /** Checks a schema that values have, and those of their fields and items. */
+      function checkValue(source, position) {
+        const { node: schema, location } = follow(source, position, ctx);
+        if (seen.has(position.pointer)) return;
+        seen.add(position.pointer);
+        if (!isClosed(source)) ctx.report({ message: MESSAGE, location });
+        checkParts(schema, location);
+      }
+
+      function checkParts(source, position) {
+        const { node: schema, location } = follow(source, position, ctx);
+        for (const [name, field] of Object.entries(schema.properties ?? {})) {
+          checkValue(field, location.child(['properties', name]));
+        }
+        if (isMap(schema)) checkValue(schema.additionalProperties, location.child('additionalProperties'));
+        if (includes(schema.type, 'array')) checkValue(schema.items ?? {}, location.child('items'));
+        for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+          for (const [index, member] of (schema[keyword] ?? []).entries()) {
+            checkParts(member, location.child([keyword, String(index)]));
+          }
+        }
+      }
+
+      /** Also where the value can be no object at all. */
+      function isClosed(source) {
+        if (!(source instanceof Object)) return source === false;
+        if (source.additionalProperties === false || source.unevaluatedProperties === false || isMap(source))
+          return true;
+        if (source.type && !includes(source.type, 'object')) return true;
+        if (source.enum || 'const' in source) return true;
+        if (source.$ref) return isClosed(follow(source, ctx.location, ctx).node);
+        return ['anyOf', 'oneOf'].some((keyword) => source[keyword]?.every(isClosed)) || source.allOf?.some(isClosed);
+      }
+
+      for (const [type, media] of Object.entries(body.content ?? {})) {
+        checkValue(media?.schema ?? {}, ctx.location.child(['content', type, 'schema']));
+      }
+    },
+  };
+}
+
+/** Whether fields of any name have values of one schema. */
+function isMap({ additionalProperties: values }) {
+  return Object.keys(Object(values)).length > 0;
+}
+
+function includes(type, name) {
+  return [type].flat().includes(name);
+}

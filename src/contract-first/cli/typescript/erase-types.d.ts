@@ -1,2 +1,0 @@
-/** Puts blanks where types stand. */
-export function toJavaScript(source: string): Promise<string>;

@@ -1,0 +1,166 @@
+/** The commands of `keys`: make, replace, list and revoke API keys. */
+import { toPrintable } from '../../json/literals.ts';
+import type { Service } from '../../service.ts';
+import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
+import { parseRate } from '../../store/rate.ts';
+import type { Store, StoredKey } from '../../store/store.ts';
+import { isDay } from '../config.ts';
+import type { Call, Command } from './table.ts';
+
+/** Opens the database, which it may make, and prints what the work returns. */
+export type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
+
+interface Options {
+  /** A new key. */
+  key: string;
+  expiresAt: Date | undefined;
+  validUntil: Date;
+  scopes: string[] | undefined;
+  rate: string | undefined;
+}
+
+const TEXT = { type: 'string' } as const;
+
+export function toKeyCommands(
+  service: Pick<Service, 'name' | 'scopes'>,
+  withStore: WithStore,
+): Record<string, Command> {
+  type Run = (store: Store, subject: string, options: Options) => Promise<string>;
+  const running =
+    (run: Run, isCreate = false) =>
+    async ({ positionals: [subject = ''], values }: Call) => {
+      const options = toOptions(values, service);
+      const checked = isCreate ? toName(subject) : subject;
+      await withStore(isCreate, (store) => run(store, checked, options));
+      return undefined;
+    };
+  const { scopes } = service;
+  return {
+    'keys create': {
+      usage: '<name> [--expires <when>] [--scopes <scope,...>] [--rate <requests>/<s, m, h or d>]',
+      about: 'makes a key and shows it, once',
+      details: `A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything${scopes.length > 0 ? `; the scopes are ${scopes.join(', ')}` : ''}.
+Without --rate a key may be used as often as KEY_RATE says; with --rate none, without limit.`,
+      takes: [1, 1],
+      options: { expires: TEXT, scopes: TEXT, rate: TEXT },
+      run: running(create, true),
+    },
+    'keys rotate': {
+      usage: '<id> [--keep <when>] [--expires <when>]',
+      about: 'makes a key in place of another, which ends',
+      details:
+        'The old key stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.',
+      takes: [1, 1],
+      options: { expires: TEXT, keep: TEXT },
+      run: running(rotate),
+    },
+    'keys list': { about: 'lists the keys, never the keys themselves', run: running(list) },
+    'keys revoke': { usage: '<id>', about: 'refuses a key from now on', takes: [1, 1], run: running(revoke) },
+  };
+}
+
+/** The latest date: stores compare times as text, which needs years of four digits. */
+const LATEST = Date.UTC(9999, 11, 31);
+
+/** @throws Error that says which value is wrong */
+function toOptions(values: Call['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
+  const { expires, keep = '7', scopes: wanted, rate } = values as Partial<Record<string, string>>;
+  return {
+    key: makeKey(name),
+    expiresAt: expires === undefined ? undefined : toDate('expires', expires),
+    validUntil: toDate('keep', keep),
+    scopes: wanted === undefined ? undefined : toScopes(wanted, scopes),
+    rate: rate === undefined ? undefined : toRate(rate),
+  };
+}
+
+async function create(store: Store, name: string, { key, expiresAt, scopes, rate }: Options): Promise<string> {
+  const stored = toStoredKey(key, name, expiresAt, scopes, rate);
+  await store.createKey(stored);
+  return toMade(stored, key);
+}
+
+async function rotate(store: Store, id: string, { key, expiresAt, validUntil }: Options): Promise<string> {
+  const keys = await store.listKeys();
+  const old = keys.find((key) => key.id === id && isValid(key, Date.now()));
+  const expiry = expiresAt ?? (old?.expiresAt === undefined ? undefined : new Date(old.expiresAt));
+  const stored = old && toStoredKey(key, old.name, expiry, old.scopes, old.rate);
+  if (!stored || !(await store.replaceKey(id, stored, validUntil.toISOString())))
+    throw new Error(`There is no valid key ${id}.`);
+  return `${toMade(stored, key)}\n\nKey ${id} is valid until ${validUntil.toISOString()} at most.`;
+}
+
+function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): string {
+  const often = rate ? `, at the rate ${rate}` : '';
+  const end = expiresAt ? `valid until ${expiresAt}` : 'without expiry';
+  return `Key ${id} (${toPrintable(name)}), ${end}, for ${scopes?.join(' and ') ?? 'everything'}${often}:
+
+  ${key}
+
+It is not shown again: only its hash is stored.`;
+}
+
+async function list(store: Store): Promise<string> {
+  const [keys, uses] = await Promise.all([store.listKeys(), store.listUses()]);
+  if (keys.length === 0) return 'There are no keys.';
+  const rows = keys.map((key) => [
+    ...[key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never'],
+    uses.find(({ keyId }) => keyId === key.id)?.usedAt ?? 'never',
+    ...[key.scopes?.join(',') ?? 'all', key.rate ?? 'default', toPrintable(key.name)],
+  ]);
+  return toTable([['id', 'state', 'created', 'expires', 'last used', 'scopes', 'rate', 'name'], ...rows]);
+}
+
+function stateOf(key: StoredKey): string {
+  if (key.revokedAt) return `revoked ${key.revokedAt}`;
+  return isValid(key, Date.now()) ? 'valid' : 'expired';
+}
+
+function toTable(rows: string[][]): string {
+  const widths = (rows[0] as string[]).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] as string).length)),
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] as number))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+async function revoke(store: Store, id: string): Promise<string> {
+  if (!(await store.revokeKey(id, new Date().toISOString()))) throw new Error(`There is no valid key ${id}.`);
+  return `Key ${id} is revoked: running servers refuse it within a second.`;
+}
+
+/** A number of days from now, or a future date (ISO 8601). */
+function toDate(option: string, text: string): Date {
+  const days = /^(\d+)d?$/.exec(text)?.[1];
+  const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);
+  const isDate = days !== undefined || (/^\d{4}-\d\d-\d\d(T|$)/.test(text) && isDay(text.slice(0, 10)));
+  if (!isDate || !(date.getTime() > Date.now() && date.getTime() <= LATEST)) {
+    throw new Error(`--${option} must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
+  }
+  return date;
+}
+
+function toName(text: string): string {
+  const name = text.trim();
+  if (!new RegExp(NAME_PATTERN, 'u').test(name))
+    throw new Error('A name has 1 to 100 characters, and none that a terminal takes for a command.');
+  return name;
+}
+
+function toScopes(text: string, known: readonly string[]): string[] {
+  const scopes = text.split(',');
+  const unknown = scopes.filter((scope) => !known.includes(scope));
+  if (unknown.length > 0) throw new Error(`--scopes must be of ${known.join(', ')}, not ${unknown.join(', ')}`);
+  return [...new Set(scopes)];
+}
+
+function toRate(text: string): string {
+  parseRate(text);
+  return text;
+}

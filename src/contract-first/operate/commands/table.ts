@@ -1,0 +1,80 @@
+/** Commands of a program by one table: how each is called, and what it takes. The exit codes are 0 if it is done, 1 if it failed or found something, and 2 for wrong usage. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { toPrintableLines } from '../../json/literals.ts';
+
+/** The arguments of a call, as they were written, and parsed. */
+export interface Call {
+  args: string[];
+  positionals: string[];
+  values: Partial<Record<string, string | boolean>>;
+}
+
+export interface Command {
+  /** Its arguments. */
+  usage?: string;
+  about: string;
+  /** Lines on the arguments. */
+  details?: string;
+  /** How many arguments it takes, at least and at most; by default none. */
+  takes?: readonly [least: number, most: number];
+  options?: ParseArgsConfig['options'];
+  /** Whether options of other names are Node's. */
+  passesOptions?: boolean;
+  /** Returns the exit code; nothing if it is done, or runs on. */
+  run(call: Call): Promise<number | undefined>;
+}
+
+export interface Program {
+  /** How it is called: `node dist/src/main.js`. */
+  call: string;
+  /** The lines of `--help` before the list of commands, and after it. */
+  about: string;
+  notes: string;
+  /** By their names, of one word or two. */
+  commands: Record<string, Command>;
+}
+
+/** Runs a command, or says how it is called. Returns the exit code, if there is one. @throws Error of the command */
+export async function runCommand(program: Program, args: string[]): Promise<number | undefined> {
+  const { commands } = program;
+  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((words) => Object.hasOwn(commands, words));
+  const isHelp = args.includes('--help') || args[0] === '-h';
+  const usage = name === undefined ? toUsages(program, args) : toUsage(program, name);
+  const command = commands[name ?? ''];
+  const call = command && parse(args.slice(name?.split(' ').length), command);
+  if (command && call && !isHelp) return command.run(call);
+  (isHelp ? console.log : console.error)(toPrintableLines(usage));
+  return isHelp ? 0 : 2;
+}
+
+/** Undefined if the arguments do not fit. */
+function parse(args: string[], { takes = [0, 0], options = {}, passesOptions = false }: Command): Call | undefined {
+  try {
+    const parsed = parseArgs({ args, options, strict: !passesOptions, allowPositionals: true });
+    const { length } = parsed.positionals.filter((one) => one !== '');
+    const isRight = length === parsed.positionals.length && length >= takes[0] && length <= takes[1];
+    return isRight ? ({ args, ...parsed } as Call) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toUsage({ call, commands }: Program, name: string): string {
+  const { usage = '', about, details } = commands[name] as Command;
+  const lines = [`Usage: ${call} ${name} ${usage}`.trim(), `  It ${about}.`, ...(details ? ['', details] : [])];
+  return lines.join('\n');
+}
+
+/** Of all commands, or of those that begin with the same word. */
+function toUsages(program: Program, [word = '--help']: string[]): string {
+  const names = Object.keys(program.commands);
+  const family = names.filter((name) => name.startsWith(`${word} `));
+  if (family.length > 0) return family.map((name) => toUsage(program, name)).join('\n\n');
+  const width = Math.max(...names.map((name) => name.length));
+  return [
+    ...(/^(--help|-h)$/.test(word) ? [] : [`There is no command ${word}.`]),
+    `Usage: ${program.call} ${program.about}; --help after a command says how it is called.\n`,
+    ...names.map((name) => `  ${name.padEnd(width)} ${program.commands[name]?.about}`),
+    `\n${program.notes}\nExit codes: 0 done; 1 failed, or found something; 2 wrong usage.`,
+  ].join('\n');
+}
