@@ -16,25 +16,30 @@ export interface ConnectionLimits {
 
 const STATE = Symbol('state');
 
-export interface ConnectionState {
+/** A class, so that the states of all connections have one hidden class of V8: a request reads ten of its fields. */
+export class ConnectionState {
   /** The second of the last request, or of the connection before its first one. */
   lastUse: number;
   /** Whether it was accepted above the limit. */
-  isSurplus: boolean;
+  isSurplus = false;
   /** The byte up to which the client has yet to read, and since which second. */
-  awaited: number;
-  awaitedSince: number;
+  awaited = 0;
+  awaitedSince = 0;
   /** The last iteration of the event loop in which requests came, and how many. */
-  turn: number;
-  requests: number;
+  turn = 0;
+  requests = 0;
   /** The response to the last request; forgotten a second after it is sent. */
-  response: ServerResponse | undefined;
+  response: ServerResponse | undefined = undefined;
   /** How many requests wait until the replies before them have been sent. */
-  held: number;
+  held = 0;
   /** Whether the connection ends behind the last request: none that comes behind it is served. */
-  isLast: boolean;
+  isLast = false;
   /** Whether the last request was over the limits. */
-  isRefused: boolean;
+  isRefused = false;
+
+  constructor(second: number) {
+    this.lastUse = second;
+  }
 }
 
 type HttpSocket = Socket & { [STATE]: ConnectionState };
@@ -136,7 +141,7 @@ export class Connections {
   add(socket: HttpSocket): void {
     const { maxConnections } = this.#limits;
     this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
-    const state = buildState(this.#second);
+    const state = new ConnectionState(this.#second);
     socket[STATE] = state;
     this.#sockets.add(socket);
     this.#counts.connections++;
@@ -198,13 +203,6 @@ export function addConnections(server: Server, connections: Connections): void {
   answerHalfClosed(server);
   server.on('connection', (socket: HttpSocket) => connections.add(socket));
   server.on('close', () => connections.stop());
-}
-
-function buildState(second: number): ConnectionState {
-  return {
-    ...{ lastUse: second, isSurplus: false, awaited: 0, awaitedSince: 0, turn: 0, requests: 0 },
-    ...{ response: undefined, held: 0, isLast: false, isRefused: false },
-  };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The promises that only a server can make, such as its limits and its replies to malformed HTTP, by Fastify's own options. */
+import { executionAsyncResource } from 'node:async_hooks';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
@@ -163,6 +164,13 @@ function toFastifyOptions(
     },
   };
 }
+
+/**
+ * An object of `process.nextTick`. While none is alive, as in an idle server, V8 forgets their hidden class when it collects garbage,
+ * and from then on each of the ten ticks of a request takes several times as long.
+ */
+export const KEPT_TICK: object[] = [];
+process.nextTick(() => KEPT_TICK.push(executionAsyncResource()));
 
 /** Since 24.12, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore the option. */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };

@@ -5,25 +5,25 @@ import { appendToHead, keepAlive } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { boundBody, mayBeLong } from './unwanted-bodies.ts';
 
-const SECURITY = Object.entries(SECURITY_HEADERS).map(([name, value]) => ({ name, line: `${name}: ${value}\r\n` }));
-const SECURITY_LINES = SECURITY.map(({ line }) => line).join('');
+const SECURITY = Object.entries(SECURITY_HEADERS);
+const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 
-/** Headers whose names begin with a capital letter, or a list: of names and values in turn, or of pairs. */
+/** The forms that Node takes beside an object: a list of names and values in turn, or of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
-/** The keys of a list are digits. */
+/** Whether Fastify has made the headers, with names in lower case, and none of them is ours. The keys of a list are digits. */
 function isUsual(headers: OtherHeaders): headers is OutgoingHttpHeaders {
-  for (const name in headers) if (name.charCodeAt(0) < 97) return false;
+  for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
   return true;
 }
 
 /** Sets the headers one by one, so that `hasHeader` finds each. A name that is there twice has both values. */
-function setAll(response: ServerResponse, headers: OtherHeaders): OutgoingHttpHeaders {
+function setAll(response: ServerResponse, headers: OtherHeaders): void {
   const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
   const names = list.filter((_text, index) => index % 2 === 0);
   for (const name of names) response.removeHeader(name);
   for (const [index, name] of names.entries()) response.appendHeader(name, list[2 * index + 1] as string);
-  return {};
+  for (const [name, value] of SECURITY) if (!response.hasHeader(name)) response.setHeader(name, value);
 }
 
 export function buildServerResponse(stop: Stop): typeof ServerResponse {
@@ -31,18 +31,18 @@ export function buildServerResponse(stop: Stop): typeof ServerResponse {
     /** Fastify and Node call it with a status and headers in lower case. Plugins may use every form that Node has. */
     override writeHead(status: number, ...given: unknown[]): this {
       if (typeof given[0] === 'string') this.statusMessage = given.shift() as string;
-      const [named = {}] = given as OtherHeaders[];
-      const headers = isUsual(named) ? named : setAll(this, named);
-      let lines = SECURITY_LINES;
-      for (const { name, line } of SECURITY)
-        if (name in headers || this.hasHeader(name)) lines = lines.replace(line, '');
+      const [headers = {}] = given as OtherHeaders[];
       // Decided here, not when the request comes: a request from before the stop that is answered after it must close its connection, too.
       if (stop.isAsked || mayBeLong(this.req)) keepAlive(this, false);
       // When a client disconnects, Node emits no `close` for a reply that waits behind another one.
       if (this.socket === null && this.req.socket.destroyed) this.emit('close');
-      super.writeHead(status, headers);
-      appendToHead(this, lines);
-      return this;
+      if (isUsual(headers) && !SECURITY.some(([name]) => this.hasHeader(name))) {
+        super.writeHead(status, headers);
+        appendToHead(this, SECURITY_LINES);
+        return this;
+      }
+      setAll(this, headers);
+      return super.writeHead(status);
     }
 
     /**
