@@ -10,6 +10,8 @@ import { API_KEY, PREFIX } from './workloads.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** In milliseconds. */
 const START_TIMEOUT = 30_000;
+/** Until the collections of `collections.js` are over, in milliseconds. */
+const COLLECTIONS = 3000;
 
 export interface Server {
   title: string;
@@ -76,8 +78,11 @@ export async function startServer(server: Server, url: string): Promise<Running>
     LOG_LEVEL: 'warn',
   };
   const ask = () => expectStatus(200, port, '/pets');
-  const program = await start('server', [process.execPath, ROOT + server.script], { env, killSignal: 'SIGKILL', ask });
+  const collecting = ['--expose-gc', '--import', `${ROOT}scripts/bench/collections.js`];
+  const command = [process.execPath, ...collecting, ROOT + server.script];
+  const program = await start('server', command, { env, killSignal: 'SIGKILL', ask });
   if (server !== CONSTANT) await checkRefusals(port);
+  await sleep(COLLECTIONS);
   return { port, ...program };
 }
 
