@@ -46,10 +46,8 @@ export interface Config {
   unauthorizedRate: Rate | undefined;
   /** How many connections are served at a time. */
   maxConnections: number;
-  /** How many requests a client may pipeline on one connection. */
+  /** How many requests of a connection may wait for their replies. */
   maxPipelined: number;
-  /** How many requests are taken in one iteration of the event loop; each open connection has the same share. */
-  maxRequests: number;
   /** How long the server goes on serving after a signal, while it is no longer ready, in milliseconds. */
   drainDelay: number;
   /** How long requests in flight may take after that, before their connections are cut, in milliseconds. */
@@ -219,7 +217,6 @@ function readLimits(variables: Variables) {
     unauthorizedRate: readRate(variables, 'UNAUTHORIZED_RATE'),
     maxConnections: variables.integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
     maxPipelined: variables.integer('MAX_PIPELINED', 64, 1, 1000),
-    maxRequests: variables.integer('MAX_REQUESTS', 32_768, 1, 1_000_000),
     drainDelay: variables.integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: variables.integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
     createTimeout: variables.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
