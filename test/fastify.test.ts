@@ -615,7 +615,7 @@ t.test('a stop on a server with our options loses no request on its way', async 
 });
 
 t.test('a health check that was moved is not refused, either, beyond the limit of connections', async (t) => {
-  const limits = { maxConnections: 1, maxPipelined: 64, maxRequests: 1000, replyTimeout: 30_000 };
+  const limits = { maxConnections: 1, maxPipelined: 64, replyTimeout: 30_000 };
   const { port } = await startWithOptions(t, { server: { limits }, options: { health: { livez: '/alive' } } });
   const open = connectRaw(port, 'GET /alive HTTP/1.1\r\nHost: a\r\n\r\n');
   t.match(await open.replies(1), [{ status: 200 }]);
@@ -627,9 +627,7 @@ t.test('a health check that was moved is not refused, either, beyond the limit o
 t.test('serverOptions() has the limits of the process, and is for plain HTTP only', async (t) => {
   const app = fastify(serverOptions({ logger: pino({ level: 'silent' }) }));
   const { requestTimeout, keepAliveTimeout } = app.server;
-  const limits = httpServerOf(app) as unknown as HttpOptions['limits'];
-  const { maxConnections, maxPipelined, maxRequests, replyTimeout } = limits;
-  const own = { requestTimeout, keepAliveTimeout, maxConnections, maxPipelined, maxRequests, replyTimeout };
+  const own = { requestTimeout, keepAliveTimeout, ...httpServerOf(app)?.connections.limits };
   t.match(loadConfig({}), own);
   for (const tls of [{ https: {} }, { http2: true }])
     t.throws(() => fastify({ ...serverOptions(), ...tls } as never), {

@@ -35,14 +35,17 @@ function buildSlow() {
   const asked = new Promise<{ reply: FastifyReply }>((resolve) => {
     told = resolve;
   });
+  const names: string[] = [];
   const addPlugins = async (app: FastifyInstance) => {
     app.get('/own/:name', (request, reply) => {
-      if ((request.params as { name: string }).name !== 'slow') return { own: true };
+      const { name } = request.params as { name: string };
+      names.push(name);
+      if (name !== 'slow') return { own: true };
       told({ reply });
       return reply;
     });
   };
-  return { addPlugins, asked };
+  return { addPlugins, asked, names };
 }
 
 t.test("a plugin's own route is counted by its path, and logged with its id and its caller's address", async (t) => {
@@ -67,18 +70,23 @@ t.test("a plugin's own route is refused beyond the limits, as any other", async 
   t.match(await client.replies(), [{ status: 200 }, { status: 503, text: /"overloaded"/ }]);
 });
 
-t.test("the stop waits for a plugin's own route, whose reply closes its connection", async (t) => {
-  const slow = buildSlow();
-  const stop = { isAsked: false };
-  const { app, port } = await startService(t, { ...slow, stop });
-  const client = connectRaw(port, 'GET /own/slow HTTP/1.1\r\nHost: a\r\n\r\n');
-  const { reply } = await slow.asked;
-  stop.isAsked = true;
-  const closed = app.close();
-  const late = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n');
-  await once(late.socket, 'connect');
-  reply.send({ own: 'late' });
-  t.match(await client.replies(), [{ status: 200, text: '{"own":"late"}', headers: { connection: 'close' } }]);
-  t.match(await late.replies(), [{ status: 200, text: '{"own":true}' }]);
-  await closed;
-});
+t.test(
+  "the stop waits for a plugin's own route, whose reply closes its connection; nothing behind it is begun",
+  async (t) => {
+    const slow = buildSlow();
+    const stop = { isAsked: false };
+    const { app, port } = await startService(t, { ...slow, stop });
+    const get = (name: string) => `GET /own/${name} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const client = connectRaw(port, get('slow') + get('behind').repeat(2));
+    const { reply } = await slow.asked;
+    stop.isAsked = true;
+    const closed = app.close();
+    const late = connectRaw(port, get('7'));
+    await once(late.socket, 'connect');
+    reply.send({ own: 'late' });
+    t.match(await client.replies(), [{ status: 200, text: '{"own":"late"}', headers: { connection: 'close' } }]);
+    t.match(await late.replies(), [{ status: 200, text: '{"own":true}' }]);
+    t.strictSame(slow.names, ['slow', '7']);
+    await closed;
+  },
+);

@@ -12,7 +12,7 @@ import { toRecords } from '../src/contract-first/contract/records.ts';
 import type { Contract, ReadContract } from '../src/contract-first/engine/contract/contract.ts';
 import { readFinished } from '../src/contract-first/engine/contract/finished.ts';
 import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
-import { type Address, listen } from '../src/contract-first/engine/http/listening.ts';
+import { type Address, listen } from '../src/contract-first/engine/http/connections/listening.ts';
 import {
   type CompiledOperations,
   compileOperations,

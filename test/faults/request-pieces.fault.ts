@@ -93,7 +93,7 @@ const CONFIGURATIONS: Record<string, Record<string, string>> = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
   },
   'for scripts of other origins': { CORS_ORIGINS: 'https://a.example', ADMIN_PORT: '0' },
-  'with narrow limits': { MAX_CONNECTIONS: '30', MAX_PIPELINED: '2', MAX_REQUESTS: '60', REPLY_TIMEOUT: '1000' },
+  'with narrow limits': { MAX_CONNECTIONS: '30', MAX_PIPELINED: '2', REPLY_TIMEOUT: '1000' },
 };
 
 async function play(port: number, { packets, pauses, end }: Session): Promise<Reply[]> {

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
-import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/security-headers.ts';
+import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/connections/response.ts';
 import { buildSunset } from '../../src/contract-first/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../src/contract-first/engine/routes/handler.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';

@@ -42,7 +42,6 @@ t.test('without any variable, everything has its default', (t) => {
     unauthorizedRate: undefined,
     maxConnections: 1000,
     maxPipelined: 64,
-    maxRequests: 32_768,
     drainDelay: 500,
     stopTimeout: 10_000,
     createTimeout: 5000,
@@ -72,7 +71,6 @@ t.test('every variable is taken', (t) => {
     UNAUTHORIZED_RATE: '20/m',
     MAX_CONNECTIONS: '1',
     MAX_PIPELINED: '1000',
-    MAX_REQUESTS: '50',
     DRAIN_DELAY: '0',
     STOP_TIMEOUT: '600000',
     CREATE_TIMEOUT: '100',
@@ -107,7 +105,6 @@ t.test('every variable is taken', (t) => {
     unauthorizedRate: { limit: 20, window: 60 },
     maxConnections: 1,
     maxPipelined: 1000,
-    maxRequests: 50,
     drainDelay: 0,
     stopTimeout: 600_000,
     createTimeout: 100,
@@ -391,7 +388,7 @@ t.test('a variable that is nearly one of ours gets a warning that names both, an
     ['DATABASEURL', 'DATABASE_URL'],
     ['HSOT', 'HOST'],
     ['port', 'PORT'],
-    ['MAX_REQUEST', 'MAX_REQUESTS'],
+    ['MAX_CREATE', 'MAX_CREATES'],
     ['NODE_EVN', 'NODE_ENV'],
   ] as const) {
     t.strictSame(loadConfig({ [name]: 'secret' }).warnings, [`${name} is not known: is ${meant} meant?`]);

@@ -194,15 +194,13 @@ export default handle('placeOrder', async ({ body, orders, idempotency }) => {
   return refuse('pet_not_available', 'The pet is not available.');
 });
 `,
-  'handlers/listOrders.ts': `import { handle, nextLink, refuse } from 'contract-first';
+  'handlers/listOrders.ts': `import { handle, refuse } from 'contract-first';
 
-export default handle('listOrders', async ({ query, orders, urlOf }) => {
+export default handle('listOrders', async ({ query, orders }) => {
   const { minPrice, maxPrice, ...others } = query;
   const page = await orders.list({ ...others, price: { from: minPrice, below: maxPrice } });
   if (!page) return refuse('invalid_request', 'query.after is no cursor of this list.');
-  const { body, next } = page;
-  if (next === undefined) return { status: 200, body };
-  return { status: 200, body, headers: { Link: nextLink(page, urlOf, 'listOrders', {}, query, { after: next }) } };
+  return { status: 200, ...page };
 });
 `,
   'handlers/getOrder.ts': `import { handle, isUnchanged, refuse, toTag } from 'contract-first';

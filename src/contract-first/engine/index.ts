@@ -25,6 +25,5 @@ export {
   handle,
   type UrlOf,
 } from './routes/handler.ts';
-export { nextLink } from './routes/pagination.ts';
 export type { ServiceParts, Settings, SettingsOf } from './services.ts';
 export type { VerifyToken } from './tokens.ts';

@@ -7,13 +7,13 @@ import { addAuth, type Rates } from './access/auth.ts';
 import { checkTokens } from './access/token-checks.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
-import { addErrorReplies, buildSendError } from './http/error-replies.ts';
+import { allowUnreadBody } from './http/connections/request.ts';
+import { addErrorReplies, buildSendError } from './http/errors/error-replies.ts';
 import { addFormCheck } from './http/every-request.ts';
 import { addHealth, buildIsReady, type HealthPaths, type IsReady } from './http/health.ts';
 import { buildMakeError } from './http/made-errors.ts';
 import { addNotFound, buildMethodsAt, type MethodsAt } from './http/not-found.ts';
 import { httpServerOf } from './http/server-options.ts';
-import { takeBody } from './http/unwanted-bodies.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
 import { type AppState, addState } from './request-state.ts';
 import { addJsonBody } from './requests/json-body.ts';
@@ -92,7 +92,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   await app.register(
     async (inside) => {
       addJsonBody(inside, contract);
-      addRawBodies(inside, contract, takeBody);
+      addRawBodies(inside, contract, allowUnreadBody);
       // A handler of a context without a prefix would be the app's.
       if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
       await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });

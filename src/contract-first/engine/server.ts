@@ -5,11 +5,11 @@ import { toKeyPrefix } from '../store/api-keys.ts';
 import type { Contract } from './contract/contract.ts';
 import { addFrontDoor } from './docs/front-door.ts';
 import { addCors } from './http/cors.ts';
-import { addErrorReplies } from './http/error-replies.ts';
+import { addErrorReplies } from './http/errors/error-replies.ts';
 import { addFormCheck } from './http/every-request.ts';
+import type { AddTraces } from './http/log/trace-context.ts';
 import { addNotFound, type MethodsAt } from './http/not-found.ts';
 import { createApp, type HttpOptions, type HttpServer } from './http/server-options.ts';
-import type { AddTraces } from './http/trace-context.ts';
 import { addContract, addOwnState, HEALTH, type PluginOptions } from './plugin.ts';
 
 export interface ServerOptions

@@ -77,10 +77,8 @@ const SETTINGS = {
   replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
   /** How many connections are served at a time. */
   maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
-  /** How many requests a client may pipeline on one connection. */
+  /** How many requests of a connection may wait for their replies. */
   maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
-  /** How many requests are taken in one iteration of the event loop; each open connection has the same share. */
-  maxRequests: integer('MAX_REQUESTS', 32_768, 1, 1_000_000),
   /** How long the server goes on serving after a signal, while it is no longer ready. */
   drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
   /** How long requests in flight may take after that, before their connections are cut. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { build } from '../build.ts';
-import { listen } from '../engine/http/listening.ts';
+import { listen } from '../engine/http/connections/listening.ts';
 import { openOwnStore } from '../opening.ts';
 import { loadConfig } from '../operate/config.ts';
 import { loadOwnContract } from '../own-contract.ts';

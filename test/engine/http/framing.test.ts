@@ -183,6 +183,16 @@ t.test(
   },
 );
 
+t.test('no header of a plugin keeps a connection that ends', async (t) => {
+  const { port } = await startService(t, {
+    addPlugins: async (app) =>
+      void app.addHook('onSend', async (_request, reply) => void reply.header('Connection', 'keep-alive')),
+  });
+  const last = { length: 1, 0: { status: 200, headers: { connection: 'close' } } };
+  t.match(await sendRaw(port, asking(GET) + GET), last);
+  t.match(await sendRaw(port, `${GET.replace('Host', 'Transfer-Encoding: chunked\r\nHost')}5\r\n`), last);
+});
+
 t.test('a client that closes its sending side behind a request for an upgrade gets all answers', async (t) => {
   const { port } = await startService(t, { databaseUrl: `sqlite:${t.testdir()}/pets.db` });
   for (const [sent, statuses] of [

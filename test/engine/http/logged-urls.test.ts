@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildToLogged } from '../../../src/contract-first/engine/http/logged-urls.ts';
+import { buildToLogged } from '../../../src/contract-first/engine/http/log/logged-urls.ts';
 
 t.test('a key that has delimiters in it is in no logged URL, however it is encoded', async (t) => {
   const key = 'abc/def=ghi+jkl?mn';

@@ -6,10 +6,8 @@ import t, { type Test } from 'tap';
 import {
   answerHalfClosed,
   appendToHead,
-  endBy,
-  isLast,
-  keepAlive,
   onPartHeaders,
+  onSocketEnd,
   readWhenResumed,
   stopParsing,
 } from '../../../src/contract-first/engine/http/node-internals.ts';
@@ -59,36 +57,14 @@ t.test('appendToHead: the lines are the last of the head', async (t) => {
   socket.destroy();
 });
 
-t.test('isLast: whether the connection ends behind a reply', async (t) => {
-  const lasts: boolean[] = [];
-  const { port } = await start(t, (request, response) => {
-    if (request.url === '/closed') response.setHeader('connection', 'close');
-    response.end('a');
-    lasts.push(isLast(response));
-  });
-  await connectRaw(port, GET, GET.replace('/', '/closed')).replies();
-  t.strictSame(lasts, [false, true]);
-});
-
-t.test('keepAlive: a connection that was to end is kept after all', async (t) => {
-  const { port } = await start(t, (_request, response) => {
-    t.equal(keepAlive(response, false), true);
-    t.equal(keepAlive(response, true), false);
-    response.end('a');
-  });
-  const { socket, replies } = connectRaw(port, GET);
-  t.match(await replies(1), [{ headers: { connection: 'keep-alive' } }]);
-  socket.destroy();
-});
-
-t.test('endBy: closes a connection behind its last reply', async (t) => {
+t.test('onSocketEnd: closes a connection behind its last reply', async (t) => {
   const { server, port } = await start(t, (_request, response) => {
-    keepAlive(response, false);
+    response.setHeader('connection', 'close');
     response.end('a');
   });
   let ended = 0;
   server.on('connection', (connection) =>
-    endBy(connection, (socket) => {
+    onSocketEnd(connection, (socket) => {
       ended++;
       socket.end();
     }),

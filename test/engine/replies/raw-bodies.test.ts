@@ -161,16 +161,15 @@ t.test(
     await first;
     const behind = connectRaw(port, ask(), ask(), ask());
     await once(behind.socket, 'data');
-    let count = 0;
-    const both = new Promise<void>((resolve) => ended.on('ended', () => ++count === 2 && resolve()));
+    const second = once(ended, 'ended');
     behind.socket.destroy();
-    await both;
+    await second;
     await new Promise(setImmediate);
     t.notMatch(log.join(''), 'cut off');
     t.strictSame(
       log.map((line) => JSON.parse(line).msg),
-      ['request aborted', 'request', 'request aborted', 'request aborted'],
-      'each has one line',
+      ['request aborted', 'request', 'request aborted'],
+      'each that has begun has one line',
     );
   },
 );

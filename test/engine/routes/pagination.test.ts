@@ -1,17 +1,37 @@
 import t from 'tap';
-import type { AnyContext } from '../../../src/contract-first/engine/routes/handler.ts';
-import { nextLink } from '../../../src/contract-first/engine/routes/pagination.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
 
-t.test('a page has one link to the next page, which is made once for the same parameters', async (t) => {
-  const [first, second] = [{}, {}];
-  let made = 0;
-  const urlOf = ((id: string, _params: object, query: object, changes: object) =>
-    `/${id}?${Object.values({ ...query, ...changes }).join('&')}=${++made}`) as AnyContext['urlOf'];
-  const linkOf = (page: object, query: object) => nextLink(page, urlOf, 'listPets', {}, query, { after: 'x' });
-  t.equal(linkOf(first, { limit: 1 }), '</listPets?1&x=1>; rel="next"');
-  t.equal(linkOf(second, { limit: 1 }), '</listPets?1&x=2>; rel="next"');
-  t.equal(linkOf(first, { limit: 1 }), '</listPets?1&x=1>; rel="next"');
-  t.equal(linkOf(first, { limit: 1, fields: 'name' }), '</listPets?1&name&x=3>; rel="next"');
-  t.equal(linkOf(first, { limit: 1 }), '</listPets?1&x=4>; rel="next"');
-  t.equal(nextLink(first, urlOf, 'getPet', { petId: 7n }, {}, {}), '</getPet?=5>; rel="next"');
+const responses = {
+  '200': {
+    headers: { Link: { schema: { type: 'string' } } },
+    content: { 'application/json': { schema: {} } },
+  },
+};
+const list = (query: object) =>
+  withPaths({
+    '/shops/{shop}/notes': {
+      get: operation('listNotes', {
+        parameters: [
+          { name: 'shop', in: 'path', required: true, schema: { type: 'string' } },
+          { name: 'words', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+          { name: 'page', in: 'query', schema: { type: 'string' }, ...query },
+        ],
+        responses,
+      }),
+    },
+  });
+const handlers = { listNotes: async () => ({ status: 200, body: [], next: 'b/2' }) };
+
+t.test('the answer of a list names the cursor of the next page, and the server links to it', async (t) => {
+  const { request } = await serve(t, list({ 'x-opaque': true }), handlers);
+  const { status, headers } = await request('/v1/shops/a%2Fb/notes?page=a&words=x%26&words=y');
+  t.equal(status, 200);
+  t.equal(headers.link, '</v1/shops/a%2Fb/notes?words=x%26&words=y&page=b%2F2>; rel="next"');
+});
+
+t.test('an answer cannot name a next page where no query parameter takes its cursor', async (t) => {
+  const { request } = await serve(t, list({}), handlers);
+  const { status, headers } = await request('/v1/shops/a/notes');
+  t.equal(status, 500);
+  t.notOk(headers.link);
 });

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { HttpError } from '../errors.ts';
 import { buildCheckServices } from '../services.ts';
-import type { Stop } from './draining.ts';
-import { describe } from './thrown.ts';
+import type { Stop } from './connections/connection.ts';
+import { describe } from './errors/thrown.ts';
 
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;

@@ -30,28 +30,10 @@ export function appendToHead(response: ServerResponse, lines: string): void {
 }
 
 /**
- * Whether the connection ends after this reply. Otherwise later requests on it would be executed, but never answered
- * (RFC 9112, section 9.6).
- */
-export function isLast(response: ServerResponse): boolean {
-  return (response as ServerResponse & { _last: boolean })._last;
-}
-
-/**
- * Sets whether the connection lives on after this reply, and returns what was set before. A `Connection` header could say so, too, but
- * when it is removed again, Node sends none at all.
- */
-export function keepAlive(response: ServerResponse, isKept: boolean): boolean {
-  const was = response.shouldKeepAlive;
-  response.shouldKeepAlive = isKept;
-  return was;
-}
-
-/**
  * Lets `end` close the connection after the last reply, when Node calls `socket.destroySoon`. Otherwise a client that is still sending
  * gets a reset, which may destroy the reply before it is read (RFC 9112, section 9.6).
  */
-export function endBy(socket: Socket, end: (socket: Socket) => void): void {
+export function onSocketEnd(socket: Socket, end: (socket: Socket) => void): void {
   socket.destroySoon = () => end(socket);
 }
 

@@ -2,8 +2,8 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import findMyWay from 'find-my-way';
 import { HttpError, NO_ROUTE } from '../errors.ts';
-import type { SendError } from './error-replies.ts';
-import { MAX_URL_LENGTH } from './thrown.ts';
+import type { SendError } from './errors/error-replies.ts';
+import { MAX_URL_LENGTH } from './errors/malformed.ts';
 
 /** The methods that are served at a URL, as `GET, HEAD`; undefined for an unknown path. */
 export type MethodsAt = (url: string) => string | undefined;

@@ -1,28 +1,27 @@
 /** The promises that only a server can make, such as its limits and its replies to malformed HTTP, by Fastify's own options. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { executionAsyncResource } from 'node:async_hooks';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { ToErrorBody } from '../error-body.ts';
 import { buildErrorFormOf } from '../replies/error-bodies.ts';
-import { addAccepting } from './accepting.ts';
-import { buildIsProxy, buildToAddress, type IsProxy } from './client-address.ts';
-import { addConnections, type ConnectionLimits, Connections } from './connections.ts';
+import { buildIsProxy, buildToAddress, type IsProxy, type ToAddress } from './client-address.ts';
+import { prioritizeNewConnections } from './connections/accepting.ts';
+import { hearErrors } from './connections/closing.ts';
+import type { Stop } from './connections/connection.ts';
+import { addUpgrades, type ConnectionLimits, Connections } from './connections/connections.ts';
+import { addDraining } from './connections/draining.ts';
+import { Request } from './connections/request.ts';
+import { Response } from './connections/response.ts';
 import { toBareHeaders } from './cors.ts';
-import { Counts } from './counts.ts';
-import { addDraining, type Stop } from './draining.ts';
-import { buildSendError, type SendError } from './error-replies.ts';
-import { buildBegin } from './every-request.ts';
-import { buildToLogged } from './logged-urls.ts';
+import { buildSendError, type SendError } from './errors/error-replies.ts';
+import { MAX_URL_LENGTH } from './errors/malformed.ts';
+import { buildInitRequest } from './every-request.ts';
+import { Counts } from './log/counts.ts';
+import { buildToLogged, type ToLogged } from './log/logged-urls.ts';
+import { buildRequestIds, buildRequestObserver } from './log/request-log.ts';
+import { buildFastifyLog, type InitRequest, setLog } from './log/request-logger.ts';
 import { buildMakeError } from './made-errors.ts';
-import { buildListener, type OverloadOptions, type RequestLimits } from './overload.ts';
-import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './raw-replies.ts';
-import { buildRequestIds, buildRequestObserver } from './request-log.ts';
-import { type Begin, buildFastifyLog, setLog } from './request-logger.ts';
-import { buildServerResponse } from './server-response.ts';
-import { hearErrors } from './socket-errors.ts';
-import { MAX_URL_LENGTH } from './thrown.ts';
-import { addExpectations } from './unwanted-bodies.ts';
-import { addUpgrades, Request } from './upgrades.ts';
 
 export interface HttpOptions {
   logger: Logger;
@@ -37,7 +36,7 @@ export interface HttpOptions {
   requestTimeout: number;
   /** How long a connection may stay open without a request, in milliseconds; by default, Fastify's value. */
   keepAliveTimeout?: number | undefined;
-  limits: ConnectionLimits & RequestLimits;
+  limits: ConnectionLimits;
   /** The origins whose pages may read replies that are sent before any hook. */
   corsOrigins?: readonly string[];
   /** Counts requests and connections for metrics; undefined if nobody reads them. */
@@ -49,14 +48,18 @@ export interface HttpOptions {
 }
 
 /** The parts of a server that the app on it needs. */
-export interface HttpServer extends RawRepliesOptions, Omit<OverloadOptions, 'healthPaths'> {
+export interface HttpServer {
   options: FastifyServerOptions;
   ownLog: ReturnType<typeof buildFastifyLog>;
   sendError: SendError;
   stop: Stop;
+  counts: Counts;
+  toAddress: ToAddress;
+  toLogged: ToLogged;
+  connections: Connections;
   healthPaths: Set<string | undefined>;
   /** Begins the span of a request. */
-  beginTrace: Begin | undefined;
+  beginTrace: InitRequest | undefined;
   /** Adds the server's hooks, for the first contract on it. */
   adopt: (app: FastifyInstance) => void;
 }
@@ -74,7 +77,7 @@ export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServer
     // Through the logger, since only it knows where it writes.
     lines: { write: (line) => writeAgain(logger, line) },
     ...{ secrets: [], secretNames: [], trustProxy: [], requestTimeout: 30_000, stop: { isAsked: false } },
-    limits: { maxConnections: 1000, maxPipelined: 64, maxRequests: 32_768, replyTimeout: 30_000 },
+    limits: { maxConnections: 1000, maxPipelined: 64, replyTimeout: 30_000 },
     toErrorBody: ({ code, message, status, problems }) => ({ code, message, status, problems }) as never,
     ...options,
   }).options;
@@ -101,30 +104,31 @@ function buildHttpServer(options: HttpOptions): HttpServer {
   // The address of a Unix socket is a string, its path.
   const isProxy = buildIsProxy(options.trustProxy, () => typeof server?.address() === 'string');
   const toAddress = buildToAddress(isProxy);
-  const begin = buildBegin(buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress }));
+  const initRequest = buildInitRequest(
+    buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress }),
+  );
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
+  const nextRequestId = buildRequestIds();
+  const bareHeaders = toBareHeaders(options.corsOrigins);
+  const healthPaths = new Set<string | undefined>();
+  const parts = { limits, stop, counts, logger, nextRequestId, makeError, toAddress, bareHeaders, healthPaths };
   const made: HttpServer = {
-    ...limits,
-    ...{ logger, makeError, counts, toAddress, toLogged, stop },
-    nextRequestId: buildRequestIds(),
-    bareHeaders: toBareHeaders(options.corsOrigins),
-    healthPaths: new Set(),
-    lastCall: { waiting: undefined },
-    connections: new Connections(limits, logger, counts),
+    ...{ stop, counts, toAddress, toLogged, healthPaths },
+    connections: new Connections(parts),
     sendError: buildSendError(logger, makeError),
     beginTrace: undefined,
     ownLog: buildFastifyLog(logger, toLogged, (request, reply) => {
       made.beginTrace?.(request, reply);
-      begin(request, reply);
+      initRequest(request, reply);
     }),
     options: {},
     adopt: (app) => {
       made.adopt = () => {};
       addUpgrades(app);
-      addDraining(app, made);
+      addDraining(app, made.connections, stop);
     },
   };
-  made.options = toFastifyOptions(made, isProxy, (handle) => {
+  made.options = toFastifyOptions(made, { nextRequestId, bareHeaders, isProxy }, (handle) => {
     const created = createOwnServer(handle, made, options);
     server ??= created;
     return created;
@@ -138,19 +142,24 @@ const PART_TIMEOUT = 120_000;
 const NO_TLS =
   'serverOptions() is for plain HTTP/1.1: let a proxy terminate TLS or HTTP/2, or make the app without serverOptions()';
 
+interface FastifyParts {
+  nextRequestId: () => string;
+  bareHeaders: Record<string, string>;
+  isProxy: IsProxy | undefined;
+}
+
 function toFastifyOptions(
-  made: HttpServer,
-  isProxy: IsProxy | undefined,
+  { sendError, ownLog, connections }: HttpServer,
+  { nextRequestId, bareHeaders, isProxy }: FastifyParts,
   create: (handle: RequestListener) => Server,
 ): FastifyServerOptions {
-  const { sendError, bareHeaders, ownLog, nextRequestId } = made;
   return {
     loggerInstance: ownLog.log,
     logController: ownLog.logController,
     childLoggerFactory: ownLog.childLoggerFactory,
     genReqId: nextRequestId,
     frameworkErrors: (error, request, reply) => sendError(error, request, reply.headers(bareHeaders)),
-    clientErrorHandler: buildSendClientError(made),
+    clientErrorHandler: (error, socket) => connections.refuseMalformed(error, socket),
     trustProxy: isProxy ?? false,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     pluginTimeout: PART_TIMEOUT,
@@ -163,6 +172,13 @@ function toFastifyOptions(
     },
   };
 }
+
+/**
+ * An object of `process.nextTick`. While none is alive, as in an idle server, V8 forgets their hidden class when it collects garbage,
+ * and from then on each of the ten ticks of a request takes several times as long.
+ */
+export const KEPT_TICK: object[] = [];
+process.nextTick(() => KEPT_TICK.push(executionAsyncResource()));
 
 /** Since 24.12, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore the option. */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
@@ -180,23 +196,21 @@ function createOwnServer(
     keepAliveTimeout,
     // Not longer than requestTimeout: Node would give the whole request that time.
     headersTimeout: requestTimeout,
-    // The default of Node 22. With its own default, Node 20 would stop reading at a quarter of it.
+    // The default of Node 22: uploads are read in larger pieces.
     highWaterMark: 64 * 1024,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
     IncomingMessage: Request,
-    ServerResponse: buildServerResponse(made.stop),
+    ServerResponse: Response as unknown as typeof ServerResponse,
     ...SINCE_NODE_24,
   };
-  const server = createServer(options, buildListener(handle, made));
+  const server = createServer(options);
   hearErrors(server);
   // No limit of the number of headers: Node would drop the rest silently. Their total size is limited.
   server.maxHeadersCount = 0;
   // Node caches the address when it is first read; once a client has reset its connection, the system no longer has it.
   server.prependListener('connection', (socket) => socket.remoteAddress);
-  addConnections(server, made.connections);
-  addAccepting(server, made.connections);
-  addExpectations(server);
-  addRawReplies(server, made);
+  made.connections.serve(server, handle);
+  prioritizeNewConnections(server, made.connections);
   httpServers.set(server, made);
   return server;
 }

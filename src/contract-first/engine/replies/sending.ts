@@ -1,5 +1,5 @@
 /** Sends a handler's answer by `reply.send`, so that plugins see it, after checking it against the contract. */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON, toContentType, toMediaType } from '../contract/media-types.ts';
@@ -19,6 +19,8 @@ export interface AnyAnswer {
   type?: string;
   body?: unknown;
   headers?: Record<string, string>;
+  /** The cursor of the next page, to which the server makes the `Link`. */
+  next?: string | undefined;
 }
 
 const NONE = {};
@@ -40,13 +42,15 @@ export interface SendParts {
   checkHeadersOf: (status: number) => CheckHeaders | undefined;
   /** The link on every reply of a deprecated operation. */
   successor: string | undefined;
+  /** Makes the `Link` to the page at this cursor. */
+  toNextLink: (request: FastifyRequest, cursor: string) => string;
   logger: Logger;
 }
 
 export function buildSend(operation: Operation, parts: SendParts): Send {
-  const { logger } = parts;
+  const { logger, successor, toNextLink } = parts;
   const formOf = buildFormOf(operation, parts);
-  const head = { successor: parts.successor, varies: operation.replies.some(({ others }) => others.length > 0) };
+  const head = { successor, toNextLink, varies: operation.replies.some(({ others }) => others.length > 0) };
 
   /** Sets the headers last: if the body fails, the error is sent without them. */
   async function sendRaw(reply: FastifyReply, answer: AnyAnswer, type: string, declared: Reply): Promise<FastifyReply> {
@@ -99,13 +103,14 @@ function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: S
 const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
   declared?.hasContent ? inAllTypes([declared]).find((one) => one.type === type) : undefined;
 
-interface Head {
-  successor: string | undefined;
+interface Head extends Pick<SendParts, 'successor' | 'toNextLink'> {
   /** Whether a status has several types: the answer may depend on `Accept`, also that to a client which takes none of them. */
   varies: boolean;
 }
 
-function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, { successor, varies }: Head): FastifyReply {
+function addHead(reply: FastifyReply, { status, headers, next }: AnyAnswer, head: Head): FastifyReply {
+  const { successor, varies, toNextLink } = head;
+  if (next !== undefined) reply.header('link', joinLinks(toNextLink(reply.request, next), successor));
   reply.code(status);
   for (const name in headers) {
     const value = headers[name] as string;

@@ -105,6 +105,8 @@ type Declared<Headers> = {
     ? never
     : Exclude<Name, ServerHeader | SuccessorLink<Headers>>]: Headers[Name];
 } & { [Name in SuccessorLink<Headers>]?: string };
+/** An answer with a page of a list: the server makes the `Link` to the page at this cursor. */
+type WithNext<Headers> = 'link' extends Lowercase<keyof Headers & string> ? { next?: string | undefined } : unknown;
 type WithHeaders<Headers> =
   Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
 
@@ -134,7 +136,7 @@ type BodyOf<Type, Body, Status> =
 
 export type Responses<Id extends OperationId> = operations[Id]['responses'];
 type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
-  ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>>
+  ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>> & WithNext<Headers>
   : never;
 
 /** `4XX` is every status from 400 to 499 that is not declared by itself. */

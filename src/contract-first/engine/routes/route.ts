@@ -20,6 +20,7 @@ import { stateOf } from '../request-state.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
+import { buildToNextLink } from './pagination.ts';
 
 /** Makes the hook that lets requests pass which meet one of these security requirements. */
 export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional: boolean) => onRequestHookHandler;
@@ -53,7 +54,8 @@ const NOT_BY_FASTIFY = { validatorCompiler: () => NO_CHECK, serializerCompiler: 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { compiled, failures, authFor, onlyOwnTypes } = parts;
   const { headers: deprecation } = failures;
-  const send = buildSend(operation, { ...parts, ...compiled, successor: deprecation.link });
+  const toNextLink = buildToNextLink(operation, parts.urlOf);
+  const send = buildSend(operation, { ...parts, ...compiled, successor: deprecation.link, toNextLink });
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
   const { handler } = parts;
   const OwnContext: typeof Context = withGiven(parts.given);

@@ -7,10 +7,9 @@ import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import fastify, { type FastifyServerFactoryHandler } from 'fastify';
 import type { Registry } from 'prom-client';
-import { linger } from '../../engine/http/closing.ts';
-import { endBy } from '../../engine/http/node-internals.ts';
-import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
-import { hearErrors } from '../../engine/http/socket-errors.ts';
+import { hearErrors, linger } from '../../engine/http/connections/closing.ts';
+import { SECURITY_HEADERS } from '../../engine/http/connections/response.ts';
+import { onSocketEnd } from '../../engine/http/node-internals.ts';
 import { writeMetrics } from './metrics.ts';
 
 export interface OperatorsParts {
@@ -52,7 +51,7 @@ function buildServer(answer: FastifyServerFactoryHandler): Server {
       oldest.destroy();
     }
     sockets.add(socket);
-    endBy(socket, linger);
+    onSocketEnd(socket, linger);
     // Connections do not keep the process alive.
     socket.unref().once('close', () => sockets.delete(socket));
   });

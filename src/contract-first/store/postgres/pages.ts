@@ -25,7 +25,7 @@ interface Group {
   asked: Map<string, PageAsked>;
 }
 
-type PageRow = [texts: string | null, last: string | null, hasMore: 't' | 'f'];
+type PageRow = [text: string, last: string | null, hasMore: 't' | 'f'];
 
 export function buildListRecords(schema: string, table: Table, source: TextSource): AskAll<PageAsked, Page> {
   /** The statements by combination of filters, made when first used. */
@@ -83,7 +83,7 @@ function buildSql(schema: string, table: Table, used: Field[]): string {
     FROM unnest($1::bigint[], $2::bigint[]${arrays.join('')})
       WITH ORDINALITY AS _asked (_most, _after${used.map(({ column }) => `, _${column}`).join('')}, _place),
     LATERAL (
-      SELECT string_agg(_record, ',' ORDER BY _number) FILTER (WHERE _number <= _most),
+      SELECT '[' || coalesce(string_agg(_record, ',' ORDER BY _number) FILTER (WHERE _number <= _most), '') || ']',
         max(_sequence) FILTER (WHERE _number = _most),
         count(*) > _most
       FROM (
@@ -96,7 +96,7 @@ function buildSql(schema: string, table: Table, used: Field[]): string {
     ORDER BY _place`;
 }
 
-function toPage([texts, last, hasMore]: PageRow, values: readonly unknown[], source: TextSource): Page {
+function toPage([text, last, hasMore]: PageRow, values: readonly unknown[], source: TextSource): Page {
   const next = hasMore === 't' ? toCursor(BigInt(last as string), values) : undefined;
-  return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`, source), next };
+  return { body: JsonText.of<Fields[]>(text, source), next };
 }

@@ -10,7 +10,7 @@ import { toJsonSql } from './record-json.ts';
 
 export type ReadPage = (query: PageQuery) => Page | undefined;
 
-type PageRow = [texts: string | null, count: bigint, last: bigint | null];
+type PageRow = [text: string, count: bigint, last: bigint | null];
 
 export function prepareReadPage(db: Database, table: Table, source: TextSource): ReadPage {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
@@ -30,10 +30,10 @@ export function prepareReadPage(db: Database, table: Table, source: TextSource):
     const used = table.filters.filter(({ name }) => query[name] !== undefined);
     const bound = used.map((field) => toBound(field, query[field.name]));
     const { page, hasMore } = queriesFor(used);
-    const [texts, count, last] = page.get(...bound, after, query.limit) as PageRow;
+    const [text, count, last] = page.get(...bound, after, query.limit) as PageRow;
     const isFull = last !== null && count === BigInt(query.limit);
     const next = isFull && hasMore.get(...bound, last) === 1n ? toCursor(last, values) : undefined;
-    return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`, source), next };
+    return { body: JsonText.of<Fields[]>(text, source), next };
   };
 }
 
@@ -41,10 +41,11 @@ function prepareQueries(db: Database, table: Table, used: Field[]) {
   const { name, sequence } = table;
   const filter = used.map((field) => `${toCompared(field, field.column)} = ? AND `).join('');
   return {
+    // The text is whole: one that is joined here would be copied again when it is sent.
     // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
     page: db
       .prepare<unknown[], PageRow>(`
-        SELECT group_concat(record, ','), count(*), max(place)
+        SELECT '[' || ifnull(group_concat(record, ','), '') || ']', count(*), max(place)
         FROM (
           SELECT ${sequence} AS place, ${toJsonSql(table)} AS record FROM ${name}
           WHERE ${filter} ${sequence} > ? ORDER BY ${sequence} LIMIT +?

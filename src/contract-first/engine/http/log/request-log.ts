@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
-import { type RequestState, stateOf } from '../request-state.ts';
-import type { ToAddress } from './client-address.ts';
-import { isInjected } from './connections.ts';
+import { type RequestState, stateOf } from '../../request-state.ts';
+import type { ToAddress } from '../client-address.ts';
+import { isInjected } from '../connections/connection.ts';
+import { describe } from '../errors/thrown.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
-import { describe } from './thrown.ts';
 import { toTrace } from './trace-context.ts';
 
 /**

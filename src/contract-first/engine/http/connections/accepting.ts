@@ -9,8 +9,8 @@ const LONG = 20;
 const MOST_ACCEPTED = 2000;
 
 /**
- * Accepting ends after a pause without a new connection. The pause is this fraction of the long iteration: with several workers, the
- * first process hands over a connection only when the one before is taken, and may have to wait for a processor.
+ * Accepting ends after a pause without a new connection. The pause is this fraction of the long iteration: a client may have to wait for a
+ * processor before it connects.
  */
 const QUIET = 1 / 20;
 
@@ -19,7 +19,7 @@ const QUIET = 1 / 20;
  * that long for each one before it. So after a long iteration nothing is read until all waiting connections are accepted; then the new
  * ones are read first.
  */
-export function addAccepting(server: Server, connections: Connections): void {
+export function prioritizeNewConnections(server: Server, connections: Connections): void {
   let accepted = 0;
   let isAccepting = false;
   let known: Socket[] = [];
@@ -49,7 +49,7 @@ export function addAccepting(server: Server, connections: Connections): void {
     else if (connections.took > LONG) {
       isAccepting = true;
       accepted = 1;
-      for (const open of connections.sockets) if (open !== socket) pause(open, known);
+      for (const open of connections.open) if (open.socket !== socket) pause(open.socket, known);
       goOnWhenQuiet(connections.took * QUIET, 0);
     }
   });

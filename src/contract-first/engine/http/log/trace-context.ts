@@ -1,9 +1,9 @@
 /** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
 import type { FastifyInstance } from 'fastify';
-import type { StoreCounts } from '../../store/counts.ts';
-import type { ToAddress } from './client-address.ts';
+import type { StoreCounts } from '../../../store/counts.ts';
+import type { ToAddress } from '../client-address.ts';
 import type { ToLogged } from './logged-urls.ts';
-import type { Begin } from './request-logger.ts';
+import type { InitRequest } from './request-logger.ts';
 
 /** Adds spans for requests and for calls of collections. Returns the first step of each request. */
 export type AddTraces = (
@@ -12,7 +12,7 @@ export type AddTraces = (
   counts: StoreCounts,
   toLogged: ToLogged,
   toAddress: ToAddress,
-) => Begin;
+) => InitRequest;
 
 export interface Trace {
   traceId: string;

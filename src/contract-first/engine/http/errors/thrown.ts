@@ -1,17 +1,10 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { inspect } from 'node:util';
-import { AlreadyDone, isTooLong, KeyReused } from '../../store/collection.ts';
-import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
-import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../errors.ts';
-import { isOfBody, isSendable } from './last-resort.ts';
-
-/** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
-export const MAX_URL_LENGTH = 8192;
-
-export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
-export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
-export const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
-export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
+import { AlreadyDone, isTooLong, KeyReused } from '../../../store/collection.ts';
+import { type OutageKind, StoreUnavailable } from '../../../store/store.ts';
+import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../../errors.ts';
+import { BAD_URL, MALFORMED, URI_TOO_LONG } from './malformed.ts';
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 const DONE: CodeAndMessage = [
@@ -126,4 +119,20 @@ export function describe(thrown: unknown): string {
   return inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
     .split('\n', 1)[0]
     ?.slice(0, LONGEST) as string;
+}
+
+const OF_BODY = ['content-type', 'content-length', 'content-encoding', 'content-range', 'transfer-encoding', 'trailer'];
+
+/** Whether a header belongs to the body of the reply that failed. */
+export const isOfBody = (name: string) => OF_BODY.includes(name.toLowerCase());
+
+/** Whether Node accepts the header (RFC 9110, section 5). */
+export function isSendable(name: string, value: unknown): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value as string);
+    return true;
+  } catch {
+    return false;
+  }
 }

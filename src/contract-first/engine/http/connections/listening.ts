@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
-import { hearErrors } from './socket-errors.ts';
+import { hearErrors } from './closing.ts';
 
 export interface Address {
   /** A name or an address. */
@@ -63,6 +63,8 @@ async function handOver(app: FastifyInstance, host: string, port: number): Promi
     app.server.emit('connection', socket),
   );
   hearErrors(server);
+  server.maxConnections = app.server.maxConnections;
+  server.on('drop', (dropped) => app.server.emit('drop', dropped));
   try {
     await once(server.listen({ host, port, backlog: BACKLOG }), 'listening');
     return [server];

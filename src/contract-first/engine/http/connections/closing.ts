@@ -2,7 +2,7 @@
  * Closes a connection whose client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
  * is closed, and received bytes are dropped for a while (RFC 9112, section 9.6), up to a limit.
  */
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 
 /** How many bytes are read and dropped at most. */
 export const MOST_DROPPED = 64 * 1024;
@@ -26,4 +26,12 @@ export function boundReading(socket: Socket, onOver: () => void, most = MOST_DRO
   };
   socket.on('data', count);
   return () => socket.off('data', count);
+}
+
+/**
+ * Listens for errors of every socket, from its first moment to its last. Node's HTTP server removes its own listener when a socket gets a
+ * CONNECT or an upgrade: a reset after that would end the process. The errors are ignored, because `close` and `clientError` report them.
+ */
+export function hearErrors(server: Server): void {
+  server.on('connection', (socket: Socket) => socket.on('error', () => {}));
 }

@@ -1,6 +1,6 @@
 /** Counts of requests and connections, for metrics: plain numbers, which cost a request next to nothing and are read on demand. */
 import type { FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../../errors.ts';
 
 export class Counts {
   inFlight = 0;

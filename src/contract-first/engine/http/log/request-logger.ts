@@ -14,12 +14,12 @@ class OwnLines extends LogController {
   /** The logger that Fastify gives to a request, unless a team's `setChildLoggerFactory` or `logSerializers` made another. */
   given: FastifyBaseLogger | undefined;
   readonly #log: FastifyBaseLogger;
-  readonly #begin: Begin;
+  readonly #init: InitRequest;
 
-  constructor(log: FastifyBaseLogger, begin: Begin) {
+  constructor(log: FastifyBaseLogger, init: InitRequest) {
     super({ disableRequestLogging: true });
     this.#log = log;
-    this.#begin = begin;
+    this.#init = init;
   }
 
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
@@ -28,7 +28,7 @@ class OwnLines extends LogController {
       request.log = own as FastifyBaseLogger;
       reply.log = own as FastifyBaseLogger;
     }
-    this.#begin(request, reply);
+    this.#init(request, reply);
   }
 
   override defaultErrorLog(...[err, request, reply]: Parameters<LogController['defaultErrorLog']>): void {
@@ -41,16 +41,16 @@ class OwnLines extends LogController {
 }
 
 /** The first step of each request, also of one whose URL Fastify refuses before any hook. It must not throw. */
-export type Begin = (request: FastifyRequest, reply: FastifyReply) => void;
+export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
  * Returns the server's log, and Fastify's options. The serializer hides keys in the URL when a plugin logs a whole request. Fastify's own
  * child logger for each request would take a twentieth of a get.
  */
-export function buildFastifyLog(logger: Logger, toLogged: ToLogged, begin: Begin) {
+export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRequest) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
   const log = logger.child({}, { serializers: { req } }) as FastifyBaseLogger;
-  const logController = new OwnLines(log, begin);
+  const logController = new OwnLines(log, init);
   const childLoggerFactory: FastifyInstance['childLoggerFactory'] = (given, bindings, options) => {
     logController.given = given;
     return options.serializers ? given.child(bindings, options) : given;

@@ -1,0 +1,162 @@
+/** One connection. It serves one request after the other, each in an iteration of the event loop of its own. */
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
+import { boundReading, LINGER_TIME, linger } from './closing.ts';
+import type { Request } from './request.ts';
+
+const CONNECTION = Symbol('connection');
+
+type HttpSocket = Socket & { [CONNECTION]: Connection };
+
+/** The socket of `app.inject` has no connection. */
+export const connectionOf = (socket: Socket): Connection => (socket as HttpSocket)[CONNECTION];
+
+/** Whether a request came by `app.inject`: its reply is not ours. */
+export const isInjected = ({ socket }: { socket: Socket }): boolean => connectionOf(socket) === undefined;
+
+/** Whether the server was asked to stop. */
+export interface Stop {
+  readonly isAsked: boolean;
+}
+
+export class Connection {
+  readonly socket: Socket;
+  readonly stop: Stop;
+  /** The second of the last request, or of the connection before its first one. */
+  lastUse: number;
+  /** Whether it was accepted above the limit. */
+  isSurplus = false;
+  /** The response to the newest request; forgotten a second after it is sent. */
+  response: ServerResponse<Request> | undefined = undefined;
+  /** Whether nothing is served behind the newest request. */
+  isLast = false;
+  /** Whether the newest request was over the limits. */
+  isRefused = false;
+  /** Whether bytes came that are no request. */
+  isMalformed = false;
+  #isBusy = false;
+  readonly #waiting: (() => void)[] = [];
+  /** The byte up to which the client has yet to read, and since which second. */
+  #awaited = 0;
+  #awaitedSince = 0;
+
+  constructor(socket: Socket, stop: Stop, second: number) {
+    this.socket = socket;
+    this.stop = stop;
+    this.lastUse = second;
+    (socket as HttpSocket)[CONNECTION] = this;
+    readWhenResumed(socket);
+    onSocketEnd(socket, () => this.#end());
+    socket.once('end', () => this.#endStream());
+  }
+
+  /** How many requests are still to be answered. */
+  get pending(): number {
+    return this.#waiting.length + (this.#isBusy ? 1 : 0);
+  }
+
+  /** Begins `job` when the replies before it are sent: a client would take one out of order for another request's. */
+  inTurn(job: () => void): void {
+    if (this.#isBusy) {
+      this.#waiting.push(job);
+      return;
+    }
+    this.#isBusy = true;
+    job();
+  }
+
+  /** Node calls it when a reply is sent, before it sends the next one, or ends the connection. */
+  answered({ req }: ServerResponse<Request>): void {
+    if (req.complete && this.#waiting.length === 0) {
+      this.#isBusy = false;
+      return;
+    }
+    if (!req.complete) this.#endRest(req);
+    setImmediate(() => {
+      // RFC 9112, section 9.6: nothing is served behind a reply that ends the connection.
+      if (!this.socket.writable) return;
+      if (!req.complete) this.#dropRest(req);
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#isBusy = false;
+    });
+  }
+
+  /** Serves nothing behind the newest request. */
+  endBehind(): void {
+    this.isLast = true;
+    stopParsing(this.socket);
+  }
+
+  /** Drops the bytes that still arrive. */
+  stopReading(): void {
+    const { socket } = this;
+    socket.removeAllListeners('data');
+    boundReading(socket, () => socket.pause());
+    socket.resume();
+    onSocketEnd(socket, linger);
+  }
+
+  /** Whether it has had nothing to do for a second. */
+  isIdle(second: number): boolean {
+    return this.pending === 0 && this.response?.req.complete !== false && second - this.lastUse >= 2;
+  }
+
+  /** Frees memory, once a second. Returns whether the client has left a reply unread for `most` seconds. */
+  isUnread(second: number, most: number): boolean {
+    const { socket } = this;
+    if (this.pending === 0 && this.response?.req.complete) this.response = undefined;
+    if (socket.bytesWritten - socket.writableLength < this.#awaited) return second - this.#awaitedSince > most;
+    this.#awaited = socket.bytesWritten;
+    this.#awaitedSince = second;
+    return false;
+  }
+
+  /** Node forgets a request that is answered: a handler that still reads its body would wait for ever. */
+  #endRest(request: Request): void {
+    const fail = () => request.destroy();
+    this.socket.once('close', fail);
+    request.once('end', () => {
+      this.socket.off('close', fail);
+      if (this.isLast) linger(this.socket);
+    });
+  }
+
+  /** Drops the rest of a body. If it is short and arrives soon, the connection lives on. */
+  #dropRest(request: Request): void {
+    const { socket } = this;
+    const { maxBytes } = request;
+    const end = () => {
+      stop();
+      socket.pause();
+      linger(socket);
+    };
+    const stopCounting = boundReading(socket, end, maxBytes);
+    // Node itself ends a request that takes too long to arrive.
+    const timer = maxBytes === undefined ? setTimeout(end, LINGER_TIME) : undefined;
+    const stop = () => {
+      clearTimeout(timer);
+      stopCounting();
+    };
+    request.once('end', stop).once('close', stop);
+  }
+
+  /**
+   * Called by Node after the last reply. A client that may be sending gets a lingering close; refusals must be cheap. A body that a
+   * handler has, and has left, is still read: its end closes the connection.
+   */
+  #end(): void {
+    this.isLast = true;
+    const req = this.response?.req;
+    if (req?.maxBytes !== undefined && !req.complete) return;
+    if (req?.complete && (this.isRefused || /close/i.test(req.headers.connection ?? '')))
+      Socket.prototype.destroySoon.call(this.socket);
+    else linger(this.socket);
+  }
+
+  /** The client has closed its side. A reply in chunks may never end, so it is given up: most such clients have gone. */
+  #endStream(): void {
+    if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
+  }
+}

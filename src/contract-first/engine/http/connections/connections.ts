@@ -1,0 +1,261 @@
+/** All connections: how many are served, what is refused past Fastify, and how long a client may leave a reply unread. */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { HttpError } from '../../errors.ts';
+import type { ToAddress } from '../client-address.ts';
+import { isFaultilyFramed, toMalformed } from '../errors/malformed.ts';
+import type { Counts } from '../log/counts.ts';
+import type { MakeError } from '../made-errors.ts';
+import { answerHalfClosed, stopParsing } from '../node-internals.ts';
+import { linger } from './closing.ts';
+import { Connection, connectionOf, type Stop } from './connection.ts';
+import { Request } from './request.ts';
+import { Response } from './response.ts';
+
+export interface ConnectionLimits {
+  /** How many connections are served at a time. As many again are accepted, but get only health checks and 503. */
+  maxConnections: number;
+  /** How many requests of a connection may wait for their replies. */
+  maxPipelined: number;
+  /** How long a client may take to read a reply, in milliseconds. */
+  replyTimeout: number;
+}
+
+export interface ConnectionsOptions {
+  limits: ConnectionLimits;
+  stop: Stop;
+  counts: Counts;
+  logger: Logger;
+  nextRequestId: () => string;
+  makeError: MakeError;
+  toAddress: ToAddress;
+  /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
+  bareHeaders: Readonly<Record<string, string>>;
+  /** The paths of health checks, which are never refused: load balancers decide by them whether to send requests here. */
+  healthPaths: ReadonlySet<string | undefined>;
+}
+
+const OVERLOADED = new HttpError('overloaded', 'Too many requests are waiting. Try again later.');
+const NO_CONNECT = new HttpError('method_not_allowed', 'This server is no proxy.', { headers: { allow: 'GET, HEAD' } });
+
+export class Connections {
+  readonly limits: ConnectionLimits;
+  readonly #options: ConnectionsOptions;
+  readonly #open = new Set<Connection>();
+  /** Once a second, from the first connection on. */
+  #sweep: NodeJS.Timeout | undefined;
+  /** Seconds since the first connection. */
+  second = 0;
+  /** How long the last iteration of the event loop with requests took, in milliseconds. */
+  took = 0;
+  #isTimed = false;
+  /** Counts of this second. */
+  #refused = { connections: 0, requests: 0 };
+  /** Requests that wait until a stop no longer listens (draining.ts); undefined at any other time. */
+  held: (() => void)[] | undefined;
+
+  constructor(options: ConnectionsOptions) {
+    this.limits = options.limits;
+    this.#options = options;
+  }
+
+  get open(): ReadonlySet<Connection> {
+    return this.#open;
+  }
+
+  /** Closes every connection, whatever is still being sent. Not `closeAllConnections`: Node forgets a connection after a CONNECT. */
+  cut(): void {
+    for (const { socket } of this.#open) socket.destroy();
+  }
+
+  /** Adds the listeners of the server. `handle` is Fastify's, for requests. */
+  serve(server: Server, handle: RequestListener): void {
+    const take = (request: IncomingMessage, response: ServerResponse) =>
+      this.#take(request as Request, response as Response, handle);
+    answerHalfClosed(server);
+    server.maxConnections = 2 * this.limits.maxConnections;
+    // Node's own reply to an `Expect` that is not met would have no body.
+    server.on('request', take).on('checkExpectation', take);
+    server.on('checkContinue', (request, response) => {
+      (response as Response).continueWhenRead();
+      take(request, response);
+    });
+    // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
+    server.on('connect', (request, socket: Socket) => {
+      connectionOf(socket).stopReading();
+      this.#answerMalformed(socket, NO_CONNECT, { ip: this.#options.toAddress(request) }, request as Request);
+    });
+    server.on('connection', (socket: Socket) => this.#add(socket));
+    server.on('drop', () => {
+      this.#refused.connections++;
+      this.#options.counts.dropped.full++;
+    });
+    server.on('close', () => clearInterval(this.#sweep));
+  }
+
+  /** Fastify's option `clientErrorHandler`: answers where Node's HTTP server gives up, since the request is malformed or incomplete. */
+  refuseMalformed(error: ConnectionError, socket: Socket): void {
+    const connection = connectionOf(socket);
+    // It comes again with each check of timeouts. What arrives while the connection closes must not cut off a reply that is not read yet.
+    if (connection.isMalformed || socket.writableEnded) return;
+    connection.isMalformed = true;
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const { response, isLast } = connection;
+    connection.stopReading();
+    const failure = toMalformed(error);
+    if (response && !response.req.complete) this.#refuseBody(response as Response, failure, error.code);
+    // Bytes behind a request that ends the connection need no answer.
+    else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
+      this.#answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
+  }
+
+  #add(socket: Socket): void {
+    const { counts, stop } = this.#options;
+    this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
+    const connection = new Connection(socket, stop, this.second);
+    this.#open.add(connection);
+    counts.connections++;
+    socket.once('close', () => {
+      this.#open.delete(connection);
+      counts.connections--;
+    });
+    connection.isSurplus = this.#isFull() && !this.#closeIdle();
+  }
+
+  #isFull(): boolean {
+    return this.#open.size > this.limits.maxConnections;
+  }
+
+  #take(request: Request, response: Response, handle: RequestListener): void {
+    const connection = connectionOf(request.socket);
+    if (connection.isLast) {
+      stopParsing(request.socket);
+      return;
+    }
+    connection.response = response;
+    connection.lastUse = this.second;
+    if (!this.#isTimed) this.#timeIteration();
+    if (this.#isOver(connection, request)) {
+      connection.isRefused = true;
+      connection.endBehind();
+      this.#refused.requests++;
+      connection.inTurn(() => this.#refuse(response, OVERLOADED));
+    } else {
+      if (request.headers.upgrade !== undefined || isFaultilyFramed(request)) connection.endBehind();
+      const begin = () => {
+        if (this.held) this.held.push(begin);
+        // It may have been refused meanwhile, because its body is malformed, or its client has gone.
+        else if (!response.headersSent && !request.socket.destroyed) handle(request, response);
+      };
+      connection.inTurn(begin);
+    }
+  }
+
+  #isOver({ isSurplus, pending }: Connection, { url }: Request): boolean {
+    const { limits } = this;
+    return pending >= limits.maxPipelined || (isSurplus && this.#isFull() && !this.#options.healthPaths.has(url));
+  }
+
+  #timeIteration(): void {
+    this.#isTimed = true;
+    const began = performance.now();
+    setImmediate(() => {
+      this.#isTimed = false;
+      this.took = performance.now() - began;
+    });
+  }
+
+  /** Answers a request past Fastify, unless it has been answered already. */
+  #refuse(response: Response, failure: HttpError, requestId = this.#options.nextRequestId()): void {
+    if (response.headersSent) return;
+    const { makeError, bareHeaders, counts } = this.#options;
+    const { text, type } = makeError(failure, requestId);
+    const headers = {
+      ...bareHeaders,
+      'x-request-id': requestId,
+      ...failure.headers,
+      'content-type': type,
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    };
+    counts.refuse(failure.code);
+    response.writeHead(failure.status, headers).end(text);
+  }
+
+  /** Answers bytes that Node takes for no request, in their turn. */
+  #answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new Request(socket)): void {
+    connectionOf(socket).inTurn(() => {
+      const response = new Response(request);
+      response.assignSocket(socket);
+      response.once('finish', () => linger(socket));
+      this.#refuse(response, failure, this.#logMalformed(failure, logged));
+    });
+  }
+
+  #logMalformed({ status }: HttpError, logged: object): string {
+    const { logger, nextRequestId } = this.#options;
+    const reqId = nextRequestId();
+    logger.info({ reqId, ...logged, status }, 'malformed request');
+    return reqId;
+  }
+
+  /** Answers a request whose body has not arrived in full, unless it has been answered already. */
+  #refuseBody(response: Response, failure: HttpError, code: string): void {
+    const { req } = response;
+    const { socket, reply } = req;
+    socket.once('close', () => {
+      // Fastify would warn that the body failed after the answer.
+      if (reply) reply.log = reply.log.child({}, { level: 'silent' });
+      // Node forgets a request that is answered: a handler that still reads its body would wait for ever.
+      req.destroy();
+    });
+    if (response.writableFinished) linger(socket);
+    else response.once('finish', () => linger(socket));
+    if (response.headersSent) {
+      // A reply that is being sent may wait for the body for ever.
+      if (!response.writableEnded) response.destroy();
+    } else if (reply) reply.header('connection', 'close').send(failure);
+    else this.#refuse(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));
+  }
+
+  /** Closes one idle connection: its client can open another. */
+  #closeIdle(): boolean {
+    for (const connection of this.#open) {
+      if (!connection.isIdle(this.second)) continue;
+      connection.socket.destroy();
+      this.#open.delete(connection);
+      this.#options.counts.dropped.idle++;
+      return true;
+    }
+    return false;
+  }
+
+  #endSecond(): void {
+    const { counts, logger } = this.#options;
+    this.second++;
+    for (const connection of this.#open) {
+      if (!connection.isUnread(this.second, this.limits.replyTimeout / 1000)) continue;
+      connection.socket.destroy();
+      counts.dropped.unread++;
+    }
+    if (this.#refused.connections + this.#refused.requests === 0) return;
+    logger.warn(this.#refused, 'refused: too many at once');
+    this.#refused = { connections: 0, requests: 0 };
+  }
+}
+
+/** A connection that has become a plugin's is never idle: of what it sends, nothing is a request. */
+export function addUpgrades(app: FastifyInstance): void {
+  const note = (_request: unknown, socket: Socket) => {
+    connectionOf(socket).lastUse = Number.POSITIVE_INFINITY;
+  };
+  app.addHook('onReady', async () => {
+    if (app.server.listenerCount('upgrade') > 0) app.server.prependListener('upgrade', note);
+  });
+  app.addHook('preClose', async () => void app.server.off('upgrade', note));
+}

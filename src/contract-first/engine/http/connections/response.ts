@@ -1,0 +1,107 @@
+/** Our subclass of Node's reply, for the documented option `ServerResponse` of `http.createServer`. */
+import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { appendToHead } from '../node-internals.ts';
+import { MOST_DROPPED } from './closing.ts';
+import { connectionOf } from './connection.ts';
+import type { Request } from './request.ts';
+
+/**
+ * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
+ * They are constants, for which @fastify/helmet would add a hook to each request. `Strict-Transport-Security` is left to the
+ * proxy that terminates TLS (RFC 6797, section 7.2).
+ */
+export const SECURITY_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+};
+
+const SECURITY = Object.entries(SECURITY_HEADERS);
+const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+
+/**
+ * Whether the rest of the body may be more than is read: the connection ends behind the reply, and a proxy that has sent the body must
+ * know, or its next request goes there. The end of a body in chunks is unknown until it comes.
+ */
+function mayBeLong({ complete, headers, maxBytes = MOST_DROPPED }: Request): boolean {
+  return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > maxBytes);
+}
+
+/** The forms that Node takes beside an object: a list of names and values in turn, or of pairs. */
+type OtherHeaders = OutgoingHttpHeaders | unknown[];
+
+/** Whether Fastify has made the headers, with names in lower case, and none of them is ours. The keys of a list are digits. */
+function isUsual(headers: OtherHeaders): headers is OutgoingHttpHeaders {
+  for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
+  return true;
+}
+
+/** Sets the headers one by one, so that `hasHeader` finds each. A name that is there twice has both values. */
+function setAll(response: ServerResponse, headers: OtherHeaders): void {
+  const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
+  const names = list.filter((_text, index) => index % 2 === 0);
+  for (const name of names) response.removeHeader(name);
+  for (const [index, name] of names.entries()) response.appendHeader(name, list[2 * index + 1] as string);
+  for (const [name, value] of SECURITY) if (!response.hasHeader(name)) response.setHeader(name, value);
+}
+
+export class Response extends ServerResponse<Request> {
+  /** Whether the client waits for `100 Continue`: without it, it may send the body or not, and nobody could tell it from the next request. */
+  declare isExpected?: boolean;
+
+  /** Sends `100 Continue` when somebody begins to read the body (RFC 9110, section 10.1.1). */
+  continueWhenRead(): void {
+    this.isExpected = true;
+    const onReader = (event: string) => {
+      if (event !== 'data' && event !== 'readable') return;
+      this.req.off('newListener', onReader);
+      if (this.headersSent) return;
+      this.isExpected = false;
+      this.writeContinue();
+    };
+    this.req.on('newListener', onReader);
+  }
+
+  /** Fastify and Node call it with a status and headers in lower case. Plugins may use every form that Node has. */
+  override writeHead(status: number, ...given: unknown[]): this {
+    if (typeof given[0] === 'string') this.statusMessage = given.shift() as string;
+    const [headers = {}] = given as OtherHeaders[];
+    const isLast = this.#isLast();
+    if (isUsual(headers) && !SECURITY.some(([name]) => this.hasHeader(name))) {
+      super.writeHead(status, isLast ? { ...headers, connection: 'close' } : headers);
+      appendToHead(this, SECURITY_LINES);
+      return this;
+    }
+    setAll(this, headers);
+    if (isLast) this.setHeader('connection', 'close');
+    return super.writeHead(status);
+  }
+
+  /**
+   * Sends head and body in one write, also for plugins. Before Node 24, `end(text)` writes them as a list of buffers, which makes a get
+   * a tenth slower. If the connection is gone, `write` would drop the text and report it as sent, so Node's `end` does it all.
+   */
+  override end(body?: unknown, encoding?: unknown, done?: unknown): this {
+    if (typeof body !== 'string' || !this.headersSent || !this.socket?.writable) {
+      return super.end(body, encoding as BufferEncoding, done as () => void);
+    }
+    this.cork();
+    // ASCII is the same in Latin-1, which Node writes without looking at each character.
+    this.write(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
+    this.uncork();
+    return super.end(done as () => void);
+  }
+
+  override detachSocket(socket: Socket): void {
+    super.detachSocket(socket);
+    connectionOf(socket).answered(this);
+  }
+
+  /** Decided with the head, not when the request comes: one from before the stop that is answered after it closes its connection, too. */
+  #isLast(): boolean {
+    const connection = connectionOf(this.req.socket);
+    if (connection.stop.isAsked || this.isExpected) return true;
+    return (connection.isLast && connection.response === this) || mayBeLong(this.req);
+  }
+}
