@@ -1,6 +1,6 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
-import { checkTokens } from '../../engine/access/token-checks.ts';
+import { checkTokens } from '../../engine/access/token-auth.ts';
 import { extendSunsets } from '../../engine/contract/sunsets.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadOwnContract } from '../../own-contract.ts';
