@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { toLocated } from '../contract/located.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
 import { toTokenSchemes } from '../contract/read/security.ts';
-import { checkTokens } from '../engine/access/token-checks.ts';
+import { checkTokens } from '../engine/access/token-auth.ts';
 import { ContractError } from '../engine/contract/contract.ts';
 import { describeUnmatched } from '../engine/routes/unmatched.ts';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';

@@ -4,14 +4,14 @@ import type { Logger } from 'pino';
 import type { Claims } from '../registered.ts';
 import type { Store, WindowCounter } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
-import { checkTokens } from './access/token-checks.ts';
+import { checkTokens } from './access/token-auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { allowUnreadBody } from './http/connections/request.ts';
 import { addErrorReplies, buildSendError } from './http/errors/error-replies.ts';
 import { addFormCheck } from './http/every-request.ts';
 import { addHealth, buildIsReady, type HealthPaths, type IsReady } from './http/health.ts';
-import { buildMakeError } from './http/made-errors.ts';
+import { buildRenderError } from './http/made-errors.ts';
 import { addNotFound, buildMethodsAt, type MethodsAt } from './http/not-found.ts';
 import { httpServerOf } from './http/server-options.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
@@ -77,7 +77,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   const { methodsAt = addOwnState(app, store, services) } = options;
   // A server that is built whole checks the requests to all routes.
   if (!options.methodsAt) addFormCheck(app);
-  const sendError = buildSendError(logger, buildMakeError(logger, buildErrorFormOf(options.toErrorBody)));
+  const sendError = buildSendError(logger, buildRenderError(logger, buildErrorFormOf(options.toErrorBody)));
   addErrorReplies(app, sendError);
   const authFor = await addAuth(app, {
     ...options,

@@ -12,7 +12,7 @@ export interface Verified<Claims> {
 }
 
 /** A refused token. The client gets the reason as `error_description`. */
-export interface Refused {
+export interface TokenRejection {
   refused: string;
 }
 
@@ -20,4 +20,7 @@ export interface Refused {
  * Checks a token before the body of its request is read. If it throws, or takes more than five seconds, the client gets 503, and the log
  * the cause.
  */
-export type VerifyToken<Claims> = (token: string, request: FastifyRequest) => Awaitable<Verified<Claims> | Refused>;
+export type VerifyToken<Claims> = (
+  token: string,
+  request: FastifyRequest,
+) => Awaitable<Verified<Claims> | TokenRejection>;

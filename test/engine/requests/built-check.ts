@@ -1,7 +1,11 @@
 /** The check of a request with these query parameters, each required, and this schema of its body. */
 import { findInt64s } from '../../../src/contract-first/contract/schema/int64-checks.ts';
 import type { Body, Operation, Parameter } from '../../../src/contract-first/engine/contract/contract.ts';
-import { type Accepted, buildCheckRequest, type Refused } from '../../../src/contract-first/engine/requests/checks.ts';
+import {
+  type Accepted,
+  buildCheckRequest,
+  type RequestProblems,
+} from '../../../src/contract-first/engine/requests/checks.ts';
 import type { Texts } from '../../../src/contract-first/engine/requests/parameter-values.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
@@ -34,8 +38,9 @@ export function build(query: Record<string, Keywords>, body?: object, isStrict =
   } as Operation;
   const check = buildCheckRequest(buildChecks({ isJudged: true, isStrict }), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
-  return ({ query = {}, body }: Sent): Accepted | Refused =>
+  return ({ query = {}, body }: Sent): Accepted | RequestProblems =>
     check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });
 }
 
-export const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems.map(String) : []);
+export const problemsOf = (checked: Accepted | RequestProblems) =>
+  'problems' in checked ? checked.problems.map(String) : [];

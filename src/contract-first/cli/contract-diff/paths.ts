@@ -3,7 +3,7 @@
 import { withoutNames } from '../../contract/read/path-names.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
-import { buildToValue } from '../../engine/requests/spelling.ts';
+import { buildToValue } from '../../engine/requests/text-coercion.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
 import { int64sOf } from '../../engine/schema/int64-map.ts';
 import type { Schema } from '../../engine/schema/json.ts';

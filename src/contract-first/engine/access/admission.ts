@@ -2,18 +2,18 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import type { HttpError } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
-import { type Caller, type Identify, missingScopes } from './caller.ts';
+import { type Caller, type IdentifyCaller, missingScopes } from './caller.ts';
 import { forbidden, placesOf, unauthorized } from './challenges.ts';
+import { takeFromQuery } from './key-locations.ts';
 import type { RateLimits, RefuseOver } from './rate-limits.ts';
-import { takeFromQuery } from './sent-keys.ts';
 
 export interface AdmissionOptions {
   /** The alternatives, of which one is enough. */
   security: Requirement[];
   realm: string;
-  identifyBy: (place: KeyPlace) => Identify;
+  identifyBy: (place: KeyPlace) => IdentifyCaller;
   /** How often an address may send requests without a valid key. */
   unauthorizedRate: Rate | undefined;
   shares: RateLimits;
@@ -21,12 +21,11 @@ export interface AdmissionOptions {
   isKeyOptional: boolean;
 }
 
-interface HeldKey extends NeededKey {
-  /** Notes the caller. */
-  identify: Identify;
+interface CheckedKey extends NeededKey {
+  identify: IdentifyCaller;
 }
 
-type Alternative = HeldKey & { alsoNeeded: HeldKey[] };
+type Alternative = CheckedKey & { alsoNeeded: CheckedKey[] };
 
 /** The check of one request. */
 interface Attempt {
@@ -52,11 +51,10 @@ export class Admission {
     const { security, identifyBy } = options;
     this.#options = options;
     this.#places = placesOf(security);
-    const identifies = new Map(this.#places.map((place) => [place, identifyBy(place)]));
-    const toHeld = (key: NeededKey): HeldKey => ({ ...key, identify: identifies.get(key.place) as Identify });
+    const toChecked = (key: NeededKey): CheckedKey => ({ ...key, identify: identifyBy(key.place) });
     this.#alternatives = security.map((alternative) => ({
-      ...toHeld(alternative),
-      alsoNeeded: alternative.alsoNeeded.map(toHeld),
+      ...toChecked(alternative),
+      alsoNeeded: alternative.alsoNeeded.map(toChecked),
     }));
     this.#takeKeys = takeFromQuery(this.#places);
   }
@@ -72,73 +70,71 @@ export class Admission {
       return;
     }
     const { request, state, reply, done } = attempt;
-    alternative.identify(request, reply, (failure, refused) => {
-      const { caller } = state;
+    alternative.identify(request, reply, (found, refused) => {
+      if (found instanceof HttpError) {
+        done(found);
+        return;
+      }
+      state.caller = found;
       if (refused !== undefined) attempt.refused = refused;
-      if (failure) done(failure);
-      else if (!caller) this.#tryFrom(index + 1, attempt);
-      else if (caller.rate === undefined || attempt.counted === caller.counted) this.#admit(caller, index, attempt);
+      if (!found) this.#tryFrom(index + 1, attempt);
+      else if (found.rate === undefined || attempt.counted === found.counted) this.#admit(found, index, attempt);
       else {
-        attempt.counted = caller.counted;
-        const passed = () => this.#admit(caller, index, attempt);
-        this.#options.shares.countForCaller(caller.counted, caller.rate, reply, { passed, over: this.#options.over });
+        attempt.counted = found.counted;
+        const passed = () => this.#admit(found, index, attempt);
+        this.#options.shares.countForCaller(found.counted, found.rate, reply, { passed, over: this.#options.over });
       }
     });
   }
 
-  /** Admits the request by this alternative, or tries the next one where scopes are missing. */
+  /** Admits the request by this alternative, or tries the next one where scopes or other keys are missing. */
   #admit(caller: Caller, index: number, attempt: Attempt): void {
     const alternative = this.#alternatives[index] as Alternative;
     const missing = missingScopes(caller, alternative.scopes);
     if (missing.length > 0) {
       attempt.denied ??= forbidden(missing, alternative, this.#options.realm);
       this.#tryFrom(index + 1, attempt);
-    } else if (alternative.alsoNeeded.length === 0) this.#pass(caller, attempt);
-    else {
-      this.#needAlso(alternative.alsoNeeded, attempt, (failure, isHeld) => {
-        attempt.state.caller = caller;
-        if (failure) attempt.done(failure);
-        else if (isHeld) this.#pass(caller, attempt);
+      return;
+    }
+    if (alternative.alsoNeeded.length > 0) {
+      this.#needAlso(alternative.alsoNeeded, attempt, (isHeld) => {
+        if (isHeld) this.#pass(attempt, caller);
         else this.#tryFrom(index + 1, attempt);
       });
-    }
+    } else this.#pass(attempt, caller);
   }
 
   /** Checks the keys that are needed beside the first, each with its scopes. */
-  #needAlso(
-    [other, ...rest]: HeldKey[],
-    attempt: Attempt,
-    done: (failure?: HttpError, isHeld?: boolean) => void,
-  ): void {
+  #needAlso([other, ...rest]: CheckedKey[], attempt: Attempt, then: (isHeld: boolean) => void): void {
     if (!other) {
-      done(undefined, true);
+      then(true);
       return;
     }
-    const { request, state, reply } = attempt;
-    other.identify(request, reply, (failure) => {
-      const { caller } = state;
-      const missing = caller ? missingScopes(caller, other.scopes) : [];
-      if (failure || !caller) done(failure, false);
-      else if (missing.length > 0) done(forbidden(missing, other, this.#options.realm));
-      else this.#needAlso(rest, attempt, done);
+    other.identify(attempt.request, attempt.reply, (found) => {
+      const missing = !found || found instanceof HttpError ? [] : missingScopes(found, other.scopes);
+      if (!found) then(false);
+      else if (found instanceof HttpError) attempt.done(found);
+      else if (missing.length > 0) {
+        attempt.state.caller = found;
+        attempt.done(forbidden(missing, other, this.#options.realm));
+      } else this.#needAlso(rest, attempt, then);
     });
   }
 
-  #pass(caller: Caller, { request, state, done }: Attempt): void {
-    caller.use.isNew = true;
+  /** Without a caller where none is needed. */
+  #pass({ request, state, done }: Attempt, caller?: Caller): void {
+    if (caller) caller.use.isNew = true;
+    state.caller = caller;
     state.isAdmitted = true;
     this.#takeKeys?.(request);
     done();
   }
 
-  #refuse({ request, state, reply, done, denied, refused }: Attempt): void {
+  #refuse(attempt: Attempt): void {
     const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
-    if (isKeyOptional) {
-      state.caller = undefined;
-      state.isAdmitted = true;
-      this.#takeKeys?.(request);
-      done();
-    } else if (denied) done(denied);
+    const { request, reply, done, denied, refused } = attempt;
+    if (isKeyOptional) this.#pass(attempt);
+    else if (denied) done(denied);
     else {
       const passed = () => done(unauthorized(request, this.#places, realm, refused));
       if (unauthorizedRate === undefined) passed();

@@ -8,13 +8,10 @@ import type { Rate, Store, WindowCounter } from '../../store/store.ts';
 import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { BEARER } from '../contract/contract.ts';
-import type { HttpError } from '../errors.ts';
-import { stateOf } from '../request-state.ts';
 import type { VerifyToken } from '../tokens.ts';
 import { Admission } from './admission.ts';
-import { buildIdentifyApiKey } from './api-key-auth.ts';
-import { buildIdentifyBearer } from './bearer-auth.ts';
-import { type CallerKey, type Identify, type NoteCaller, toCaller, toTokenCaller } from './caller.ts';
+import { type CallerKey, type IdentifyCaller, toCaller, toTokenCaller } from './caller.ts';
+import { buildIdentifyBearer, buildIdentifyByKey, type FindCaller } from './key-auth.ts';
 import { buildRateLimits, type RefuseOver } from './rate-limits.ts';
 import { StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
@@ -77,24 +74,16 @@ export async function addAuth(
     stored.stop();
     await uses.stop();
   });
-  const note: NoteCaller = (request, hash) => {
-    try {
-      stateOf(request).caller = configured.get(hash) ?? stored.find(hash);
-      return undefined;
-    } catch (error) {
-      return error as HttpError;
-    }
-  };
-  const identifyBearer = await buildIdentifyBearer(app, note);
-
+  const find: FindCaller = (hash) => configured.get(hash) ?? stored.find(hash);
+  const identifyBearer = await buildIdentifyBearer(app, find);
   const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (verified) => toTokenCaller(verified, keyRate));
 
-  /** Shared by all operations, because each `Identify` caches keys. */
-  const identifies = new Map<KeyPlace, Identify>();
-  function identifyBy(place: KeyPlace): Identify {
+  /** Shared by all operations, because each caches keys. */
+  const identifies = new Map<KeyPlace, IdentifyCaller>();
+  function identifyBy(place: KeyPlace): IdentifyCaller {
     if (place.isToken && identifyToken) return identifyToken;
     if (place.in === 'bearer') return identifyBearer;
-    const identify = identifies.get(place) ?? buildIdentifyApiKey(place, note);
+    const identify = identifies.get(place) ?? buildIdentifyByKey(place, find);
     identifies.set(place, identify);
     return identify;
   }

@@ -22,12 +22,9 @@ export interface Caller extends KeyOwner {
   readonly logged: string;
 }
 
-/** Sets the request's caller to the owner of the key with this hash, if any. Returns an error while keys cannot be read; never throws. */
-export type NoteCaller = (request: FastifyRequest, hash: string) => HttpError | undefined;
-
-/** Sets the request's caller by the key in one place. `done` gets an error of the service, or the reason why a token was refused. */
-export type Identify = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
-type Identified = (failure?: HttpError, refused?: string) => void;
+/** Finds the caller by the key at one location. `done` gets it, or an error of the service, or the reason why a token was refused. */
+export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
+type Identified = (found: Caller | HttpError | undefined, refused?: string) => void;
 
 /** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;

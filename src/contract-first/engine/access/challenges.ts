@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
-import { buildKeyOf } from './sent-keys.ts';
+import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
 /** The places in which keys are sent, each once. */
 export const placesOf = (security: Requirement[]): KeyPlace[] => [
@@ -31,15 +31,16 @@ const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: sco
 
 /** A 401 has a challenge for each place (RFC 9110, section 11.6.1). */
 export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string, refused?: string): HttpError {
-  const isMissing = places.every((place) => !isSent(place, request));
-  const ways = [...new Set(places.map(toWay))].join(', or ');
+  const isMissing = places.every((place) => keyAt(place, request) === '');
+  const ways = [...new Set(places.map(wayOf))].join(', or ');
   const isTwice = /^bearer\s+bearer\s/i.test(request.headers.authorization ?? '');
   const hint = isTwice ? ' The word Bearer was sent twice.' : '';
   const why = refused === undefined ? '.' : `: ${refused}.`;
   const noun = nounOf(places);
   const message = isMissing ? `The ${noun} is missing: send ${ways}.` : `The ${noun} is not valid${why}${hint}`;
+  // A challenge has `error` only where a bearer key was sent (RFC 6750, section 3.1).
   const challenges = places.map((place) =>
-    toChallenge(place, realm, isBearerSent(place, request) ? invalid(place, refused) : {}),
+    toChallenge(place, realm, place.in === 'bearer' && keyAt(place, request) !== '' ? invalid(place, refused) : {}),
   );
   return new HttpError('unauthorized', message, {
     headers: { 'www-authenticate': [...new Set(challenges)].join(', ') },
@@ -52,36 +53,16 @@ export function forbidden(missing: string[], { place, scopes }: NeededKey, realm
   return new HttpError('forbidden', message, { headers: { 'www-authenticate': challenge } });
 }
 
-const WAYS: Record<KeyPlace['in'], (name: string) => string> = {
-  bearer: () => 'Authorization: Bearer <API_KEY>',
-  header: (name) => `${name}: <API_KEY>`,
-  query: (name) => `?${name}=<API_KEY>`,
-  basic: () => 'the API key as the password of basic authentication',
-  cookie: (name) => `the cookie ${name}=<API_KEY>`,
-};
-
-const toWay = ({ in: place, name, isToken }: KeyPlace) =>
-  isToken ? 'Authorization: Bearer <token>' : WAYS[place](name);
-
 function nounOf(places: KeyPlace[]): string {
   const nouns = new Set(places.map(({ isToken }) => (isToken ? 'token' : 'API key')));
   return [...nouns].join(' or ');
 }
 
-/** A challenge has `error` only where a bearer key was sent (RFC 6750, section 3.1). */
-const isBearerSent = ({ in: place }: KeyPlace, { headers }: FastifyRequest) =>
-  place === 'bearer' && /^bearer\s+\S/i.test(headers.authorization ?? '');
-
-const isSent = (place: KeyPlace, request: FastifyRequest) =>
-  place.in === 'bearer' ? isBearerSent(place, request) : buildKeyOf(place)(request) !== '';
-
-const SCHEMES: Partial<Record<KeyPlace['in'], string>> = { bearer: 'Bearer', basic: 'Basic' };
-
 /** No scheme is registered for API keys; ours says where to send them: `ApiKey realm="Store", in="header", name="X-Key"`. */
-function toChallenge({ in: place, name }: KeyPlace, realm: string, others: Record<string, string>): string {
-  const scheme = SCHEMES[place] ?? 'ApiKey';
-  const parameters = { realm: toQuotable(realm), ...(!SCHEMES[place] && { in: place, name }), ...others };
-  return `${scheme} ${Object.entries(parameters)
+function toChallenge(place: KeyPlace, realm: string, others: Record<string, string>): string {
+  const scheme = schemeOf(place);
+  const parameters = { realm: toQuotable(realm), ...(!scheme && { in: place.in, name: place.name }), ...others };
+  return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)
     .map(([key, value]) => `${key}="${value}"`)
     .join(', ')}`;
 }

@@ -60,7 +60,7 @@ export function buildLimiter(countWindow: WindowCounter): Limiter {
     if (!(counted instanceof Promise)) settle(counted);
     else {
       asking.set(id, share);
-      inTime(counted).then(settle, () => settle(countHere(id, window, amount) as WindowCount));
+      withTimeout(counted).then(settle, () => settle(countHere(id, window, amount) as WindowCount));
     }
   }
 
@@ -85,7 +85,7 @@ function pass(share: Share, now: number): Standing {
   return { isOver, left: share.granted + share.left, reset };
 }
 
-function inTime(counted: Promise<WindowCount>): Promise<WindowCount> {
+function withTimeout(counted: Promise<WindowCount>): Promise<WindowCount> {
   return Promise.race([counted, wait(COUNT_TIMEOUT, undefined, { ref: false }).then(() => Promise.reject(LATE))]);
 }
 

@@ -52,11 +52,10 @@ export class StoredKeys {
     return this.#salt;
   }
 
-  /** The caller whose key has this hash; undefined where none is valid. @throws HttpError while the keys cannot be read */
-  find(hash: string): Caller | undefined {
-    if (performance.now() - this.#readAt > this.#maxAge) {
-      throw new HttpError('unavailable', 'The API keys cannot be read now.');
-    }
+  /** The caller whose key has this hash; undefined where none is valid, an error while the keys cannot be read. */
+  find(hash: string): Caller | HttpError | undefined {
+    if (performance.now() - this.#readAt > this.#maxAge)
+      return new HttpError('unavailable', 'The API keys cannot be read now.');
     const caller = this.#callers.get(hash);
     return caller && Date.now() < caller.expiry ? caller : undefined;
   }

@@ -1,10 +1,10 @@
 /** Tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Claims } from '../../registered.ts';
+import { type Contract, ContractError } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
-import { stateOf } from '../request-state.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
-import type { Caller, Identify } from './caller.ts';
+import type { Caller, IdentifyCaller } from './caller.ts';
 
 /** How long a check may take, in milliseconds. */
 const VERIFY_TIMEOUT = 5000;
@@ -16,33 +16,25 @@ export function buildIdentifyToken(
   verify: VerifyToken<Claims>,
   toCaller: (verified: Verified<Claims>) => Caller,
   timeout = VERIFY_TIMEOUT,
-): Identify {
+): IdentifyCaller {
   return (request, _reply, done) => {
-    const state = stateOf(request);
-    state.caller = undefined;
     const [, token] = SENT.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined) {
-      done();
+      done(undefined);
       return;
     }
     const check = async () => {
       const result = await verify(token, request);
       return 'refused' in result ? result : toCaller(result);
     };
-    inTime(check, timeout).then(
-      (result) => {
-        if ('refused' in result) done(undefined, result.refused);
-        else {
-          state.caller = result;
-          done();
-        }
-      },
+    withTimeout(check, timeout).then(
+      (result) => ('refused' in result ? done(undefined, result.refused) : done(result)),
       (cause) => done(new HttpError('unavailable', 'The tokens cannot be checked now.', { cause })),
     );
   };
 }
 
-async function inTime<Result>(check: () => Promise<Result>, timeout: number): Promise<Result> {
+async function withTimeout<Result>(check: () => Promise<Result>, timeout: number): Promise<Result> {
   const late = new AbortController();
   const fail = () => Promise.reject(new Error('the token was not checked in time'));
   try {
@@ -50,4 +42,13 @@ async function inTime<Result>(check: () => Promise<Result>, timeout: number): Pr
   } finally {
     late.abort();
   }
+}
+
+/** @throws ContractError if tokens of another issuer are needed, and there is no `verifyToken` */
+export function checkTokens({ tokenSchemes }: Pick<Contract, 'tokenSchemes'>, verifyToken: unknown): void {
+  const unchecked = verifyToken === undefined ? tokenSchemes : [];
+  if (unchecked.length === 0) return;
+  throw new ContractError(
+    unchecked.map((name) => `security scheme ${name}: its tokens are not checked: write verifyToken in src/tokens.ts`),
+  );
 }

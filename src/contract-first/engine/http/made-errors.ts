@@ -10,13 +10,13 @@ export interface MadeError extends Pick<ErrorForm, 'type' | 'write'> {
 }
 
 /** `formOf` is undefined where the request has no operation. */
-export type MakeError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => MadeError;
+export type RenderError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => MadeError;
 
 const PLAIN = { type: 'application/json; charset=utf-8', write: JSON.stringify };
 const NO_TEXT = new Error('the body that it makes cannot be written');
 
 /** The client is answered even if the team's `errors.ts` fails. */
-export function buildMakeError(logger: Logger, formOfAll: ErrorFormOf): MakeError {
+export function buildRenderError(logger: Logger, formOfAll: ErrorFormOf): RenderError {
   return (failure, requestId, formOf = formOfAll) => {
     const { body } = failure;
     try {

@@ -21,7 +21,7 @@ import { Counts } from './log/counts.ts';
 import { buildToLogged, type ToLogged } from './log/logged-urls.ts';
 import { buildRequestIds, buildRequestObserver } from './log/request-log.ts';
 import { buildFastifyLog, type InitRequest, setLog } from './log/request-logger.ts';
-import { buildMakeError } from './made-errors.ts';
+import { buildRenderError } from './made-errors.ts';
 
 export interface HttpOptions {
   logger: Logger;
@@ -107,7 +107,7 @@ function buildHttpServer(options: HttpOptions): HttpServer {
   const initRequest = buildInitRequest(
     buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress }),
   );
-  const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
+  const makeError = buildRenderError(logger, buildErrorFormOf(options.toErrorBody));
   const nextRequestId = buildRequestIds();
   const bareHeaders = toBareHeaders(options.corsOrigins);
   const healthPaths = new Set<string | undefined>();

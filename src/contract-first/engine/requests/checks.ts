@@ -12,10 +12,9 @@ import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/j
 import { isRecursion } from '../schema/recursion.ts';
 import { mapSubschemas } from '../schema/subschemas.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
-import { buildToHeaders } from './header-values.ts';
-import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
+import { buildToHeaders, buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
 import { toDigest } from './request-digest.ts';
-import type { BuildIsValid } from './spelling.ts';
+import type { BuildIsValid } from './text-coercion.ts';
 
 /** A request that fits the contract: parameters and body have their types, and defaults are filled in. */
 export interface Accepted {
@@ -28,7 +27,7 @@ export interface Accepted {
   digest?: string;
 }
 
-export interface Refused {
+export interface RequestProblems {
   problems: Problem[];
 }
 
@@ -42,7 +41,7 @@ export interface SentRequest {
 }
 
 /** The parameters of `sent` are not changed. Its body becomes part of the result, with bigints and defaults put into it. */
-export type CheckRequest = (sent: SentRequest) => Accepted | Refused;
+export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 
 /** The headers of operations that declare none. */
 const NONE: Values = Object.freeze({});

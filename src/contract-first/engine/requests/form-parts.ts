@@ -20,7 +20,7 @@ import { int64sOf, int64sUnder } from '../schema/int64-map.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isRepeated, kindOfPart, partOf } from './form-fields.ts';
 import type { Values } from './parameter-values.ts';
-import { buildToValue, parseInner, REPEATED } from './spelling.ts';
+import { buildToValue, parseInner, REPEATED } from './text-coercion.ts';
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
@@ -39,10 +39,10 @@ export interface FormFile<Name = string> {
   content: Bytes;
 }
 
-export type Part = FormField | FormFile;
+export type FormPart = FormField | FormFile;
 
 /** The parts in the order of arrival. @throws HttpError for an invalid part, and at the end if a required part is missing */
-export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<Part>;
+export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormPart>;
 
 /** The memory that the fields of one form may take, files excepted, and the overhead of each field, in bytes. */
 const MAX_FIELDS = 1024 * 1024;
@@ -53,7 +53,7 @@ const MAX_ITEMS = 1000;
 const HEADERS = { headerPairs: 20, headerSize: 8192 };
 
 /** Checks a part, and adds its value to `given`. @throws HttpError */
-type Take = (part: Part, given: Values) => void;
+type Take = (part: FormPart, given: Values) => void;
 
 export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
   const takes = new Map<string, Take>();
@@ -86,7 +86,7 @@ interface Form {
   charset: string | undefined;
 }
 
-async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<Part> {
+async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<FormPart> {
   const given: Values = new NullProtoObject();
   // Busboy emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
@@ -130,7 +130,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
     busboy.destroy(failure as HttpError);
   }
 
-  function add(toPart: () => Part, stream?: Readable): void {
+  function add(toPart: () => FormPart, stream?: Readable): void {
     try {
       const part = toPart();
       const take = takes.get(part.name);
@@ -250,7 +250,7 @@ function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOpt
   const isValid = (value: unknown) => check(value) === undefined;
   const read = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
   const toBigints = buildToBigints(kind === 'json' ? placeOfPart : undefined);
-  const toValue = (taken: Part) => {
+  const toValue = (taken: FormPart) => {
     if ('value' in taken) return read ? read(taken.value as string) : toJson(taken.value as string, name);
     if (!isAmong(types, taken.contentType)) throw invalidPart(name, 'type', `must be of type ${types.join(' or ')}`);
     return true;

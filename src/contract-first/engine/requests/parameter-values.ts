@@ -1,4 +1,4 @@
-/** Converts the parameters of a path or query from text to the types of their schemas. */
+/** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
 import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
@@ -7,7 +7,7 @@ import type { Schema } from '../schema/json.ts';
 import { isSimple, itemsOf, typesOf } from '../schema/value-types.ts';
 import { SEPARATORS, toJoined, toJoinedPart } from './joined-items.ts';
 import { buildFindField, hasFields } from './object-values.ts';
-import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './spelling.ts';
+import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './text-coercion.ts';
 
 /** Texts by name, as Fastify parses them: a name that was sent several times has an array. */
 export type Texts = Record<string, string | string[]>;
@@ -27,7 +27,7 @@ type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown
 /** Text that does not fit its schema stays text, and so do unknown parameters: the check refuses both later. */
 export function buildToValues(
   { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
-  place: 'path' | 'query',
+  place: 'path' | 'query' | 'header',
   buildIsValid: BuildIsValid,
 ): ToValues {
   const own = parameters.filter((parameter) => parameter.in === place);
@@ -66,6 +66,8 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
   if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
   const toItem = buildToValue(itemsOf(schema) as Schema, int64s.rest?.isInt64 === true, buildIsValid);
   if (writing === 'repeated') return buildReadRepeated(parameter, toItem, buildIsValid);
+  // A list in headers may have several lines, and its empty items are ignored (RFC 9110, sections 5.3 and 5.6.1).
+  if (place === 'header') return (given) => [given].flat().flatMap(toListItems).map(toItem);
   if (place === 'path') {
     const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);
     return (_given, _problems, { url }) => toJoinedPart(url as string, fromEnd).map(toItem);
@@ -77,6 +79,8 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
     return toJoined(url as string, name, separator).map(toItem);
   };
 }
+
+const toListItems = (line: string) => line.split(',').flatMap((item) => item.trim() || []);
 
 /** A parameter that was sent once may be a single value, if the schema allows one beside an array. */
 function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, buildIsValid: BuildIsValid): Read {
@@ -104,5 +108,25 @@ function buildReadOne(at: string, toValue: ToValue): (given: string | string[], 
     if (!Array.isArray(given)) return toValue(given);
     problems.push(problemAt(at, ...REPEATED));
     return toValue(given[0] as string);
+  };
+}
+
+/** Returns the values of header parameters, and adds those that were sent more than once to `problems`. */
+export type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
+
+/** Reads `rawHeaders`: in Node's object of headers, a second line of a name is dropped, or joined to the first. */
+export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
+  const names = new Map(parameters.map(({ name }) => [name.toLowerCase(), name]));
+  const toValues = buildToValues({ path: '', parameters }, 'header', buildIsValid);
+  return (headers, raw, problems) => {
+    const texts = new NullProtoObject() as Texts;
+    let isSent = false;
+    for (const lower of names.keys()) isSent ||= lower in headers;
+    for (let index = 0; isSent && index < raw.rawHeaders.length; index += 2) {
+      const name = names.get((raw.rawHeaders[index] as string).toLowerCase());
+      const line = raw.rawHeaders[index + 1] as string;
+      if (name !== undefined) texts[name] = name in texts ? [texts[name] as string, line].flat() : line;
+    }
+    return toValues(texts, problems, raw);
   };
 }

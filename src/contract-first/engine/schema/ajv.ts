@@ -6,9 +6,9 @@ import { contains, untilMaxErrors } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
 import { type CanonicalKeys, equals } from './equality.ts';
 import { type Fault, toFaults } from './faults.ts';
-import type { AtEnd, Functions } from './functions.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
+import type { AtEnd, ValidatorCache } from './validator-cache.ts';
 
 /** Validates schemas of all contracts: otherwise each ajv instance would compile the meta-schema again. */
 let ofSchemas: Ajv2020 | undefined;
@@ -29,7 +29,7 @@ export interface SchemaSource {
 
 /** State of one validation, forgotten at its end. */
 export interface Run {
-  functions: Functions;
+  functions: ValidatorCache;
   keys: CanonicalKeys;
   atEnd: AtEnd;
 }

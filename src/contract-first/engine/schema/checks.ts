@@ -3,12 +3,12 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
 import { buildAjv, type Run, type SchemaSource } from './ajv.ts';
 import { CanonicalKeys } from './equality.ts';
-import { type AtEnd, type Compiler, Functions } from './functions.ts';
 import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { Refuse, Schema } from './json.ts';
-import { buildPrepare } from './prepared.ts';
+import { buildRewriteForAjv } from './prepared.ts';
 import { toProblems } from './problems.ts';
 import { subschemasOf } from './subschemas.ts';
+import { type AtEnd, type Compiler, ValidatorCache } from './validator-cache.ts';
 
 export interface CheckOptions {
   /** The name of the value in problems of the schema: with `request`, a fault is at `request.body.name`. */
@@ -63,13 +63,13 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   let made: Ajv2020 | undefined;
   const atEnd: AtEnd = [];
   const compiler: Compiler = {
-    prepare: buildPrepare({ fillsDefaults, isStrict: source.isStrict }),
+    rewriteForAjv: buildRewriteForAjv({ fillsDefaults, isStrict: source.isStrict }),
     compile: (prepared) => {
       made ??= buildAjv(source, fillsDefaults, run);
       return made.compile(prepared);
     },
   };
-  const functions = new Functions(compiler, atEnd);
+  const functions = new ValidatorCache(compiler, atEnd);
   const run: Run = { functions, keys: new CanonicalKeys(atEnd), atEnd };
   const functionOf = (schema: Schema, int64s: Int64Map) => functions.of({ schema, int64s, isTried: false });
   const compileOwn: Compile = (schema, int64s) => {

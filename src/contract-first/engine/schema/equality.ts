@@ -1,6 +1,6 @@
 /** ajv keywords that compare whole values (JSON Schema 2020-12, Core, section 4.2.2) in linear time. */
 import { _, type KeywordDefinition } from 'ajv/dist/2020.js';
-import type { AtEnd } from './functions.ts';
+import type { AtEnd } from './validator-cache.ts';
 
 /** Replaces `enum` and `const` with objects or large numbers: ajv's own know no bigint, and no objects without a prototype. */
 export const equals: KeywordDefinition = {

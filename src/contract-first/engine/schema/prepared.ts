@@ -1,6 +1,5 @@
 /** Rewrites a schema for ajv, with our own keywords where ajv's have no bigint, or take more than linear time. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { type Int64Map, int64sOf, int64sUnder } from './int64-map.ts';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
@@ -8,6 +7,7 @@ import { ANNOTATION } from './keys.ts';
 import { isRecursion } from './recursion.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
 import { mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
+import type { Compiler } from './validator-cache.ts';
 
 /** Keywords whose schemas apply to any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
@@ -61,14 +61,14 @@ export interface Filling {
   isStrict: boolean | undefined;
 }
 
-export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['prepare'] {
-  return function prepare(part, call) {
+export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compiler['rewriteForAjv'] {
+  return function rewriteForAjv(part, call) {
     const { schema, int64s, isTried } = part;
     if (typeof schema === 'boolean') return schema;
     const largest = sizeOf(schema) > HUGE ? LARGEST_OF_HUGE : LARGEST;
     const inside = (schema: Schema, keyword: string, int64s: Int64Map): Schema => {
       const own = { schema, int64s, isTried: isTried || (fillsDefaults && TRIED.includes(keyword)) };
-      return isLarge(schema, largest) ? call(own) : prepare(own, call);
+      return isLarge(schema, largest) ? call(own) : rewriteForAjv(own, call);
     };
     const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
       const made = inside(subschema, keyword, int64sUnder(int64s, keyword, name));

@@ -1,6 +1,6 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
-import { checkTokens } from '../../engine/access/token-checks.ts';
+import { checkTokens } from '../../engine/access/token-auth.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadServed } from '../../opening.ts';
 import type { Service } from '../../service.ts';

@@ -7,7 +7,7 @@ import { HttpError } from '../../errors.ts';
 import type { ToAddress } from '../client-address.ts';
 import { isFaultilyFramed, toMalformed } from '../errors/malformed.ts';
 import type { Counts } from '../log/counts.ts';
-import type { MakeError } from '../made-errors.ts';
+import type { RenderError } from '../made-errors.ts';
 import { answerHalfClosed, stopParsing } from '../node-internals.ts';
 import { linger } from './closing.ts';
 import { Connection, connectionOf, type Stop } from './connection.ts';
@@ -29,7 +29,7 @@ export interface ConnectionsOptions {
   counts: Counts;
   logger: Logger;
   nextRequestId: () => string;
-  makeError: MakeError;
+  makeError: RenderError;
   toAddress: ToAddress;
   /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
   bareHeaders: Readonly<Record<string, string>>;

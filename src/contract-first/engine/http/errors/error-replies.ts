@@ -5,7 +5,7 @@ import type { ErrorFormOf } from '../../error-body.ts';
 import type { ErrorCode, HttpError } from '../../errors.ts';
 import { stateOf } from '../../request-state.ts';
 import { addOwnHeaders } from '../every-request.ts';
-import type { MakeError } from '../made-errors.ts';
+import type { RenderError } from '../made-errors.ts';
 import { describe, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
 /** The statuses whose replies have a challenge. */
@@ -40,7 +40,7 @@ const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Builds the function for Fastify's option `frameworkErrors` and its error handlers. */
-export function buildSendError(logger: Logger, makeError: MakeError): SendError {
+export function buildSendError(logger: Logger, makeError: RenderError): SendError {
   return (thrown, request, reply) => {
     const state = stateOf(request);
     const isSecond = state.errorCode !== undefined;

@@ -12,7 +12,7 @@ import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 
 /** A schema in its place within another. */
-export interface Part {
+export interface SchemaPart {
   schema: Schema;
   int64s: Int64Map;
   /** Whether the value need not fit it, as in `anyOf`: then no defaults are filled in. */
@@ -22,7 +22,7 @@ export interface Part {
 /** Rewrites a schema for ajv, and compiles it. */
 export interface Compiler {
   /** Replaces each part that has a function of its own by the result of `call`. */
-  prepare: (part: Part, call: (part: Part) => Schema) => Schema;
+  rewriteForAjv: (part: SchemaPart, call: (part: SchemaPart) => Schema) => Schema;
   compile: (prepared: Schema) => ValidateFunction;
 }
 
@@ -40,14 +40,14 @@ export type AtEnd = (() => void)[];
 export interface SchemaFunction extends Partial<Outcome> {
   /** Called by ajv. Sets `errors` and `evaluated`, as ajv's own functions do. */
   (...args: Parameters<ValidateFunction>): boolean;
-  part: Part;
+  part: SchemaPart;
   number: number;
   /** Known when it is prepared. */
   calls: Set<SchemaFunction>;
   check: ValidateFunction | undefined;
 }
 
-export class Functions {
+export class ValidatorCache {
   readonly #compiler: Compiler;
   readonly #known: SchemaFunction[] = [];
   readonly #ofSchemas = { tried: new Map<Schema, OfMaps>(), sure: new Map<Schema, OfMaps>() };
@@ -73,7 +73,7 @@ export class Functions {
   };
 
   /** The function of a schema in its place, which is not looked into. */
-  of({ schema, int64s, isTried }: Part): SchemaFunction {
+  of({ schema, int64s, isTried }: SchemaPart): SchemaFunction {
     const target = targetOf(schema);
     const own = target ? int64sOf(target) : int64s;
     return this.#at({ schema: target ?? schema, int64s: withoutEmpty(own), isTried });
@@ -81,7 +81,7 @@ export class Functions {
 
   /** Compiles the function, but not those that it calls. Equal ones share the result. @throws Error if it cannot be compiled */
   compile(made: SchemaFunction, prepared?: Schema): ValidateFunction {
-    made.check ??= this.#compile(made, prepared ?? this.#prepare(made));
+    made.check ??= this.#compile(made, prepared ?? this.#rewriteForAjv(made));
     return made.check;
   }
 
@@ -119,7 +119,7 @@ export class Functions {
   /** Compiles it after the functions that it calls: equal ones have one number then, so that equal callers are found, too. */
   #step(next: SchemaFunction): void {
     if (next.check) return;
-    const prepared = this.#prepare(next);
+    const prepared = this.#rewriteForAjv(next);
     const isEntered = this.#entered.has(next);
     this.#entered.add(next);
     const inner = [...next.calls].filter((called) => !called.check && !this.#entered.has(called));
@@ -136,7 +136,7 @@ export class Functions {
     return check;
   }
 
-  #at(part: Part): SchemaFunction {
+  #at(part: SchemaPart): SchemaFunction {
     const { schema, int64s, isTried } = part;
     const ofSchemas = this.#ofSchemas[isTried ? 'tried' : 'sure'];
     const ofMaps: OfMaps = ofSchemas.get(schema) ?? new Map();
@@ -146,15 +146,15 @@ export class Functions {
     return made;
   }
 
-  #prepare(made: SchemaFunction): Schema {
-    return this.#compiler.prepare(made.part, (part) => {
+  #rewriteForAjv(made: SchemaFunction): Schema {
+    return this.#compiler.rewriteForAjv(made.part, (part) => {
       const called = this.#known[this.of(part).number] as SchemaFunction;
       made.calls.add(called);
       return { function: called.number };
     });
   }
 
-  #add(part: Part): SchemaFunction {
+  #add(part: SchemaPart): SchemaFunction {
     const outcomes = new Map<unknown, Outcome>();
     const run = (...args: Parameters<ValidateFunction>): Outcome => {
       const check = this.compile(made);

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap';
 import { findInt64s } from '../../../src/contract-first/contract/schema/int64-checks.ts';
 import { buildResolve } from '../../../src/contract-first/contract/schema/references.ts';
 import { buildChecks, type CheckOptions } from '../../../src/contract-first/engine/schema/checks.ts';
-import { type Compiler, Functions } from '../../../src/contract-first/engine/schema/functions.ts';
-import { buildPrepare } from '../../../src/contract-first/engine/schema/prepared.ts';
+import { buildRewriteForAjv } from '../../../src/contract-first/engine/schema/prepared.ts';
+import { type Compiler, ValidatorCache } from '../../../src/contract-first/engine/schema/validator-cache.ts';
 import type { Json } from '../../any-json.ts';
 
 const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });
@@ -152,16 +152,16 @@ t.test('a first call looks at no schema that its value does not have, and a step
     ([inner, ...others]) => [large({ inner }), inner, ...others],
     [object({ end: string })],
   );
-  const prepare = buildPrepare({ fillsDefaults: false, isStrict: false });
+  const rewriteForAjv = buildRewriteForAjv({ fillsDefaults: false, isStrict: false });
   let looked = 0;
   const compiler: Compiler = {
-    prepare: (...args) => {
+    rewriteForAjv: (...args) => {
       looked += 1;
-      return prepare(...args);
+      return rewriteForAjv(...args);
     },
     compile: () => Object.assign((_value: unknown): _value is unknown => true, { schema: {}, schemaEnv: {} as Json }),
   };
-  const functions = new Functions(compiler, []);
+  const functions = new ValidatorCache(compiler, []);
   const [schema] = schemas;
   functions.compile(functions.of({ schema, int64s: findInt64s(schema, '', t.fail), isTried: false }));
   t.equal(looked, 1);

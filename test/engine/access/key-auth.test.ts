@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildVerified } from '../../../src/contract-first/engine/access/sent-keys.ts';
+import { buildVerified } from '../../../src/contract-first/engine/access/key-auth.ts';
 
 t.test('of a valid key that is sent in many spellings, few and short ones are remembered', (t) => {
   const verified = buildVerified();

@@ -1,0 +1,67 @@
+/** Where clients send keys: how a key is found at each location, and in which words a client is asked for it. */
+import type { FastifyRequest } from 'fastify';
+import type { KeyPlace } from '../contract/contract.ts';
+
+interface KeyLocation {
+  /** The scheme of authentication (RFC 9110, section 11.1); none is registered for keys in a header, the query or a cookie. */
+  scheme?: string;
+  /** How to send a key there. */
+  way: (name: string) => string;
+  /** Anything but text counts as no key: one that was sent several times, for example. */
+  find: (request: FastifyRequest, name: string) => unknown;
+}
+
+const LOCATIONS: Record<KeyPlace['in'], KeyLocation> = {
+  bearer: {
+    scheme: 'Bearer',
+    way: () => 'Authorization: Bearer <API_KEY>',
+    find: ({ headers }) => /^bearer\s+(\S.*)/i.exec(headers.authorization ?? '')?.[1],
+  },
+  basic: {
+    scheme: 'Basic',
+    way: () => 'the API key as the password of basic authentication',
+    find: ({ headers }) => toPassword(headers.authorization ?? ''),
+  },
+  header: { way: (name) => `${name}: <API_KEY>`, find: ({ headers }, name) => headers[name.toLowerCase()] },
+  query: {
+    way: (name) => `?${name}=<API_KEY>`,
+    find: ({ query }, name) => (query as Record<string, unknown>)[name],
+  },
+  cookie: {
+    way: (name) => `the cookie ${name}=<API_KEY>`,
+    find: ({ headers }, name) => cookieOf(headers.cookie ?? '', name),
+  },
+};
+
+export const schemeOf = (place: KeyPlace): string | undefined => LOCATIONS[place.in].scheme;
+
+export const wayOf = ({ in: location, name, isToken }: KeyPlace): string =>
+  isToken ? 'Authorization: Bearer <token>' : LOCATIONS[location].way(name);
+
+/** The key that was sent at this location; empty where there is none. */
+export function keyAt({ in: location, name }: KeyPlace, request: FastifyRequest): string {
+  const sent = LOCATIONS[location].find(request, name);
+  return typeof sent === 'string' ? sent : '';
+}
+
+/** The password of basic authentication (RFC 7617), or the user name where there is no password. */
+function toPassword(authorization: string): string {
+  const [, encoded = ''] = /^basic +(\S+)$/i.exec(authorization) ?? [];
+  const [name = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':');
+  return password.join(':') || name;
+}
+
+/** RFC 6265, section 5.4. */
+function cookieOf(header: string, name: string): string | undefined {
+  const values = header.split(/; */).filter((pair) => pair.startsWith(`${name}=`));
+  return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined;
+}
+
+/** Removes checked keys from the query: they are not parameters. Undefined where no key is sent in the query. */
+export function takeFromQuery(places: KeyPlace[]): ((request: FastifyRequest) => void) | undefined {
+  const names = places.filter((place) => place.in === 'query').map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  return ({ query }) => {
+    for (const name of names) delete (query as Record<string, unknown>)[name];
+  };
+}
