@@ -1,3 +1,5 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { type Edit, edited } from '../edited-contract.ts';
 import { copyProject, generate, readCopied } from './project-copy.ts';
@@ -64,3 +66,82 @@ t.test(
     t.end();
   },
 );
+
+t.test('a schema that is nothing but itself is refused in one line, and nothing is written', async (t) => {
+  const contract = edited(({ schemas, NewPet }) => {
+    schemas.Nickname = { allOf: [{ $ref: '#/components/schemas/Nickname' }] };
+    NewPet.properties.nickname = { $ref: '#/components/schemas/Nickname' };
+  });
+  const folder = copyProject(t, contract);
+  const generated = readCopied(folder, 'src/generated/contract.ts');
+  const { status, stderr } = generate(folder);
+  t.equal(status, 1);
+  t.match(
+    stderr,
+    /^openapi\/petstore\.yaml:1:\d+: operation createPet: body\.nickname: its schema is nothing but itself\n$/,
+  );
+  t.equal(readCopied(folder, 'src/generated/contract.ts'), generated, 'nothing is written');
+});
+
+t.test('a pattern that could stop the server is refused, and nothing is written', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(({ NewPet }) => (NewPet.properties.nickname = { type: 'string', pattern: '^(a+)+$', writeOnly: true })),
+  );
+  const { status, stderr } = generate(folder, '--check');
+  t.equal(status, 1);
+  t.match(stderr, /^openapi\/petstore\.yaml:1:\d+: operation createPet: the pattern \^\(a\+\)\+\$ takes so long .*\n$/);
+});
+
+t.test('a handler is imported from the file of its operationId, in kebab-case too', async (t) => {
+  const yaml = edited(({ listPets, getPet }) => {
+    listPets.operationId = 'list-pets';
+    getPet['x-successor'] = 'list-pets';
+  });
+  const folder = copyProject(t, yaml);
+  const { status, stderr } = generate(folder);
+  t.equal(status, 0, stderr);
+  t.match(stderr, /^operation list-pets has no handlers\/list-pets\.ts$/m);
+  const map = readCopied(folder, 'src/generated/handlers.ts');
+  t.match(map, "import list$petsHandler from '../../handlers/list-pets.ts';");
+  t.match(map, "  'list-pets': list$petsHandler,");
+});
+
+t.test('another domain is found in its own folder, in place of one that is gone', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(() => {}),
+  );
+  renameSync(join(folder, 'src/pets'), join(folder, 'src/animals'));
+  const stale = generate(folder, '--check');
+  t.equal(stale.status, 1);
+  t.match(stale.stderr, /^src\/generated\/domain\.ts is stale: run `npm run generate`/);
+  const { status, stderr } = generate(folder);
+  t.equal(status, 0, stderr);
+  t.match(readCopied(folder, 'src/generated/domain.ts'), "import { pets } from '../animals/domain.ts';");
+});
+
+t.test('migrations that a start would refuse are named', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(() => {}),
+  );
+  writeFileSync(join(folder, 'src/pets/migrations/sqlite/0003-more.sql'), 'SELECT 1');
+  const gap = generate(folder);
+  t.equal(gap.status, 1);
+  t.equal(
+    gap.stderr,
+    'A start on sqlite would be refused: pets/0003-more.sql must begin with 0002-, the next number\n',
+  );
+  renameSync(
+    join(folder, 'src/pets/migrations/sqlite/0003-more.sql'),
+    join(folder, 'src/pets/migrations/sqlite/0002-more.sql'),
+  );
+  writeFileSync(join(folder, 'src/pets/migrations/postgres/0002-more.sql'), 'SELECT 1; COMMIT; BEGIN');
+  const control = generate(folder, '--check');
+  t.equal(control.status, 1);
+  t.equal(
+    control.stderr,
+    'A start on postgres would be refused: pets/0002-more.sql has COMMIT, and all migrations run in one transaction\n',
+  );
+});

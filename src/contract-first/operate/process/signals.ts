@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 
 /** The signals that ask for a stop, from a terminal, a supervisor, or nodemon. */
-export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /** Ctrl-C on `npm start` arrives twice, from the terminal and from npm: within this time, in milliseconds, both count as one. */
 const SAME = 500;
