@@ -489,6 +489,14 @@ t.test('each operation that uses a component which cannot be resolved is refused
   t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
 });
 
+t.test('an example may have a field $id, which names no schema', async (t) => {
+  const { file } = edited(t, ({ components }) => {
+    const examples = ['$id', '$anchor', '$schema'].flatMap((name) => [{ [name]: 'first' }, { [name]: 'first' }]);
+    components.schemas.Pet.properties.tags = { type: 'object', additionalProperties: { type: 'object', examples } };
+  });
+  t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
+});
+
 t.test('a security scheme that no operation uses may be of any kind', async (t) => {
   const { file } = edited(t, ({ components }) => (components.securitySchemes.mutual = { type: 'mutualTLS' }));
   t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
