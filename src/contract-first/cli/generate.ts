@@ -76,6 +76,10 @@ async function generate(path: string): Promise<Outcome> {
   const { checkOperations } = await import('../contract/checks/checked-operations.ts');
   const { domain, toErrorBody, verifyToken } = await loadOwnParts();
   const { describeUndeclared } = await import('../contract/checks/own-replies.ts');
+  const { describeUnknownCodes } = await import('../contract/checks/own-errors.ts');
+  // A service without collections cannot declare any.
+  const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract) : [];
+  if (unknown.length > 0) throw new ContractError(unknown);
   // Refuses what the server would refuse at its start, in the same words.
   const slow = describeSlowPatterns(contract);
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
