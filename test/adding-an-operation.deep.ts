@@ -116,7 +116,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     t.equal(stale.code, 1);
     t.match(stale.output, /^src\/generated\/contract\.ts is stale: run `npm run generate`/m);
     const generated = await run(folder, 'npm run generate').ended;
-    t.equal(generated.code, 0);
+    t.equal(generated.code, 1, 'the handler is missing');
     const missing = await run(folder, 'npm start').ended;
     t.equal(missing.code, 1);
     t.notMatch(missing.output, 'stale');

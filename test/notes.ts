@@ -73,7 +73,7 @@ function toDomain(folder: string, { fields = {}, migrations = [] }: Version): An
 }
 
 const header = (name: string, more: Json = {}) => ({ name, in: 'header', schema: { type: 'string' }, ...more });
-const KEY = header('Idempotency-Key', { 'x-kept-hours': 24 });
+const KEY = header('Idempotency-Key', { 'x-idempotency-hours': 24 });
 const STRING = { type: 'string', minLength: 1, pattern: '^[^\\x00]*$' };
 const content = (schema: Json) => ({ content: { 'application/json': { schema } } });
 const NOTE = {

@@ -20,7 +20,7 @@ const toYaml = (schema: Json) =>
   withPaths({
     '/outputs': {
       post: operation('addOutput', {
-        parameters: [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-kept-hours': 24 }],
+        parameters: [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': 24 }],
         requestBody: { content: { 'application/json': { schema: {} } } },
         responses: { '200': { content: { 'application/json': { schema } } } },
       }),

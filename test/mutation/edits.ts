@@ -217,7 +217,7 @@ export const EDITS = {
     in: (value) => [['path', 'query', 'header', 'cookie'].filter((place) => place !== value)],
     required: flag,
     'x-opaque': removed,
-    'x-kept-hours': extension,
+    'x-idempotency-hours': extension,
     example: broken,
   },
   body: {

@@ -35,7 +35,7 @@ t.test('each edit is noticed by the first check that can', async (t) => {
   const expected: [by: Row['by'], place: string, edit: string][] = [
     ['start', 'paths./pets.get', 'operationId changed'],
     ['tests', 'components.schemas.PetName', 'format added: no-such-format'],
-    ['diff', 'paths./pets.post.parameters.Idempotency-Key', 'x-kept-hours removed'],
+    ['diff', 'paths./pets.post.parameters.Idempotency-Key', 'x-idempotency-hours removed'],
     ['start', 'paths./pets.post.parameters.Idempotency-Key', 'name changed'],
     ['compile', 'paths./pets.get.parameters.limit', 'name changed'],
     ['compile', 'components.schemas.Pet', 'changed: properties extra'],
@@ -54,7 +54,7 @@ t.test('each edit is noticed by the first check that can', async (t) => {
     ['tests', 'paths./pets.post', 'security changed: {"bearerAuth":["pets:write"]} removed'],
     ['lint', 'components.examples.PetNotFound', 'value changed'],
     ['diff', 'components.headers.Sunset', 'required changed'],
-    ['diff', 'paths./pets.post.parameters.Idempotency-Key', 'x-kept-hours lowered'],
+    ['diff', 'paths./pets.post.parameters.Idempotency-Key', 'x-idempotency-hours lowered'],
   ];
   const mutants = expected.map(([, place, edit]) => mutant(place, edit));
   const rows = await judge(mutants, ours);

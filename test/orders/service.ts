@@ -64,7 +64,7 @@ export const YAML = withPaths(
       post: answering(
         'placeOrder',
         {
-          parameters: [header('Idempotency-Key', { 'x-kept-hours': 24 })],
+          parameters: [header('Idempotency-Key', { 'x-idempotency-hours': 24 })],
           requestBody: { required: true, content: content('NewOrder') },
           responses: {
             '201': { headers: REPLAYED, content: content('Order') },

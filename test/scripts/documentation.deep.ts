@@ -64,7 +64,7 @@ const header = (name: string, more: Json = {}) => ({ name, in: 'header', schema:
 const FAILURE = { $ref: '#/components/responses/Failure' };
 const failures = (...statuses: number[]) => Object.fromEntries(statuses.map((status) => [status, FAILURE]));
 const NUMBER = { name: 'number', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
-const KEY = header('Idempotency-Key', { 'x-kept-hours': 24 });
+const KEY = header('Idempotency-Key', { 'x-idempotency-hours': 24 });
 
 /** The contract of the orders, with the operations that the papers add. */
 const CONTRACT = edited(({ paths, schemas }) => {

@@ -100,7 +100,7 @@ t.test('a handler is imported from the file of its operationId, in kebab-case to
   });
   const folder = copyProject(t, yaml);
   const { status, stderr } = generate(folder);
-  t.equal(status, 0, stderr);
+  t.equal(status, 1, stderr);
   t.match(stderr, /^operation list-pets has no handlers\/list-pets\.ts$/m);
   const map = readCopied(folder, 'src/generated/handlers.ts');
   t.match(map, "import list$petsHandler from '../../handlers/list-pets.ts';");
@@ -143,5 +143,20 @@ t.test('migrations that a start would refuse are named', async (t) => {
   t.equal(
     control.stderr,
     'A start on postgres would be refused: pets/0002-more.sql has COMMIT, and all migrations run in one transaction\n',
+  );
+});
+
+t.test('a code of the contract that no collection declares is named, with what to write', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(() => {}),
+  );
+  const file = join(folder, 'src/pets/domain.ts');
+  writeFileSync(file, readCopied(folder, 'src/pets/domain.ts').replace(/^ {2}errors: .*\n/m, ''));
+  const { status, stderr } = generate(folder);
+  t.equal(status, 1);
+  t.match(
+    stderr,
+    /^openapi\/petstore\.yaml:1:\d+: schema Error: field code: pet_not_found has no status: give the description of a collection errors: \{ pet_not_found: \{ status: 404 \} \}\n$/,
   );
 });

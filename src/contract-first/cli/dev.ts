@@ -90,7 +90,8 @@ const host = ts.createWatchCompilerHost(
   (_status, _newLine, _options, errors) => {
     errorCount = errors;
     if (errors) reportErrors(errors);
-    else if (errors === 0) restartSoon();
+    // A handler that was missing may be there now.
+    else if (errors === 0) (isBroken ? generateSoon : restartSoon)();
   },
 );
 

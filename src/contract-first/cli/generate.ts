@@ -1,6 +1,6 @@
 /**
- * Writes the files that are generated from the contract, and names missing handlers. With `--check`, it fails if the committed files
- * are stale or a handler is missing.
+ * Writes the files that are generated from the contract, and names missing handlers. It fails if a handler is missing; with
+ * `--check`, also if the committed files are stale.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
@@ -43,9 +43,9 @@ async function run(): Promise<number> {
   let path = '';
   try {
     path = findContract();
-    const problems = await generate(path);
-    for (const problem of problems) console.error(toPrintable(problem));
-    return isCheck && problems.length > 0 ? 1 : 0;
+    const { notes, unmatched = [] } = await generate(path);
+    for (const problem of [...notes, ...unmatched]) console.error(toPrintable(problem));
+    return unmatched.length > 0 || (isCheck && notes.length > 0) ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
     else
@@ -55,10 +55,17 @@ async function run(): Promise<number> {
   }
 }
 
-/** Returns the names of stale or missing files. @throws ContractError or OperatorError */
-async function generate(path: string): Promise<string[]> {
+interface Outcome {
+  /** What is not declared, and, with `--check`, which files are stale: only then they fail. */
+  notes: string[];
+  /** Operations without a handler, and handlers without an operation: no server would start. */
+  unmatched?: string[];
+}
+
+/** @throws ContractError or OperatorError */
+async function generate(path: string): Promise<Outcome> {
   const isOther = isCheck && describeOtherVersion();
-  if (isOther) return [isOther];
+  if (isOther) return { notes: [isOther] };
   mkdirSync('src/generated', { recursive: true });
   const contract = await loadContract(path);
   const write = buildWrite(path);
@@ -68,11 +75,15 @@ async function generate(path: string): Promise<string[]> {
     ...write('writing', buildWriting(SOURCE, path)),
     ...write('register', buildRegister(present)),
   ];
-  if (staleDomain.length > 0) return staleDomain;
+  if (staleDomain.length > 0) return { notes: staleDomain };
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { checkOperations } = await import('../contract/checks/checked-operations.ts');
   const { domain, toErrorBody, verifyToken } = await loadOwnParts();
   const { describeUndeclared } = await import('../contract/checks/own-replies.ts');
+  const { describeUnknownCodes } = await import('../contract/checks/own-errors.ts');
+  // A service without collections cannot declare any.
+  const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract) : [];
+  if (unknown.length > 0) throw new ContractError(unknown);
   // Refuses what the server would refuse at its start, in the same words.
   const slow = describeSlowPatterns(contract);
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
@@ -82,7 +93,7 @@ async function generate(path: string): Promise<string[]> {
     console.error(toPrintable(`warning: ${warning}`));
   for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
-  const problems = [
+  const notes = [
     ...describeUndeclared(contract),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
@@ -90,8 +101,7 @@ async function generate(path: string): Promise<string[]> {
   ];
   const handlers = (existsSync('handlers') ? readdirSync('handlers') : []).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
-  const unmatched = describeUnmatched([...contract.operations.keys()], names);
-  return [...problems, ...unmatched];
+  return { notes, unmatched: describeUnmatched([...contract.operations.keys()], names) };
 }
 
 /** @throws OperatorError that names the files of migrations that a start would refuse */
@@ -110,10 +120,10 @@ function buildWrite(contract: string): (name: string, made: Source) => string[] 
   return (name, made) => {
     const path = `src/generated/${name}.ts`;
     const text = toHeader(contract) + made.text;
-    if (!isCheck) writeFileSync(path, text);
-    else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
-      return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
-    }
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) return [];
+    if (isCheck) return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
+    // Only then: watchers of the file would generate again.
+    writeFileSync(path, text);
     return [];
   };
 }

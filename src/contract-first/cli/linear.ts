@@ -6,24 +6,29 @@ import recheck from '#recheck';
 const FOLDER = 'node_modules/.cache';
 const FILE = `${FOLDER}/complexity-of-expressions.json`;
 
-/** Limits steps, not time, so that a busy machine gives the same verdict where it gives one. */
-const BY_STEPS = { attackTimeout: null, incubationTimeout: null };
+/** How many steps the checker may make: for one expression, and as long as some are left. A million takes it a few seconds. */
+export interface Budget {
+  readonly one: number;
+  left: number;
+}
 
-/** The timeout in milliseconds, which only very large expressions reach. */
-const TIME_LIMIT = 60_000;
+export const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
+
+/** Larger automata take it seconds for a few steps: it tries texts instead. */
+const MOST_STATES = 10_000;
 
 /** JSON has no infinity. */
 let degrees: Record<string, number | null> | undefined;
 
 /** The exponent of its time in the text's length: 1 if it is linear, infinite if it is exponential; undefined without a verdict, which is not stored. */
-export function degreeOf(expression: RegExp, timeLimit = TIME_LIMIT): number | undefined {
+export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);
   if (bound?.degree === 1 && bound.size <= FEW) return 1;
   degrees ??= readDegrees();
   const name = String(expression);
   if (!Object.hasOwn(degrees, name)) {
     const isHopeless = bound !== undefined && bound.size > MANY && !expression.source.startsWith('^');
-    const degree = timeLimit > 0 && !isHopeless ? ask(expression, timeLimit) : undefined;
+    const degree = budget.left > 0 && !isHopeless ? ask(expression, budget) : undefined;
     if (degree === undefined) return undefined;
     degrees[name] = degree;
     mkdirSync(FOLDER, { recursive: true });
@@ -34,7 +39,7 @@ export function degreeOf(expression: RegExp, timeLimit = TIME_LIMIT): number | u
 
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
-/** How many letters are few enough to be tried at each position in a text; above `MANY`, the checker reaches its time limit. */
+/** How many letters are few enough to be tried at each position in a text; above `MANY`, the checker reaches its limit. */
 const FEW = 100;
 const MANY = 500;
 
@@ -57,11 +62,25 @@ export function boundOf({ source }: RegExp): { degree: number; size: number } | 
   return /^\^?\$?$/.test(rest) ? { ...bound, degree: Math.max(1, bound.degree) } : undefined;
 }
 
-function ask({ source, flags }: RegExp, timeout: number): number | undefined {
-  const found = recheck.checkSync(source, flags, { ...BY_STEPS, timeout: Math.ceil(timeout) });
-  if (found.status === 'unknown') return undefined;
-  if (found.status === 'safe') return 1;
-  return found.complexity.type === 'polynomial' ? found.complexity.degree : Number.POSITIVE_INFINITY;
+/**
+ * The checker looks at the clock after each step. It is given one that counts these looks, so that a busy machine gives the same verdict, and
+ * its limit in milliseconds is one of steps.
+ */
+function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
+  const limit = Math.min(budget.one, budget.left);
+  const { now } = performance;
+  let steps = 0;
+  performance.now = () => ++steps;
+  try {
+    const limits = { attackTimeout: null, incubationTimeout: null, timeout: limit, maxNFASize: MOST_STATES };
+    const found = recheck.checkSync(source, flags, limits);
+    if (found.status === 'unknown') return undefined;
+    if (found.status === 'safe') return 1;
+    return found.complexity.type === 'polynomial' ? found.complexity.degree : Number.POSITIVE_INFINITY;
+  } finally {
+    performance.now = now;
+    budget.left -= steps;
+  }
 }
 
 /** Reads the cache; empty if there is none yet, or another process is writing it. */

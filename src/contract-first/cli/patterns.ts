@@ -5,18 +5,14 @@ import { toRegExp } from '../engine/schema/ajv.ts';
 import type { Schema } from '../engine/schema/json.ts';
 import { targetOf } from '../engine/schema/recursion.ts';
 import { subschemasOf } from '../engine/schema/subschemas.ts';
-import { boundOf, degreeOf } from './linear.ts';
+import { type Budget, boundOf, degreeOf, newBudget } from './linear.ts';
 
 /** How many steps a match may take: some milliseconds. */
 const STEPS = 1_000_000;
 
-/** How long the checker may take for one pattern, and for all of a contract, in milliseconds. */
-const TIME_LIMITS = { one: 20_000, all: 60_000 };
-
 /** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
-export function describeSlowPatterns({ operations }: ReadContract, limits = TIME_LIMITS): string[] {
+export function describeSlowPatterns({ operations }: ReadContract, budget = newBudget()): string[] {
   const seen = new Set<Schema>();
-  const degreeOnce = buildDegreeOnce(limits);
   const reported = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {
     const schemas = [...parameters, ...(body?.contents ?? []), ...inAllTypes(replies)].map(({ schema }) => schema);
@@ -35,45 +31,24 @@ export function describeSlowPatterns({ operations }: ReadContract, limits = TIME
   }
 
   function judge(pattern: string, maxLength: number | undefined, owner: string): void {
-    const fault = findFault(pattern, maxLength, degreeOnce);
-    if (fault && !reported.has(pattern)) reported.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
+    const fault = reported.has(pattern) ? undefined : findFault(pattern, maxLength, budget);
+    if (fault) reported.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
   }
 }
 
-/** The exponent of a pattern's time; without a verdict, whether another run may have one, since this had little time left. */
-type Degree = number | 'too complex' | 'too late';
-
-/** Asks for each pattern once, while there is time. */
-function buildDegreeOnce({ one, all }: typeof TIME_LIMITS) {
-  const degrees = new Map<string, Degree>();
-  let left = all;
-  return (expression: RegExp): Degree => {
-    const { source } = expression;
-    if (!degrees.has(source)) {
-      const begin = performance.now();
-      const silence = left < one ? 'too late' : 'too complex';
-      degrees.set(source, degreeOf(expression, Math.min(one, left)) ?? silence);
-      left -= performance.now() - begin;
-    }
-    return degrees.get(source) as Degree;
-  };
-}
-
-function findFault(
-  pattern: string,
-  maxLength = Number.POSITIVE_INFINITY,
-  toDegree: (expression: RegExp) => Degree,
-): string | undefined {
+function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget: Budget): string | undefined {
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
   const bound = boundOf(expression);
   // At the positions in a text, half of it is left on average.
   if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
-  const degree = toDegree(expression);
-  if (typeof degree === 'string') {
-    const [time, again] = degree === 'too late' ? ['the time that others left', 'run it again, or '] : ['time', ''];
+  const isLate = budget.left < budget.one;
+  const degree = degreeOf(expression, budget);
+  if (degree === undefined) {
+    // Verdicts are stored, so that another run has more steps for the others.
+    const [steps, again] = isLate ? [' in the steps that others left', 'run it again, or '] : ['', ''];
     const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
-    return `is too complex to tell in ${time} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
+    return `is too complex to tell${steps} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
   }
   if (degree === 1 || maxLength ** degree <= STEPS) return undefined;
   if (degree === Number.POSITIVE_INFINITY) {

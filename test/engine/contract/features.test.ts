@@ -45,10 +45,10 @@ const CONTRACTS: Record<string, string> = {
   'Errors of the server as anything': reply('401', 'image/png'),
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
   'Several types for a success': echo({
-    parameters: [{ name: 'Idempotency-Key', in: 'header', schema: string, 'x-kept-hours': 24 }],
+    parameters: [{ name: 'Idempotency-Key', in: 'header', schema: string, 'x-idempotency-hours': 24 }],
     responses: { '200': content('application/json', 'text/csv') },
   }),
-  '`x-kept-hours` of': parameter({ 'x-kept-hours': 24 }),
+  '`x-idempotency-hours` of': parameter({ 'x-idempotency-hours': 24 }),
   'In a cookie': parameter({ in: 'cookie' }),
   'Arrays beside': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } }] },
@@ -144,7 +144,7 @@ const SERVED: Record<string, Json> = {
   '`operationId` in camelCase': {},
   '`deprecated: true`': { deprecated: true },
   'In the path, the query': query({}, { in: 'header', name: 'If-None-Match' }),
-  'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-kept-hours': 24 }),
+  'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-idempotency-hours': 24 }),
   'Strings, integers': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
   'Numbers of any other': inBody({ type: 'number', multipleOf: 0.01 }),
   'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),

@@ -176,6 +176,11 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].post.requestBody['x-maxbytes'] = 10),
   ],
   [
+    'an extension of an earlier version',
+    /#\/paths\/~1pets\/get\/parameters\/0: x-kept-hours is not known: write x-idempotency-hours, or give it another name$/,
+    (c) => (c.paths['/pets'].get.parameters[0]['x-kept-hours'] = 24),
+  ],
+  [
     'an extension in the wrong place',
     /#\/paths\/~1pets\/post: x-max-bytes means nothing here: put it into a request body$/,
     (c) => (c.paths['/pets'].post['x-max-bytes'] = 10),
@@ -393,6 +398,42 @@ t.test('every problem is named at once', async (t) => {
   );
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   t.equal(error.problems.length, 3);
+});
+
+t.test('an operation that cannot be resolved does not hide the mistakes of others', async (t) => {
+  const { file } = edited(
+    t,
+    (c) => {
+      const alternative = { type: 'object', properties: { kind: { type: 'string' } } };
+      addToBody(c, { toy: { oneOf: [alternative], discriminator: { propertyName: 'kind' } } });
+    },
+    (c) => c.paths['/pets'].get.parameters.push({ name: 'q', in: 'cookie', schema: {} }),
+  );
+  const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
+  t.match(error.problems, [
+    /^operation createPet: discriminator kind: each alternative needs a name/,
+    /^operation listPets: parameter q: in cookie is not supported/,
+  ]);
+});
+
+t.test('each operation that uses a component which cannot be resolved is refused', async (t) => {
+  const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: 'toys.yaml#/Toy' }));
+  const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
+  const ids = error.problems.map((problem) => /^operation (\S+): \$ref toys/.exec(problem)?.[1]);
+  t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
+});
+
+t.test('an example may have a field $id, which names no schema', async (t) => {
+  const { file } = edited(t, ({ components }) => {
+    const examples = ['$id', '$anchor', '$schema'].flatMap((name) => [{ [name]: 'first' }, { [name]: 'first' }]);
+    components.schemas.Pet.properties.tags = { type: 'object', additionalProperties: { type: 'object', examples } };
+  });
+  t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
+});
+
+t.test('a security scheme that no operation uses may be of any kind', async (t) => {
+  const { file } = edited(t, ({ components }) => (components.securitySchemes.mutual = { type: 'mutualTLS' }));
+  t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
 });
 
 t.test('an operation without a handler, and a handler without an operation, are refused', async (t) => {

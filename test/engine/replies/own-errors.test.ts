@@ -1,5 +1,6 @@
 /** Errors as another contract has them: `src/errors.ts`. */
 import t, { type Test } from 'tap';
+import { describeUnknownCodes } from '../../../src/contract-first/contract/checks/own-errors.ts';
 import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';
 import {
   type ErrorCode,
@@ -227,3 +228,14 @@ t.test(
     t.match(JSON.parse((await send(port, '/v1/pets/1')).text), { code: 'already_done', message: 'Done.', status: 409 });
   },
 );
+
+t.test('a code of the contract that neither the server nor a collection has is named', async (t) => {
+  const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
+  t.strictSame(describeUnknownCodes(await load(t, withCode)), [
+    'schema Error: field code: pet_lost has no status: give the description of a collection errors: { pet_lost: { status: 404 } }',
+  ]);
+  // Errors of another form have codes of the team alone.
+  const texts = edited(({ schemas }) => Object.assign(schemas.Error, { required: [], properties: { code: {} } }));
+  for (const yaml of [texts, CONTRACT, edited(({ schemas }) => (schemas.ErrorCode = { type: 'string' }))])
+    t.strictSame(describeUnknownCodes(await load(t, yaml)), []);
+});

@@ -54,14 +54,14 @@ t.test('a header that breaks its schema is refused, with all that is wrong at on
 t.test(
   'an Idempotency-Key that is kept for no time is refused, and so is another parameter that would be kept',
   async (t) => {
-    const needed = 'needs x-kept-hours, for how many hours it is known, 8760000 at most';
+    const needed = 'needs x-idempotency-hours, for how many hours it is known, 8760000 at most';
     for (const [name, hours, problem] of [
       ['Idempotency-Key', 0, needed],
       ['Idempotency-Key', 1.5, needed],
       ['Idempotency-Key', 8_760_001, needed],
-      ['X-Note', 24, 'x-kept-hours is for the header Idempotency-Key only'],
+      ['X-Note', 24, 'x-idempotency-hours is for the header Idempotency-Key only'],
     ] as const) {
-      const parameters = [{ name, in: 'header', schema: { type: 'string' }, 'x-kept-hours': hours }];
+      const parameters = [{ name, in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': hours }];
       const yaml = withPaths({ '/echoes': { get: operation('echo', { parameters }) } });
       t.strictSame(await problemsOf(t, yaml), [`operation echo: parameter ${name}: ${problem}`]);
     }
@@ -72,7 +72,7 @@ t.test(
   'a handler is told what makes a request be done once: its key, the caller, and how long the key is known',
   async (t) => {
     const usual = { name: 'idempotency-key', in: 'header', schema: { type: 'string' } };
-    const parameters = [{ ...usual, 'x-kept-hours': 2 }];
+    const parameters = [{ ...usual, 'x-idempotency-hours': 2 }];
     const yaml = withPaths({
       '/usual': { get: operation('usual', { parameters: [usual] }) },
       '/echoes': { get: operation('echo', { parameters }) },

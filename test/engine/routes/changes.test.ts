@@ -31,7 +31,7 @@ const withPatch = (edit?: Edit) =>
         patch: operation('patchPet', {
           parameters: [
             { name: 'If-Match', in: 'header', schema: { type: 'string' } },
-            { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-kept-hours': 24 },
+            { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': 24 },
           ],
           requestBody: { required: true, content: { 'application/json': { schema: CHANGES } } },
           responses: { '200': PET },

@@ -4,7 +4,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 
-const KEY = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-kept-hours': 24 };
+const KEY = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': 24 };
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** Defaults at each place where they may stand. The later contract has other ones, and new parameters and fields with defaults. */

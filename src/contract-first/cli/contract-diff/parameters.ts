@@ -18,7 +18,7 @@ const allowing = value((_before, after) => (after ? FINE : REFUSED));
 
 const KEYS = byKey({
   ...{ required, schema, content: ofValue, allowReserved: allowing, allowEmptyValue: allowing },
-  ...{ deprecated: value(() => FINE), 'x-opaque': required, 'x-kept-hours': atMost(24) },
+  ...{ deprecated: value(() => FINE), 'x-opaque': required, 'x-idempotency-hours': atMost(24) },
 });
 
 const parameter: Rule<ParameterNode> = function* (before, after, place, direction, key) {

@@ -1,16 +1,28 @@
 /** Checks that the bodies which the team's `errors.ts` makes of the server's errors fit the contract. */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
-import type { Operation, Reply } from '../../engine/contract/contract.ts';
+import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import type { ErrorForm } from '../../engine/error-body.ts';
 import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
 import { Problem } from '../../engine/problem.ts';
 import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
 import type { Refuse } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { schemaOf } from '../records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
 export const toOwnCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
+
+/** Codes of the contract's `Error` schema that have no status: the compiler would report each use of them, and not the cause. */
+export function describeUnknownCodes({ document }: ReadContract): string[] {
+  const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
+  if (!('message' in others && 'status' in others)) return [];
+  const { 'x-extensible-enum': open = [], enum: codes = open } = mergeAllOf(code);
+  const unknown = codes.filter((one) => !toCodes().includes(one as ErrorCode));
+  const advice = (one: unknown) => `give the description of a collection errors: { ${one}: { status: 404 } }`;
+  return unknown.map((one) => `schema Error: field code: ${one} has no status: ${advice(one)}`);
+}
 
 /** The parts of an operation and its replies that say which errors it has. */
 type Named = Pick<Reply, 'status'>;

@@ -23,8 +23,8 @@ const EXTENSIONS: Record<string, Extension> = {
     ...{ where: /\/(requestBody|requestBodies\/[^/]+)$/, place: 'a request body' },
     ...{ fits: isWhole, words: 'a whole number of bytes, 1 or more' },
   },
-  // The value of `x-kept-hours` is checked with its parameter.
-  'x-kept-hours': { ...IN_PARAMETER, fits: () => true, words: '' },
+  // The value of `x-idempotency-hours` is checked with its parameter.
+  'x-idempotency-hours': { ...IN_PARAMETER, fits: () => true, words: '' },
   'x-opaque': { ...IN_PARAMETER, fits: (value) => typeof value === 'boolean', words: 'true or false' },
   'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
@@ -37,6 +37,9 @@ const EXTENSIONS: Record<string, Extension> = {
     words: 'true or false',
   },
 };
+
+/** Keywords of before, which would be ignored in silence. */
+const RENAMED: Record<string, string> = { 'x-kept-hours': 'x-idempotency-hours' };
 
 /** Whether an `x-` keyword is one of the server's. */
 export const isOurs = (key: string): boolean => key in EXTENSIONS;
@@ -70,7 +73,7 @@ export function checkExtensions(node: unknown, refuse: Refuse, place = '#', hasN
 
 function checkExtension(key: string, value: unknown, place: string, refuse: Refuse): void {
   const known = EXTENSIONS[key];
-  const near = Object.keys(EXTENSIONS).find((name) => isNear(name, key, 2));
+  const near = RENAMED[key] ?? Object.keys(EXTENSIONS).find((name) => isNear(name, key, 2));
   if (!known && near) refuse(`${place}: ${key} is not known: write ${near}, or give it another name`);
   else if (known && !known.where.test(place)) refuse(`${place}: ${key} means nothing here: put it into ${known.place}`);
   else if (known && !known.fits(value)) {

@@ -52,10 +52,12 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const resolved = resolveDocument(document, refuse);
   // A dangling reference is reported with its operation; the validator reports those that no operation uses.
   if (dangling && problems.length === 0) refuse(dangling);
-  if (problems.length > 0) throw new ContractError(problems);
-  const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
+  // Other operations than these are judged without them.
+  const refused = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
+  if (refused.has(undefined)) throw new ContractError(problems);
+  const keyPlaces = toKeyPlaces(resolved, refuse);
   const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, keyPlaces, isComplete }, refuse);
+  const operations = toOperations({ resolved, refused, keyPlaces, isComplete }, refuse);
   checkNumbers(parseWithBigints(json), '#', refuse);
   checkExtensions(current, refuse);
   const prefix = toPrefix(document, refuse);

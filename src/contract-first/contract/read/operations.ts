@@ -32,11 +32,16 @@ export const nameOf = (id: string) => `operation ${id}`;
 
 interface Options {
   resolved: ResolvedDocument;
+  /** The ids of operations that could not be resolved. */
+  refused: Set<string | undefined>;
   keyPlaces: KeyPlaces;
   isComplete: boolean;
 }
 
-export function toOperations({ resolved, keyPlaces, isComplete }: Options, refuse: Refuse): Map<string, Operation> {
+export function toOperations(
+  { resolved, refused, keyPlaces, isComplete }: Options,
+  refuse: Refuse,
+): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
   let isWhole = true;
@@ -45,7 +50,8 @@ export function toOperations({ resolved, keyPlaces, isComplete }: Options, refus
       source.security ??= resolved.security ?? [];
       const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      if (!(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
+      const isRefused = refused.has(source.operationId);
+      if (isRefused || !(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
         isWhole = false;
         continue;
       }
@@ -128,7 +134,9 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
 function checkRepeated(replies: Reply[], refuse: Refuse): void {
   for (const { status, others } of replies) {
     if (/^[23]/.test(status) && others.length > 0)
-      refuse(`response ${status}: has several types, of which x-kept-hours could not repeat the one that was sent`);
+      refuse(
+        `response ${status}: has several types, of which x-idempotency-hours could not repeat the one that was sent`,
+      );
   }
 }
 

@@ -21,7 +21,7 @@ export function toParameters(path: string, sources: ParameterNode[], refuse: Ref
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
     const { name, in: place, required = false, content } = source;
-    const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours = isKey(source) ? USUAL_HOURS : undefined } =
+    const { 'x-opaque': isOpaque = false, 'x-idempotency-hours': keptHours = isKey(source) ? USUAL_HOURS : undefined } =
       source;
     const said = content ? content[PLAIN_JSON]?.schema : source.schema;
     const writing = toWriting({ ...source, schema: said });
@@ -93,12 +93,12 @@ const MOST_HOURS = 8_760_000;
 const USUAL_HOURS = 24;
 
 /** Checks an `Idempotency-Key`: one that is not remembered would break its promise. */
-function findUnkept({ 'x-kept-hours': hours, ...source }: ParameterNode): string | undefined {
+function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode): string | undefined {
   if (hours === undefined) return undefined;
-  if (!isKey(source)) return 'x-kept-hours is for the header Idempotency-Key only';
+  if (!isKey(source)) return 'x-idempotency-hours is for the header Idempotency-Key only';
   return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS
     ? undefined
-    : `needs x-kept-hours, for how many hours it is known, ${MOST_HOURS} at most`;
+    : `needs x-idempotency-hours, for how many hours it is known, ${MOST_HOURS} at most`;
 }
 
 /** The parameter `limit`, which bounds the records of a page. */

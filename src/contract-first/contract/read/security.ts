@@ -1,11 +1,6 @@
 /** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
 import { BEARER, type KeyPlace, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
-import {
-  operationsOf,
-  type ResolvedDocument,
-  type SchemeNode,
-  type SecurityNode,
-} from '../../engine/contract/document.ts';
+import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
 import { isNode, type Refuse } from '../../engine/schema/json.ts';
 
 /** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
@@ -17,12 +12,14 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** The places of keys by the name of the scheme; undefined for a refused scheme. Schemes with the same place share one object. */
 export type KeyPlaces = Map<string, KeyPlace | undefined>;
 
-export function toKeyPlaces(schemes: Record<string, SchemeNode>, refuse: Refuse): KeyPlaces {
+/** A scheme that no operation needs may be of any kind. */
+export function toKeyPlaces(resolved: ResolvedDocument, refuse: Refuse): KeyPlaces {
   const places: KeyPlaces = new Map();
   const shared = new Map<string, KeyPlace>();
-  for (const [scheme, source] of Object.entries(schemes)) {
+  const needed = schemesIn(resolved);
+  for (const [scheme, source] of Object.entries(resolved.components.securitySchemes)) {
     const place = toKeyPlace(source);
-    if (!place)
+    if (!place && needed.has(scheme))
       refuse(`security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`);
     const known = place && (shared.get(placeKey(place)) ?? place);
     places.set(scheme, known);
@@ -72,9 +69,14 @@ export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string
   );
 
 /** The schemes whose tokens always come from another issuer: OAuth 2 and OpenID Connect. */
-export function toTokenSchemes({ paths, security = [], components }: ResolvedDocument): string[] {
+export function toTokenSchemes(resolved: ResolvedDocument): string[] {
+  const { securitySchemes } = resolved.components;
+  return [...schemesIn(resolved)].filter((name) => /^(oauth2|openIdConnect)$/.test(securitySchemes[name]?.type ?? ''));
+}
+
+/** The names of the schemes that operations need. */
+function schemesIn({ paths, security = [] }: ResolvedDocument): Set<string> {
   const operations = Object.values(paths).flatMap(operationsOf);
-  const needed = operations.flatMap(([, operation]) => operation.security ?? security).flatMap(Object.keys);
-  const isToken = (name: string) => /^(oauth2|openIdConnect)$/.test(components.securitySchemes[name]?.type ?? '');
-  return [...new Set(needed)].filter(isToken);
+  const needed = operations.flatMap(([, operation]) => operation.security ?? security);
+  return new Set(needed.flatMap((requirement) => Object.keys(Object(requirement))));
 }

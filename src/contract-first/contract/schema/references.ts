@@ -25,9 +25,11 @@ export function resolveOf(document: object): Resolve {
 /** Equal references resolve to the same object, so that it is compiled once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
+  /** A problem in each target: all operations that use it are refused. */
+  const faults = new Map<string, string>();
   const open = new Set<string>();
 
-  return function resolveNode(root, refuse) {
+  return function resolveNode(root, refuseAny) {
     return resolve(root, false);
 
     function resolve<Kind>(node: Kind, isSchema: boolean, hasNames?: boolean): Kind;
@@ -41,34 +43,46 @@ export function buildResolve(document: unknown): Resolve {
         if (!hasNames && isData(key, value)) return [key, value];
         return [key, resolve(value, isSchema || key === 'schema', !hasNames && isNames(key))];
       });
-      const beside: Keywords = Object.fromEntries(resolved);
+      const beside = Object.fromEntries(resolved);
       if (!isReference) return isSchema && isDiscriminated(beside) ? choose(document, node, beside, refuse) : beside;
-      const target = targetOf($ref, isSchema);
-      if (entries.length === 0 || typeof target === 'boolean') return target;
-      if (isRecursion(target)) return beyond(target, beside);
-      return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
+      return join(targetOf($ref, isSchema), beside, isSchema);
     }
 
     function targetOf($ref: string, isSchema: boolean): Schema {
       const isOther = isSchema && OTHER.test($ref);
       const known = targets.get($ref);
+      if (faults.has($ref) && !open.has($ref)) refuse(faults.get($ref) as string);
       if (known !== undefined && !isOther) return known;
       const node = lookUp(document, $ref) as Schema | undefined;
       if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
-      const isNone = isOther || (isSchema && Object(node) !== node && typeof node !== 'boolean');
-      if (open.has($ref) && !isSchema) refuse(`${$ref} refers to itself, which only a schema may do`);
-      else if (node === undefined) refuse(`$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`);
-      else if (isNone) refuse(`$ref ${$ref} leads to no schema`);
-      else {
-        open.add($ref);
-        const target = resolve(node, isSchema);
-        open.delete($ref);
-        targets.set($ref, target);
-        return target;
-      }
+      const problem = findFault($ref, node, isSchema, open.has($ref));
+      if (problem || node === undefined) return refuse(problem as string);
+      open.add($ref);
+      targets.set($ref, resolve(node, isSchema));
+      open.delete($ref);
+      return targets.get($ref) as Schema;
+    }
+
+    function refuse(problem: string): Schema {
+      for (const $ref of open) faults.set($ref, problem);
+      refuseAny(problem);
       return {};
     }
   };
+}
+
+function findFault($ref: string, node: unknown, isSchema: boolean, isOpen: boolean): string | undefined {
+  if (isOpen) return `${$ref} refers to itself, which only a schema may do`;
+  if (node === undefined) return `$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`;
+  const isNone = isSchema && (OTHER.test($ref) || (Object(node) !== node && typeof node !== 'boolean'));
+  return isNone ? `$ref ${$ref} leads to no schema` : undefined;
+}
+
+/** What a reference stands for, with the keywords beside it. */
+function join(target: Schema, beside: Keywords, isSchema: boolean): Schema {
+  if (Object.keys(beside).length === 0 || typeof target === 'boolean') return target;
+  if (isRecursion(target)) return beyond(target, beside);
+  return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
 }
 
 /** Refuses names of a discriminator that lead nowhere. */

@@ -17,7 +17,7 @@ export interface Parameter {
   writing: Writing;
   /** Whether only the server makes its values, and clients pass them back: `x-opaque`. */
   isOpaque: boolean;
-  /** How many hours an `Idempotency-Key` is remembered: `x-kept-hours`, or 24; undefined for any other parameter. */
+  /** How many hours an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24; undefined for any other parameter. */
   keptHours: number | undefined;
 }
 

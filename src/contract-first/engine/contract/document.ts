@@ -88,7 +88,7 @@ export interface ParameterNode extends ValueNode {
   style?: string;
   explode?: boolean;
   'x-opaque'?: boolean;
-  'x-kept-hours'?: number;
+  'x-idempotency-hours'?: number;
 }
 
 export interface MediaNode extends ValueNode {
