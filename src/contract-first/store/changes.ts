@@ -7,7 +7,7 @@ import { type Dialect, Statement } from './statement.ts';
 import { type Field, perTable, type Relation, type Table } from './table.ts';
 import { isStorable } from './texts.ts';
 import { toStored } from './values.ts';
-import type { Call, Change, KnownKey, Outcome } from './write.ts';
+import type { Change, Outcome } from './write.ts';
 
 /** Makes and runs the statements of a change. */
 export class Changes {
@@ -182,12 +182,3 @@ export const areSame = (columns: readonly string[], others: readonly string[]) =
 /** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
 export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
-
-/** The outcome of an earlier change with the same key; undefined if the change is to be done. */
-export function toKnown({ idempotency }: Change | Call, known: KnownKey | undefined): Outcome | undefined {
-  if (!known) return undefined;
-  return known.digest === idempotency?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
-}
-
-/** Whether the outcome is stored with the key: a change that was refused, or found no record, may be retried. */
-export const isKept = ({ text, refused }: Outcome) => text !== undefined && refused === undefined;

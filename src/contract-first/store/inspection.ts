@@ -4,13 +4,13 @@ import { dirname, resolve } from 'node:path';
 import type { Database } from './database-url.ts';
 import type { AnyDomain } from './description.ts';
 import { nameOfServer } from './postgres/settings.ts';
-import { inspectSqlite } from './sqlite/inspection.ts';
+import { inspectSqlite } from './sqlite/migrate.ts';
 import type { Inspection } from './store.ts';
 
 /** @throws Error that says why the database cannot be used */
 export async function inspectDatabase(database: Database, domain: AnyDomain): Promise<Inspection> {
   if (database.kind === 'postgres') {
-    const { inspectPostgres } = await import('./postgres/inspection.ts');
+    const { inspectPostgres } = await import('./postgres/migrate.ts');
     return inspectPostgres(database, domain);
   }
   return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain);

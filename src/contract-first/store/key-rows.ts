@@ -1,21 +1,7 @@
 /** The statements of API keys and their uses, for both databases. */
-import type { Ask, Asking } from './asking.ts';
+import { type Asking, ask } from './asking.ts';
 import type { Dialect } from './statement.ts';
 import type { KeyChanges, KeyUse, StoredKey } from './store.ts';
-
-/** The differences between databases. */
-export interface KeyDialect extends Pick<Dialect, 'mark'> {
-  /** The beginning of the names of tables. */
-  schema: string;
-  /** The column that tells which of two keys came first. */
-  place: string;
-  /** SQL of a text. Where it has changed, the keys may be those of another time: all of them are read. */
-  state: string;
-  /** SQL of a table: the elements of the bound JSON array, each as `value`. */
-  elements: string;
-  /** Whether a statement that writes may stand within another one. */
-  nestsWrites: boolean;
-}
 
 type KeyRow = [
   ...[id: string, name: string, hash: string, createdAt: string],
@@ -24,19 +10,17 @@ type KeyRow = [
 
 const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at, scopes, rate';
 
-const ask = (sql: string, values: unknown[] = []): Ask => ({ sql, values });
-
-function toStatements({ mark, schema, place, state }: KeyDialect) {
-  const table = `${schema}api_keys`;
+function toStatements({ nameOf, mark, keyState }: Dialect) {
+  const table = nameOf({ name: 'api_keys' });
   const select = `SELECT ${COLUMNS} FROM ${table}`;
   return {
     insertInto: `INSERT INTO ${table} (${COLUMNS})`,
     /** The places of a row's values, behind so many others. */
     marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),
-    selectAll: `${select} ORDER BY created_at, ${place}`,
+    selectAll: `${select} ORDER BY created_at, rowid`,
     selectUnrevoked: `${select} WHERE revoked_at IS NULL`,
     selectChanged: `${select} WHERE changed > ${mark(1)}`,
-    selectChanges: `SELECT ${state}, count, removed, salt FROM ${schema}api_key_changes`,
+    selectChanges: `SELECT ${keyState}, count, removed, salt FROM ${nameOf({ name: 'api_key_changes' })}`,
     revoke: `UPDATE ${table} SET revoked_at = ${mark(1)} WHERE id = ${mark(2)} AND revoked_at IS NULL RETURNING 1`,
     end: `
       UPDATE ${table} SET expires_at = CASE WHEN expires_at < ${mark(1)} THEN expires_at ELSE ${mark(2)} END
@@ -44,10 +28,10 @@ function toStatements({ mark, schema, place, state }: KeyDialect) {
   };
 }
 
-export function buildKeyRows(dialect: KeyDialect) {
+export function buildKeyRows(dialect: Dialect) {
   const statements = toStatements(dialect);
   const { insertInto, marks, end } = statements;
-  const toInsert = (key: StoredKey) => ask(`${insertInto} VALUES (${marks(0)})`, toRow(key));
+  const toInsert = (key: StoredKey) => ask(`${insertInto} VALUES (${marks(0)})`, ...toRow(key));
   return {
     *insert(key: StoredKey): Asking<void> {
       yield toInsert(key);
@@ -56,13 +40,13 @@ export function buildKeyRows(dialect: KeyDialect) {
       return (yield ask(statements.selectAll)).map(toStoredKey);
     },
     *revoke(id: string, revokedAt: string): Asking<boolean> {
-      return (yield ask(statements.revoke, [revokedAt, id])).length === 1;
+      return (yield ask(statements.revoke, revokedAt, id)).length === 1;
     },
     *replace(id: string, key: StoredKey, expiresAt: string): Asking<boolean> {
       const ending = [expiresAt, expiresAt, id];
       const both = `WITH ended AS (${end}) ${insertInto} SELECT ${marks(ending.length)} FROM ended RETURNING 1`;
-      if (dialect.nestsWrites) return (yield ask(both, [...ending, ...toRow(key)])).length === 1;
-      if ((yield ask(end, ending)).length === 0) return false;
+      if (dialect.nestsWrites) return (yield ask(both, ...ending, ...toRow(key))).length === 1;
+      if ((yield ask(end, ...ending)).length === 0) return false;
       yield toInsert(key);
       return true;
     },
@@ -74,25 +58,25 @@ export function buildKeyRows(dialect: KeyDialect) {
       const [stateThen, text = ''] = since.split(' ');
       const known = BigInt(text);
       const isAll = stateThen !== String(state) || known < BigInt(removed) || known > BigInt(count);
-      const rows = yield isAll ? ask(statements.selectUnrevoked) : ask(statements.selectChanged, [known]);
+      const rows = yield isAll ? ask(statements.selectUnrevoked) : ask(statements.selectChanged, known);
       return { version, isAll, keys: rows.map(toStoredKey), salt };
     },
     ...buildUseRows(dialect),
   };
 }
 
-function buildUseRows({ schema, elements }: KeyDialect) {
-  const table = `${schema}key_uses`;
+function buildUseRows({ nameOf, elements }: Dialect) {
+  const table = nameOf({ name: 'key_uses' });
   // Ordered, so that two servers never deadlock.
   const add = `
     INSERT INTO ${table} AS known (key_id, used_at)
-    SELECT value ->> 'keyId', value ->> 'usedAt' FROM ${elements} WHERE true ORDER BY 1
+    SELECT value ->> 'keyId', value ->> 'usedAt' FROM ${elements(1)} WHERE true ORDER BY 1
     ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE known.used_at < excluded.used_at`;
   const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
   return {
     /** Takes the uses as a JSON array: one text to copy to a thread, and one statement. */
     *addUses(uses: string): Asking<void> {
-      yield ask(add, [uses]);
+      yield ask(add, uses);
     },
     *listUses(): Asking<KeyUse[]> {
       const rows = (yield ask(select)) as [keyId: string, usedAt: string][];

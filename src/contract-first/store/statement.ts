@@ -19,6 +19,14 @@ export interface Dialect {
   toCompared(field: Field, sql: string): string;
   /** SQL of a value in orders and ranges. */
   toOrdered(field: Field, sql: string): string;
+  /** SQL of a table: the elements of the bound JSON array, each as `value`. */
+  elements(number: number): string;
+  /** SQL of the current time, in seconds since 1970. */
+  seconds: string;
+  /** Whether a statement that writes may stand within another one. */
+  nestsWrites: boolean;
+  /** SQL of a text. Where it has changed, the API keys may be those of another time: all of them are read. */
+  keyState: string;
 }
 
 /** Collects values in the order of their placeholders. */

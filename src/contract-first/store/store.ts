@@ -115,8 +115,6 @@ export interface Inspection {
   keys: number;
 }
 
-export type Plan = Pick<Inspection, 'version' | 'newest' | 'pending'>;
-
 /** The store of API keys. */
 export interface Keys {
   createKey(key: StoredKey): Awaitable<void>;

@@ -2,7 +2,7 @@
  * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
  * thread can run them within its batch, and they cannot wait for anything else.
  */
-import type { Ask, Asking } from './asking.ts';
+import { type Ask, type Asking, ask } from './asking.ts';
 import type { Changes } from './changes.ts';
 import { type Awaitable, type Fields, type Idempotency, type PageQuery, Refusal, type Refused } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
@@ -94,16 +94,40 @@ export const readingOf =
 export const refused = <const Why extends string>(why: Why): Refused<Why> =>
   new Refusal(why) as Refused<string> & Refused<Why>;
 
-/** How a database runs a transaction. */
+/** How a database runs changes and transactions. */
 export interface Running {
   now: string;
   /** Whether a refused change or transaction can be rolled back; otherwise the whole batch is run again in a way that can. */
   isSafe: boolean;
-  /** Whether a change needs a savepoint of its own. */
-  hasSavepoint(change: Change): boolean;
+  /** Whether it needs a savepoint of its own. */
+  hasSavepoint(change: Change | Call): boolean;
+  /** Whether all changes of the batch have failed with it. */
+  isFatal(error: unknown): boolean;
   /** The code with which a change is refused; undefined for other errors. */
   toRefusal(error: unknown, change: Change): string | undefined;
 }
+
+/** Runs a change or a transaction: all of it, or nothing if it is refused or fails. */
+export function* inSavepoint<Answer>(
+  change: Change | Call,
+  { hasSavepoint, isFatal }: Running,
+  steps: Asking<Outcome>,
+  toAnswer: (error: unknown) => Answer,
+): Asking<Outcome | Answer> {
+  const isOwn = hasSavepoint(change);
+  if (isOwn) yield ask('SAVEPOINT change');
+  try {
+    const outcome = yield* steps;
+    if (isOwn) yield outcome.refused === undefined ? ask('RELEASE SAVEPOINT change') : UNDO;
+    return outcome;
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    if (isOwn) yield UNDO;
+    return toAnswer(error);
+  }
+}
+
+const UNDO: Ask = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change' };
 
 export class Calls {
   readonly #changes: Changes;
@@ -209,24 +233,16 @@ class Steps {
 
   *#run(change: Change): Asking<Outcome> {
     const running = this.#running as Running;
-    const { now, isSafe, toRefusal } = running;
-    const hasSavepoint = running.hasSavepoint(change);
-    if (hasSavepoint) yield toAsk('SAVEPOINT step');
-    try {
-      const outcome = yield* this.#changes.run(change, now);
-      this.isDirty ||= outcome.text !== undefined;
-      if (hasSavepoint) yield toAsk('RELEASE SAVEPOINT step');
-      return outcome;
-    } catch (error) {
-      const why = isSafe ? toRefusal(error, change) : undefined;
-      if (why === undefined) throw error;
-      if (hasSavepoint) yield toAsk('ROLLBACK TO SAVEPOINT step');
-      return { refused: why };
-    }
+    const toAnswer = (error: unknown): Outcome => {
+      const refused = running.toRefusal(error, change);
+      if (refused === undefined) throw error;
+      return { refused };
+    };
+    const outcome = yield* inSavepoint(change, running, this.#changes.run(change, running.now), toAnswer);
+    this.isDirty ||= outcome.text !== undefined;
+    return outcome;
   }
 }
-
-const toAsk = (sql: string): Ask => ({ sql, values: [] });
 
 /** Prefixes of bigints and of texts in JSON, so that a client's text is never read as a number. */
 const [INT64, TEXT] = ['n', 's'];

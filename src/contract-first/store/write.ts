@@ -56,11 +56,3 @@ export interface Outcome {
   /** Whether this is the outcome of an earlier change with the same key. */
   isReplayed?: boolean;
 }
-
-/** A stored `Idempotency-Key`: the digest of its request, and its outcome. */
-export interface KnownKey {
-  digest: string;
-  text: string;
-}
-
-export const toKeyText = ({ caller, operation, key }: Idempotency) => JSON.stringify([caller, operation, key]);

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyDomain } from '../../store/description.ts';
 import { checkIntegrity, exchange } from '../../store/sqlite/copies.ts';
-import { inspectSqlite } from '../../store/sqlite/inspection.ts';
+import { inspectSqlite } from '../../store/sqlite/migrate.ts';
 import { type Job, PROGRAM } from './command.ts';
 import { openPart, readFileName, syncFolder, toDatabaseFile } from './copies.ts';
 

@@ -17,6 +17,10 @@ export const toDialect = (schema: string): Dialect => ({
   toSum: ({ column }, bind) => `${column} + ${bind()}`,
   toCompared,
   toOrdered: toCompared,
+  elements: (number) => `json_array_elements($${number}::json)`,
+  seconds: 'CAST(floor(extract(epoch FROM now())) AS bigint)',
+  nestsWrites: true,
+  keyState: "current_setting('transaction_read_only')",
 });
 
 /** Runs a generator of reads on one snapshot. */

@@ -1,12 +1,15 @@
 /** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
 import { buildCollections } from '../build-collection.ts';
 import type { AnyCollection } from '../collection.ts';
+import { countInvalidRecords } from '../contents.ts';
 import { StoreCounts } from '../counts.ts';
 import { fromCursor } from '../cursors.ts';
 import type { AnyDomain } from '../description.ts';
 import { type Kept, NO_ID, toKept } from '../kept.ts';
+import { buildKeyRows } from '../key-rows.ts';
+import { migrate } from '../migrate.ts';
 import type { Shape } from '../shape.ts';
-import { type Migrated, type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
+import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { toStoredName } from '../texts.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
@@ -16,11 +19,9 @@ import { ClientWrites } from './client-writes.ts';
 import { type AskAll, coalesce } from './coalescing.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
-import { buildCountInvalidRecords } from './contents.ts';
 import { drive, driveReading, toDialect } from './drive.ts';
 import { buildInsert } from './insert.ts';
-import { buildKeys, READ_ONLY } from './keys.ts';
-import { migrate } from './migrate.ts';
+import { toTarget } from './migrate.ts';
 import { quote } from './names.ts';
 import { buildListRecords } from './pages.ts';
 import { buildConnect, buildRead } from './primary.ts';
@@ -55,8 +56,8 @@ export async function openPostgres(
 ): Promise<Store> {
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
-  const migrateAll: Task<Migrated | undefined> = (connection) => migrate(connection, settings.schema, domain);
-  const migrated = await onConnection(connectToStart, migrateAll);
+  const target = toTarget(settings.schema);
+  const migrated = await onConnection(connectToStart, (connection) => drive(connection, migrate(target, domain)));
   if (migrated) limits.onMigrated?.(migrated);
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
@@ -100,28 +101,31 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
   counts.pools = () => ({ read: reading.pool(), write: writing.pool() });
   const writes = new ClientWrites(writing, maxCreates, counts);
   const tables = kept.map(({ table }) => table);
+  const dialect = toDialect(schema);
   const all = kept.map((one) => buildOwn(one, schema, read, writes));
   const collections = buildCollections(all, {
     calls,
     read: (toAsking) => read((connection) => drive(connection, toAsking())),
     readAll: (toAsking) => read((connection) => driveReading(connection, schema, toAsking())),
-    dialect: toDialect(schema),
+    dialect,
     change: buildChange(writes, writing.runTransaction, buildRunChanges(schema, kept, calls)),
   });
   const names = tables.map(({ name }) => name);
   const proveWritable = coalesce(writing.run, writes.proving(names, buildProveWritable(schema, tables)));
   const countWindow = coalesce(reading.run, buildWindowCounters(schema));
-  const keys = buildKeys(schema);
-  const countInvalidRecords = buildCountInvalidRecords(schema, tables);
+  const keys = buildKeyRows(dialect);
   return {
     collections,
     countInvalidRecords: (contract, fits) =>
-      onConnection(connectToStart, (connection) => countInvalidRecords(connection, contract, fits)),
+      onConnection(connectToStart, (connection) =>
+        drive(connection, countInvalidRecords(dialect, tables, contract, fits)),
+      ),
     createKey: (key) => writing.runOnce((connection) => drive(connection, keys.insert(key))),
     listKeys: () => read((connection) => drive(connection, keys.list())),
     readKeys: async (since) => {
       const changes = await read((connection) => drive(connection, keys.readChanges(since)));
-      if (changes.version.startsWith(READ_ONLY)) throw new StoreUnavailable(CANNOT_WRITE);
+      // The state is that of `transaction_read_only`.
+      if (changes.version.startsWith('on ')) throw new StoreUnavailable(CANNOT_WRITE);
       return changes;
     },
     revokeKey: (id, revokedAt) => writing.runOnce((connection) => drive(connection, keys.revoke(id, revokedAt))),

@@ -1,6 +1,7 @@
 /** SQLite's dialect, and the driver that runs generators of statements on one connection. */
 import type { Database } from 'better-sqlite3';
 import type { Ask, Asking } from '../asking.ts';
+import { buildKeyRows } from '../key-rows.ts';
 import type { Dialect } from '../statement.ts';
 import type { Field } from '../table.ts';
 import { toBound } from './insert.ts';
@@ -23,7 +24,14 @@ export const DIALECT: Dialect = {
   toCompared,
   // Numbers are stored as text, and "10" sorts before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
+  elements: () => 'json_each(?)',
+  seconds: 'unixepoch()',
+  nestsWrites: false,
+  // The schema version also changes when a backup is restored.
+  keyState: '(SELECT schema_version FROM pragma_schema_version)',
 };
+
+export const KEYS = buildKeyRows(DIALECT);
 
 /** SQLite has no booleans. */
 const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
@@ -63,6 +71,10 @@ export class Driver {
   }
 
   query({ sql, values, isOwn = false }: Ask): unknown[][] {
+    if (!values) {
+      this.#db.exec(sql);
+      return [];
+    }
     const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], unknown[]>(sql);
     this.#statements.set(sql, statement);
     if (isOwn && !(statement.reader && statement.readonly))

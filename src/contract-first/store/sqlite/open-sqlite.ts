@@ -6,19 +6,18 @@ import { JsonText } from '../../json/json-text.ts';
 import type { Asking } from '../asking.ts';
 import { buildCollections, type ForCollections } from '../build-collection.ts';
 import type { Fields } from '../collection.ts';
+import { countInvalidRecords } from '../contents.ts';
 import { StoreCounts } from '../counts.ts';
 import type { AnyDomain } from '../description.ts';
 import { type Kept, NO_ID, toKept } from '../kept.ts';
 import type { Shape } from '../shape.ts';
-import type { Store, StoreLimits } from '../store.ts';
+import type { Fits, Store, StoreLimits } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
-import { prepareCountInvalidRecords } from './contents.ts';
-import { DIALECT, Driver } from './drive.ts';
+import { DIALECT, Driver, KEYS } from './drive.ts';
 import { toBound } from './insert.ts';
-import { KEYS } from './keys.ts';
 import { migrate } from './migrate.ts';
 import { prepareReadPage } from './pages.ts';
 import { ReadCache, type Reads } from './read-cache.ts';
@@ -92,7 +91,9 @@ function buildStore(
 
   return guardAll({
     collections,
-    countInvalidRecords: access.alone(prepareCountInvalidRecords(db, tables)),
+    countInvalidRecords: access.alone(
+      driver.bind((contract: string, fits: Fits) => countInvalidRecords(DIALECT, tables, contract, fits)),
+    ),
     createKey: access.checked(inTransaction(db, driver.bind(KEYS.insert))),
     listKeys: access.alone(driver.bind(KEYS.list)),
     readKeys: access.checked(driver.bind(KEYS.readChanges)),

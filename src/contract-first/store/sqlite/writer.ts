@@ -14,8 +14,7 @@ import {
   toStoreError,
   tryCreates,
 } from './connection.ts';
-import { Driver } from './drive.ts';
-import { KEYS } from './keys.ts';
+import { Driver, KEYS } from './drive.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { type Batch, prepareWriteAll, TooLong, type Written } from './writes.ts';
 

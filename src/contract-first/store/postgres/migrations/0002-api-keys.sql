@@ -1,7 +1,7 @@
 -- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL means all. A rate is `100/s`, or `none`; NULL means the server's default.
 -- `changed` is the number of the last change: servers read only keys with a higher number than the last one that they have read.
 CREATE TABLE api_keys (
-  place bigint GENERATED ALWAYS AS IDENTITY,
+  rowid bigint GENERATED ALWAYS AS IDENTITY,
   id text PRIMARY KEY,
   name text NOT NULL,
   hash text NOT NULL UNIQUE CHECK (length(hash) = 64),
