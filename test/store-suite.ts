@@ -10,8 +10,8 @@ import {
   KeyReused,
   type PageQuery,
 } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/cursors.ts';
 import type { AnyDescription } from '../src/contract-first/store/description.ts';
+import { toCursor } from '../src/contract-first/store/lists.ts';
 import type { Store, StoredKey } from '../src/contract-first/store/store.ts';
 import { type Field, toTable } from '../src/contract-first/store/table.ts';
 

@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { isSpent, openConnection, tryCreates } from '../../src/contract-first/store/sqlite/connection.ts';
-import { buildStatements, keep, Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { buildStatements, preventGc, Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import type { Table } from '../../src/contract-first/store/table.ts';
 import { openUrl } from '../database.ts';
 import { collect } from '../used-heap.ts';
 
 /** Whether an object is still there after garbage was collected, when Node has that version. */
 async function isKept(node: string): Promise<boolean> {
-  const made = new WeakRef(keep({}, node));
+  const made = new WeakRef(preventGc({}, node));
   await nextTurn();
   collect();
   return made.deref() !== undefined;

@@ -91,7 +91,7 @@ t.test('the engine can rebuild its own tables, also that which triggers of recor
     INSERT INTO new_edits SELECT *, 'kept' FROM record_edits;
     DROP TABLE record_edits;
     ALTER TABLE new_edits RENAME TO record_edits`;
-  const added = { part: 'engine', name: '0004-edits.sql', digest: '', sql };
+  const added = { part: 'engine', name: '0003-edits.sql', digest: '', sql };
   runAlone(db, runMigrations(TARGET, [...loadMigrations('sqlite', domain), added]));
   t.strictSame(db.prepare('SELECT * FROM record_edits').all(), [{ name: 'pets', count: 0, note: 'kept' }]);
 });

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import type { Fields, Put } from '../../src/contract-first/store/collection.ts';
-import { toCursor } from '../../src/contract-first/store/cursors.ts';
+import { toCursor } from '../../src/contract-first/store/lists.ts';
 import { runMigrations } from '../../src/contract-first/store/migrate.ts';
 import { loadMigrations } from '../../src/contract-first/store/migrations.ts';
 import { drive } from '../../src/contract-first/store/postgres/drive.ts';

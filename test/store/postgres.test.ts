@@ -12,8 +12,8 @@ import type { Page } from '../../src/contract-first/store/collection.ts';
 import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/database-url.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
 import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
-import { buildListRecords } from '../../src/contract-first/store/postgres/pages.ts';
-import { toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { buildListRecords } from '../../src/contract-first/store/postgres/reads.ts';
+import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { StoreError, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
 import { domain } from '../../src/generated/domain.ts';
@@ -137,7 +137,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
     plans.push(rows.join('\n'));
     return [[null, null, 'f']];
   };
-  const list = buildListRecords(schemaOf(url), toTable(domain.pets), toPlainShape(toTable(domain.pets)));
+  const list = buildListRecords(schemaOf(url), toTable(domain.pets), toPlainCodec(toTable(domain.pets)));
   for (const statistics of ['SELECT 1', 'ANALYZE pets']) {
     await other.query(statistics);
     await list({ query: explain } as unknown as Connection, [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openTestStore } from '../../src/contract-first/store/test-store.ts';
+import { openTestStore } from '../../src/contract-first/store/open-store.ts';
 import { domain } from '../orders/domain.ts';
 import * as orders from '../orders/transactions.ts';
 

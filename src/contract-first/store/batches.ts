@@ -1,11 +1,10 @@
 /** The changes of one transaction, one after the other, for both databases. Each may fail alone, and has its `Idempotency-Key`. */
-import { type Asking, ask } from './asking.ts';
-import { Changes } from './changes.ts';
-import type { Idempotency } from './collection.ts';
-import type { Kept } from './kept.ts';
-import type { Dialect } from './statement.ts';
+
+import { type Call, type Change, Changes, isCall, type Outcome } from './changes.ts';
+import type { Idempotency, SqlSteps } from './collection.ts';
+import type { StoredTable } from './record-codec.ts';
+import { type Dialect, toStep } from './statement.ts';
 import { type AnyTransactions, Calls, inSavepoint, type Running } from './transactions.ts';
-import { type Call, type Change, isCall, type Outcome } from './write.ts';
 
 export type AnyChange = Change | Call;
 
@@ -31,14 +30,14 @@ export class Batches {
   readonly #calls: Calls;
   readonly #keys: ReturnType<typeof toKeyStatements>;
 
-  constructor(dialect: Dialect, kept: readonly Kept[], calls: AnyTransactions) {
-    this.changes = new Changes(dialect, kept);
-    this.#calls = new Calls(kept, this.changes, calls);
+  constructor(dialect: Dialect, stored: readonly StoredTable[], calls: AnyTransactions) {
+    this.changes = new Changes(dialect, stored);
+    this.#calls = new Calls(stored, this.changes, calls);
     this.#keys = toKeyStatements(dialect);
   }
 
   /** Returns the answers to the changes that may begin. */
-  *run<Fault>(changes: readonly AnyChange[], running: RunningBatch<Fault>): Asking<(Outcome | Fault)[]> {
+  *run<Fault>(changes: readonly AnyChange[], running: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
     const known = { stored: yield* this.#find(changes), added: [] };
     const answers: (Outcome | Fault)[] = [];
     for (const change of changes) {
@@ -54,7 +53,7 @@ export class Batches {
     return answers;
   }
 
-  *#runOnce(change: AnyChange, running: Running, { stored, added }: KnownKeys): Asking<Outcome> {
+  *#runOnce(change: AnyChange, running: Running, { stored, added }: KnownKeys): SqlSteps<Outcome> {
     const { idempotency } = change;
     const key = idempotency && toKeyText(idempotency);
     const before = key && stored.get(key);
@@ -73,9 +72,9 @@ export class Batches {
     return outcome;
   }
 
-  *#find(changes: readonly AnyChange[]): Asking<KnownKeys['stored']> {
+  *#find(changes: readonly AnyChange[]): SqlSteps<KnownKeys['stored']> {
     const sent = changes.flatMap(({ idempotency }) => idempotency ?? []);
-    const rows = sent.length > 0 ? yield ask(this.#keys.select, JSON.stringify(sent)) : [];
+    const rows = sent.length > 0 ? yield toStep(this.#keys.select, JSON.stringify(sent)) : [];
     const entries = (rows as string[][]).map(([caller, operation, key, digest, answer]) => [
       toKeyText({ caller, operation, key } as Idempotency),
       { digest, answer },
@@ -84,14 +83,14 @@ export class Batches {
   }
 
   /** Deletes up to one expired key more than it adds: so they become fewer, and no write waits for many deletes. */
-  *#add({ added }: KnownKeys): Asking<void> {
+  *#add({ added }: KnownKeys): SqlSteps<void> {
     if (added.length === 0) return;
     const { nestsWrites, forget, upsert } = this.#keys;
     const [most, texts] = [added.length + 1, JSON.stringify(added)];
-    if (nestsWrites) yield ask(`WITH forgotten AS (${forget}) ${upsert}`, most, texts);
+    if (nestsWrites) yield toStep(`WITH forgotten AS (${forget}) ${upsert}`, most, texts);
     else {
-      yield ask(forget, most, texts);
-      yield ask(upsert, texts);
+      yield toStep(forget, most, texts);
+      yield toStep(upsert, texts);
     }
   }
 }

@@ -1,8 +1,8 @@
 /** The whole contents of a database: how it takes part in a move, and the count of records that do not fit a contract. */
-import { type Asking, ask } from './asking.ts';
-import type { Awaitable } from './collection.ts';
+
+import type { Awaitable, SqlSteps } from './collection.ts';
 import type { ColumnType } from './description.ts';
-import type { Dialect } from './statement.ts';
+import { type Dialect, toStep } from './statement.ts';
 import type { Fits } from './store.ts';
 import type { Table } from './table.ts';
 
@@ -55,21 +55,21 @@ export function* countInvalidRecords(
   tables: readonly Table[],
   contract: string,
   fits: Fits,
-): Asking<number> {
+): SqlSteps<number> {
   const passed = nameOf({ name: 'passed_check' });
-  if ((yield ask(`SELECT 1 FROM ${passed} WHERE contract = ${mark(1)}`, contract)).length > 0) return 0;
+  if ((yield toStep(`SELECT 1 FROM ${passed} WHERE contract = ${mark(1)}`, contract)).length > 0) return 0;
   let count = 0;
   for (const table of tables) {
     const { sequence, collection } = table;
     const select = `SELECT ${sequence}, ${toJsonSql(table)} FROM ${nameOf(table)} WHERE ${sequence} > ${mark(1)}
       ORDER BY ${sequence} LIMIT ${CHUNK}`;
     for (let last: unknown = -(2n ** 63n); last !== undefined; ) {
-      const rows = yield ask(select, last);
+      const rows = yield toStep(select, last);
       // The JSON is NULL if a required field is missing.
       for (const [, text] of rows) if (!fits((text as string | null) ?? 'null', collection)) count++;
       last = rows.at(-1)?.[0];
     }
   }
-  if (count === 0) yield ask(`UPDATE ${passed} SET contract = ${mark(1)}`, contract);
+  if (count === 0) yield toStep(`UPDATE ${passed} SET contract = ${mark(1)}`, contract);
   return count;
 }

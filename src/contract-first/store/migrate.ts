@@ -1,11 +1,19 @@
 /** Migrates a database to this program's version, for both databases. Forward only: what a newer program has made is refused, and stays. */
-import { type Asking, ask } from './asking.ts';
+
+import type { SqlSteps } from './collection.ts';
 import type { AnyDomain, ColumnType } from './description.ts';
-import { type Applied, loadMigrations, type Migration, planMigrations, toFailure, toName } from './migrations.ts';
-import type { Dialect } from './statement.ts';
+import {
+  type Applied,
+  type DatabaseKind,
+  loadMigrations,
+  type Migration,
+  planMigrations,
+  toFailure,
+  toName,
+} from './migrations.ts';
+import { type Dialect, toStep } from './statement.ts';
 import type { Inspection, Migrated } from './store.ts';
 import { type Field, type Table, toTables } from './table.ts';
-import type { DatabaseKind } from './transaction-control.ts';
 
 /** A database that is migrated. */
 export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared'> {
@@ -21,20 +29,20 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
   /** SQL of a table's foreign keys: columns, joined by commas, a space and the parent table; and ` CASCADE` if deletes cascade. */
   selectReferences: string;
   /** @throws Error if the database is not ours, or cannot be migrated */
-  check(applied: readonly Applied[], pending: readonly Migration[]): Asking<void>;
+  check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
   /** Begins the transaction, when no other program migrates. */
-  begin(): Asking<void>;
+  begin(): SqlSteps<void>;
   /** Readies the database for its migrations. */
-  prepare(): Asking<void>;
-  run(sql: string): Asking<void>;
+  prepare(): SqlSteps<void>;
+  run(sql: string): SqlSteps<void>;
   /** Makes our own triggers on a table of records. */
-  addTriggers(table: Table): Asking<void>;
+  addTriggers(table: Table): SqlSteps<void>;
   /** Notes what was done; `count` is the number of migrations. */
-  end(count: number): Asking<void>;
+  end(count: number): SqlSteps<void>;
 }
 
 /** Undefined if nothing was to do. @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
-export function* migrate(target: MigrationTarget, domain: AnyDomain): Asking<Migrated | undefined> {
+export function* migrate(target: MigrationTarget, domain: AnyDomain): SqlSteps<Migrated | undefined> {
   const tables = toTables(domain);
   const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
   // The description may have been changed since the last migration.
@@ -43,7 +51,7 @@ export function* migrate(target: MigrationTarget, domain: AnyDomain): Asking<Mig
 }
 
 /** Says what `migrate` would do. @throws Error that says why it would fail */
-export function* inspect(target: MigrationTarget, domain: AnyDomain): Asking<Inspection> {
+export function* inspect(target: MigrationTarget, domain: AnyDomain): SqlSteps<Inspection> {
   const files = loadMigrations(target.kind, domain);
   const { applied, pending } = yield* plan(target, files);
   yield* target.check(applied, pending);
@@ -52,7 +60,7 @@ export function* inspect(target: MigrationTarget, domain: AnyDomain): Asking<Ins
   if (planned.version === 0) return { ...planned, validKeys: 0, keys: 0 };
   const count = `SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND coalesce(expires_at > ${target.mark(1)}, true))
     FROM ${target.nameOf({ name: 'api_keys' })}`;
-  const [[keys, validKeys]] = (yield ask(count, new Date().toISOString())) as [[unknown, unknown]];
+  const [[keys, validKeys]] = (yield toStep(count, new Date().toISOString())) as [[unknown, unknown]];
   return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
 }
 
@@ -61,7 +69,7 @@ export function* runMigrations(
   target: MigrationTarget,
   files: readonly Migration[],
   tables: readonly Table[] = [],
-): Asking<Migrated | undefined> {
+): SqlSteps<Migrated | undefined> {
   const { applied, pending } = yield* plan(target, files);
   if (pending.length === 0) {
     yield* target.check(applied, pending);
@@ -74,17 +82,17 @@ export function* runMigrations(
   yield* target.prepare();
   for (const migration of planned.pending) yield* runMigration(target, migration);
   for (const table of tables) {
-    const columns = yield ask(target.selectColumns, target.nameOf(table));
+    const columns = yield toStep(target.selectColumns, target.nameOf(table));
     checkColumns(table, columns as [string, string, unknown][], target.types);
     yield* target.addTriggers(table);
   }
   yield* checkTables(target, tables);
   yield* target.end(files.length);
-  yield ask('COMMIT');
+  yield toStep('COMMIT');
   return { from: planned.applied.length, to: files.length };
 }
 
-function* runMigration(target: MigrationTarget, migration: Migration): Asking<void> {
+function* runMigration(target: MigrationTarget, migration: Migration): SqlSteps<void> {
   const { part, name, digest, sql } = migration;
   try {
     yield* target.run(sql);
@@ -92,24 +100,24 @@ function* runMigration(target: MigrationTarget, migration: Migration): Asking<vo
     throw toFailure(migration, error);
   }
   const marks = [1, 2, 3].map(target.mark);
-  yield ask(`INSERT INTO applied_migrations VALUES (${marks})`, part, name, digest);
+  yield toStep(`INSERT INTO applied_migrations VALUES (${marks})`, part, name, digest);
 }
 
 function* plan(
   { findApplied, nameOf }: MigrationTarget,
   files: readonly Migration[],
-): Asking<{ applied: Applied[]; pending: Migration[] }> {
-  const [found] = yield ask(findApplied);
+): SqlSteps<{ applied: Applied[]; pending: Migration[] }> {
+  const [found] = yield toStep(findApplied);
   const select = `SELECT part, name, digest FROM ${nameOf({ name: 'applied_migrations' })} ORDER BY part, name`;
-  const rows = found ? yield ask(select) : [];
+  const rows = found ? yield toStep(select) : [];
   const applied = (rows as string[][]).map(([part, name, digest]) => ({ part, name, digest }) as Applied);
   return { applied, pending: planMigrations(files, applied) };
 }
 
-function* checkTables(target: MigrationTarget, tables: readonly Table[]): Asking<void> {
-  for (const table of tables.filter(isConstrained)) {
-    const unique = yield ask(target.selectUnique, target.nameOf(table));
-    const references = yield ask(target.selectReferences, target.nameOf(table));
+function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<void> {
+  for (const table of tables) {
+    const unique = yield toStep(target.selectUnique, target.nameOf(table));
+    const references = yield toStep(target.selectReferences, target.nameOf(table));
     checkConstraints(table, unique.map(String), references.map(String), target.toCompared);
   }
 }
@@ -138,10 +146,6 @@ function checkColumns(
   const all = fields.some(({ column }) => column === sequence) ? problems : [...missing, ...problems];
   if (all.length > 0) throw new Error(all.join('; '));
 }
-
-/** Whether the description asks for any constraint. */
-const isConstrained = ({ id, sequence, unique, relations }: Table): boolean =>
-  id.column !== sequence || unique.length + relations.length > 0;
 
 /** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
 function checkConstraints(

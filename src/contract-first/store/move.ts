@@ -3,8 +3,7 @@
 import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
 import type { AnyDomain } from './description.ts';
-import { inspectDatabase, nameOfDatabase } from './inspection.ts';
-import { openStore } from './open-store.ts';
+import { inspectDatabase, nameOfDatabase, openStore } from './open-store.ts';
 import { openSqliteToMove } from './sqlite/move.ts';
 import { StoreError, StoreUnavailable } from './store.ts';
 import { toTables } from './table.ts';

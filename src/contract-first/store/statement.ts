@@ -1,10 +1,13 @@
 /** SQL statements with bound values, in the dialect of a database. */
+import type { SqlStep } from './collection.ts';
 import type { Field, Table } from './table.ts';
+
+export const toStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, values });
 
 /** The differences between databases. */
 export interface Dialect {
   /** The placeholder of the value with this number, from 1 on, for a field. */
-  place(number: number, field: Field): string;
+  placeholder(number: number, field: Field): string;
   /** The placeholder of a value that belongs to no field. */
   mark(number: number): string;
   /** The value as it is bound, for a field. */
@@ -40,7 +43,7 @@ export class Statement {
 
   bind(field: Field, value: unknown): string {
     this.values.push(this.#dialect.toValue(field, value));
-    return this.#dialect.place(this.values.length, field);
+    return this.#dialect.placeholder(this.values.length, field);
   }
 
   /** SQL of the row's value, or of this one, for comparisons. */

@@ -2,15 +2,23 @@
  * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
  * thread can run them within its batch, and they cannot wait for anything else.
  */
-import { type Ask, type Asking, ask } from './asking.ts';
-import type { Changes } from './changes.ts';
-import { type Awaitable, type Fields, type Idempotency, type PageQuery, Refusal, type Refused } from './collection.ts';
+
+import { buildMethods, ChangeBuilder } from './change-builder.ts';
+import type { Call, Change, Changes, Outcome } from './changes.ts';
+import {
+  type Awaitable,
+  type Fields,
+  type Idempotency,
+  type PageQuery,
+  Refusal,
+  type Refused,
+  type SqlStep,
+  type SqlSteps,
+} from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
-import type { Kept } from './kept.ts';
 import { readPage, toAsked, toPage } from './lists.ts';
-import type { Shapes } from './shape.ts';
-import type { Call, Change, Outcome } from './write.ts';
-import { buildMethods, Writing } from './writing.ts';
+import type { RecordCodecs, StoredTable } from './record-codec.ts';
+import { toStep } from './statement.ts';
 
 /** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
 export type Given<Domain extends AnyDomain> = {
@@ -36,10 +44,10 @@ export type GivenToRead<Domain extends AnyDomain> = {
 export type Sql = <Row>(
   texts: TemplateStringsArray,
   ...values: readonly (bigint | number | string | boolean | null)[]
-) => Asking<Row[]>;
+) => SqlSteps<Row[]>;
 
 export interface Transaction<Input, Output> {
-  readonly run: (given: never, input: Input) => Asking<Output>;
+  readonly run: (given: never, input: Input) => SqlSteps<Output>;
   readonly isReading?: true;
 }
 
@@ -55,13 +63,13 @@ export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
 /** The parts derived from a domain and its contract. Without shapes, records are only checked by the column types. */
 export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
-  shapes?: Shapes<Domain> | undefined;
+  shapes?: RecordCodecs<Domain> | undefined;
   transactions?: Transactions;
 }
 
 export interface TransactionsModule {
   transactions: Transactions;
-  loadShapes(): Awaitable<Shapes>;
+  loadShapes(): Awaitable<RecordCodecs>;
 }
 
 /** Transactions as handlers call them: as methods of the collections. */
@@ -79,14 +87,14 @@ export type CallsOf<All> = {
  */
 export const transactionOf =
   <Domain extends AnyDomain>() =>
-  <Input, Output>(run: (given: Given<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
+  <Input, Output>(run: (given: Given<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
     run: run as Transaction<Input, Output>['run'],
   });
 
 /** Makes a reading function of the domain. It does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
-  <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
+  <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
     run: run as Transaction<Input, Output>['run'],
     isReading: true,
   });
@@ -111,14 +119,14 @@ export interface Running {
 export function* inSavepoint<Answer>(
   change: Change | Call,
   { hasSavepoint, isFatal }: Running,
-  steps: Asking<Outcome>,
+  steps: SqlSteps<Outcome>,
   toAnswer: (error: unknown) => Answer,
-): Asking<Outcome | Answer> {
+): SqlSteps<Outcome | Answer> {
   const isOwn = hasSavepoint(change);
-  if (isOwn) yield ask('SAVEPOINT change');
+  if (isOwn) yield toStep('SAVEPOINT change');
   try {
     const outcome = yield* steps;
-    if (isOwn) yield outcome.refused === undefined ? ask('RELEASE SAVEPOINT change') : UNDO;
+    if (isOwn) yield outcome.refused === undefined ? toStep('RELEASE SAVEPOINT change') : UNDO;
     return outcome;
   } catch (error) {
     if (isFatal(error)) throw error;
@@ -127,21 +135,21 @@ export function* inSavepoint<Answer>(
   }
 }
 
-const UNDO: Ask = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change' };
+const UNDO: SqlStep = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change' };
 
 export class Calls {
   readonly #changes: Changes;
   readonly #all: AnyTransactions;
-  readonly #kept: ReadonlyMap<unknown, Kept>;
+  readonly #stored: ReadonlyMap<unknown, StoredTable>;
 
-  constructor(kept: readonly Kept[], changes: Changes, all: AnyTransactions) {
+  constructor(stored: readonly StoredTable[], changes: Changes, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
-    this.#kept = new Map(kept.map((one) => [one.table.collection, one]));
+    this.#stored = new Map(stored.map((one) => [one.table.collection, one]));
   }
 
   /** @throws Error if it fails: the caller must roll it back */
-  *run(made: Call, running: Running): Asking<Outcome> {
+  *run(made: Call, running: Running): SqlSteps<Outcome> {
     const steps = new Steps(this.#changes, running);
     const output = yield* this.#start(made, steps, { now: running.now });
     if (!(output instanceof Refusal)) return { text: toOutput(output) };
@@ -150,18 +158,18 @@ export class Calls {
   }
 
   /** Runs a reading function. */
-  read(made: Call): Asking<unknown> {
+  read(made: Call): SqlSteps<unknown> {
     return this.#start(made, new Steps(this.#changes), {});
   }
 
-  *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): Asking<unknown> {
+  *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): SqlSteps<unknown> {
     // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
-      const kept = this.#kept.get(name);
-      if (!kept) return own[String(name)];
-      if (kept.table.tenant && tenant === undefined)
+      const stored = this.#stored.get(name);
+      if (!stored) return own[String(name)];
+      if (stored.table.tenant && tenant === undefined)
         throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
-      return steps.toMethods(kept, kept.table.tenant && tenant);
+      return steps.toMethods(stored, stored.table.tenant && tenant);
     };
     const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
     const output = yield* this.#find(collection, call).run(given as never, input);
@@ -189,16 +197,16 @@ class Steps {
   }
 
   /** The methods of a collection; those that change it only in transactions, not in reading functions. */
-  toMethods(kept: Kept, tenant: unknown): object {
-    const { table, shape } = kept;
+  toMethods(stored: StoredTable, tenant: unknown): object {
+    const { table, codec } = stored;
     const get = (id: unknown) =>
-      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : shape.read(text)));
+      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
     const list = (asked: PageQuery) => {
       const query = toAsked(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
-      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, shape));
+      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, codec));
     };
     if (!this.#running) return { get, list };
-    const writing = new Writing(kept, tenant);
+    const writing = new ChangeBuilder(stored, tenant);
     const run = (toChange: () => Change) => {
       const change = toChange();
       return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
@@ -215,12 +223,12 @@ class Steps {
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
   }
 
-  #count<Found, Answer>(asking: Asking<Found>, toAnswer: (found: Found) => Answer): Asking<Answer> {
+  #count<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     this.#open++;
     return this.#end(asking, toAnswer);
   }
 
-  *#end<Found, Answer>(asking: Asking<Found>, toAnswer: (found: Found) => Answer): Asking<Answer> {
+  *#end<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     try {
       const found = yield* asking;
       this.#open--;
@@ -231,7 +239,7 @@ class Steps {
     }
   }
 
-  *#run(change: Change): Asking<Outcome> {
+  *#run(change: Change): SqlSteps<Outcome> {
     const running = this.#running as Running;
     const toAnswer = (error: unknown): Outcome => {
       const refused = running.toRefusal(error, change);

@@ -5,7 +5,7 @@ import { extendSunsets } from '../../engine/contract/sunsets.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadOwnContract } from '../../own-contract.ts';
 import type { Service } from '../../service.ts';
-import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
+import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/open-store.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { takesKeys } from '../process/one-run-key.ts';

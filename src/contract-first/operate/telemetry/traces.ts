@@ -32,7 +32,7 @@ import { buildIsProxy } from '../../engine/http/client-address.ts';
 import type { ToLogged } from '../../engine/http/logged-urls.ts';
 import { type AddTraces, toTrace } from '../../engine/http/trace-context.ts';
 import { stateOf } from '../../engine/request-state.ts';
-import type { Commit, StoreCounts } from '../../store/counts.ts';
+import type { Commit, StoreCounts } from '../../store/store.ts';
 
 /** How long the last spans may take to be sent, in milliseconds. */
 const LAST_SPANS = 1000;

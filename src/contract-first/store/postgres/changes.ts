@@ -3,15 +3,14 @@
  * within a savepoint.
  */
 import { type AnyChange, Batches, type RunningBatch } from '../batches.ts';
-import { areSame, type Changes, toRefusal } from '../changes.ts';
-import type { Kept } from '../kept.ts';
+import { areSame, type Change, type Changes, isCall, type Outcome, toRefusal } from '../changes.ts';
+import type { StoredTable } from '../record-codec.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { AnyTransactions } from '../transactions.ts';
-import { type Change, isCall, type Outcome } from '../write.ts';
-import { type AskAll, blameOne, toFault } from './coalescing.ts';
+import { type BatchLoader, blameOne, toFault } from './coalescing.ts';
 import type { Connection } from './connection.ts';
-import { drive, toDialect } from './drive.ts';
-import { lockOf, NOW } from './names.ts';
+import { lockOf, NOW, toDialect } from './dialect.ts';
+import { drive } from './drive.ts';
 import { toLocalSettings } from './session.ts';
 
 /** How many changes, and how many calls of a domain's transactions, may share one of PostgreSQL: it must end before its timeout. */
@@ -30,11 +29,11 @@ type Answer = Outcome | Error;
 
 export function buildRunChanges(
   schema: string,
-  kept: readonly Kept[],
+  stored: readonly StoredTable[],
   calls: AnyTransactions = {},
-): AskAll<AnyChange, Answer> {
-  const transactions = new ChangeTransactions(schema, kept, calls);
-  const runAll: AskAll<AnyChange, Answer> = blameOne(async (connection, changes) => {
+): BatchLoader<AnyChange, Answer> {
+  const transactions = new ChangeTransactions(schema, stored, calls);
+  const runAll: BatchLoader<AnyChange, Answer> = blameOne(async (connection, changes) => {
     let answers = await transactions.tryToRun(connection, changes, false);
     if (answers instanceof Error && !(answers instanceof StoreUnavailable))
       answers = await transactions.tryToRun(connection, changes, true);
@@ -49,11 +48,11 @@ class ChangeTransactions {
   readonly #begin: string;
   readonly #batches: Batches;
 
-  constructor(schema: string, kept: readonly Kept[], calls: AnyTransactions) {
+  constructor(schema: string, stored: readonly StoredTable[], calls: AnyTransactions) {
     this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
       SELECT ${toLocalSettings(schema)}, pg_advisory_xact_lock(${lockOf(schema)});
       SELECT ${NOW}`;
-    this.#batches = new Batches(toDialect(schema), kept, calls);
+    this.#batches = new Batches(toDialect(schema), stored, calls);
   }
 
   /** Returns the answers to the first changes, as many as fit into a turn; or the error, which says whether it is known that nothing was done. */
@@ -75,7 +74,7 @@ class ChangeTransactions {
 
   async #run(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[]> {
     const [[now]] = (await connection.query(this.#begin)) as [[string]];
-    const end = Math.min(performance.now() + TURN, endOf(connection));
+    let end: number | undefined;
     let latest: AnyChange | undefined;
     const running: RunningBatch<Error> = {
       now,
@@ -84,6 +83,8 @@ class ChangeTransactions {
       isFatal: (error) => !isSafe || error instanceof StoreUnavailable,
       mayBegin: (change) => {
         latest = change;
+        // The turn begins with the first change.
+        end ??= Math.min(performance.now() + TURN, endOf(connection));
         return performance.now() <= end;
       },
       toRefusal: (error, change) => toRefused(error as DatabaseError, change, this.#batches.changes),

@@ -1,12 +1,13 @@
 /** Migrates a schema, and inspects one for `--check`. */
 import { toSqlLiteral } from '../../json/literals.ts';
-import { type Ask, type Asking, ask } from '../asking.ts';
+import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { AnyDomain } from '../description.ts';
 import { inspect, type MigrationTarget } from '../migrate.ts';
 import { type Applied, type Migration, refuseTables } from '../migrations.ts';
+import { toStep } from '../statement.ts';
 import { type Inspection, StoreUnavailable } from '../store.ts';
-import { drive, toDialect } from './drive.ts';
-import { quote } from './names.ts';
+import { quote, TYPES, toDialect } from './dialect.ts';
+import { drive } from './drive.ts';
 import { buildConnect } from './primary.ts';
 import type { PostgresSettings } from './settings.ts';
 import { toTriggersSql } from './triggers.ts';
@@ -26,11 +27,6 @@ const LOCKED = '55P03';
 
 /** How long each step of an inspection may take, in milliseconds. */
 const TIMEOUT = 10_000;
-
-const TYPES: MigrationTarget['types'] = {
-  ...{ int64: 'bigint', int32: 'integer', number: 'double precision', boolean: 'boolean' },
-  ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
-};
 
 const SELECTS = {
   selectColumns: `
@@ -60,12 +56,15 @@ export function toTarget(schema: string, timeouts = LOCK_TIMEOUTS): MigrationTar
     *begin() {
       yield { sql: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
       yield { sql: `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${timeouts.migration}` };
-      const lock = ask('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `contract-first migrations ${schema}`);
+      const lock = toStep(
+        'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+        `contract-first migrations ${schema}`,
+      );
       yield* orFailAt(`another program has migrated it for ${timeouts.migration} ms`, lock);
       yield { sql: `SET LOCAL lock_timeout = ${timeouts.table}` };
     },
     *prepare() {
-      const [there] = yield ask('SELECT FROM pg_namespace WHERE nspname = $1', schema);
+      const [there] = yield toStep('SELECT FROM pg_namespace WHERE nspname = $1', schema);
       if (!there) yield { sql: `CREATE SCHEMA ${quote(schema)}` };
       yield { sql: `SET LOCAL search_path = ${quote(schema)}` };
     },
@@ -88,32 +87,32 @@ export async function inspectPostgres(settings: PostgresSettings, domain: AnyDom
 }
 
 /** Checks that the pending migrations can be run. A new schema may have other tables, but none that a migration creates. */
-function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): Asking<void> {
-  const [[encoding]] = (yield ask('SHOW server_encoding')) as [[string]];
+function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void> {
+  const [[encoding]] = (yield toStep('SHOW server_encoding')) as [[string]];
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
   if (pending.length === 0) return;
   const made = pending.flatMap(({ sql }) =>
     [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name),
   );
-  const found = yield ask(
+  const found = yield toStep(
     `SELECT relname FROM pg_class WHERE relname = ANY ($2::text[])
       AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) ORDER BY relname`,
     schema,
     applied.length === 0 ? made : [],
   );
   refuseTables(found.map(String));
-  const [[inSchema, inDatabase, database, role]] = (yield ask(
+  const [[inSchema, inDatabase, database, role]] = (yield toStep(
     `SELECT (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1),
       has_database_privilege(current_database(), 'CREATE'), current_database(), current_user`,
     schema,
   )) as [[string | null, string, string, string]];
-  const place = inSchema === null ? `DATABASE ${quote(database)}` : `SCHEMA ${quote(schema)}`;
+  const granted = inSchema === null ? `DATABASE ${quote(database)}` : `SCHEMA ${quote(schema)}`;
   if ((inSchema ?? inDatabase) !== 't')
-    throw new Error(`its role may not create tables there: GRANT CREATE ON ${place} TO ${quote(role)}`);
+    throw new Error(`its role may not create tables there: GRANT CREATE ON ${granted} TO ${quote(role)}`);
 }
 
 /** Names the lock in the error of a lock timeout. */
-function* orFailAt(why: string, step: Ask): Asking<void> {
+function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
   try {
     yield step;
   } catch (error) {

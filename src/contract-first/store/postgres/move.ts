@@ -1,9 +1,8 @@
 /** A schema as one side of a move. */
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
 import { type Field, toJsonText } from '../table.ts';
-import { toArraySql } from './arrays.ts';
 import type { Connection } from './connection.ts';
-import { lockOf, quote } from './names.ts';
+import { lockOf, quote, toArraySql } from './dialect.ts';
 import { buildConnect } from './primary.ts';
 import { toLocalSettings } from './session.ts';
 import type { PostgresSettings } from './settings.ts';

@@ -1,10 +1,11 @@
 /** Migrates a database file, and inspects one for `--check`. */
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { type Asking, ask } from '../asking.ts';
+import type { SqlSteps } from '../collection.ts';
 import type { AnyDomain } from '../description.ts';
 import { inspect, type MigrationTarget, migrate as migrateSteps } from '../migrate.ts';
 import { refuseTables } from '../migrations.ts';
+import { toStep } from '../statement.ts';
 import type { Inspection, Migrated } from '../store.ts';
 import { checkMap } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
@@ -36,34 +37,34 @@ export const TARGET: MigrationTarget = {
     FROM pragma_foreign_key_list(?) GROUP BY id`,
   *check(applied) {
     if (applied.length > 0) yield* checkTriggers();
-    else refuseTables((yield ask(OTHERS)).map(String));
+    else refuseTables((yield toStep(OTHERS)).map(String));
   },
   *begin() {
-    yield ask('BEGIN IMMEDIATE');
+    yield toStep('BEGIN IMMEDIATE');
   },
   prepare: dropTriggers,
   *run(sql) {
-    const [isNumbered] = yield ask("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'");
-    const sequences = isNumbered ? yield ask('SELECT name, seq FROM sqlite_sequence') : [];
+    const [isNumbered] = yield toStep("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'");
+    const sequences = isNumbered ? yield toStep('SELECT name, seq FROM sqlite_sequence') : [];
     yield { sql };
     for (const [name, last] of sequences) yield* raiseSequence(name, last);
-    const lost = yield ask(LOST);
+    const lost = yield toStep(LOST);
     if (lost.length > 0) throw new Error(lost.join('; '));
   },
   *addTriggers(table) {
     yield { sql: toTriggersSql(table) };
   },
   *end(count) {
-    yield ask(`PRAGMA user_version = ${count}`);
+    yield toStep(`PRAGMA user_version = ${count}`);
     yield* rememberTriggers();
   },
 };
 
 /** A table that was rebuilt, or filled, would give the ids of rows again that are gone. */
-export function* raiseSequence(name: unknown, last: unknown): Asking<void> {
+export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   const isThere = 'SELECT 1 FROM sqlite_sequence WHERE name = ?';
-  yield ask(`INSERT INTO sqlite_sequence SELECT ?, 0 WHERE NOT EXISTS (${isThere})`, name, name);
-  yield ask('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
+  yield toStep(`INSERT INTO sqlite_sequence SELECT ?, 0 WHERE NOT EXISTS (${isThere})`, name, name);
+  yield toStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 
 /** Undefined if nothing was to do. @throws Error when the schema cannot be migrated; the database is then unchanged */
@@ -71,7 +72,7 @@ export const migrate = (db: Database, domain: AnyDomain): Migrated | undefined =
   runAlone(db, migrateSteps(TARGET, domain));
 
 /** Runs migrations, and rolls them back if they fail. */
-export function runAlone<Result>(db: Database, steps: Asking<Result>): Result {
+export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
   // Otherwise a table that is rebuilt would take the records away that refer to it. Within a transaction this has no effect.
   db.pragma('foreign_keys = OFF');
   try {
@@ -85,9 +86,9 @@ export function runAlone<Result>(db: Database, steps: Asking<Result>): Result {
 /** Without a file, inspects a new database in memory. @throws Error if the start would fail on this database */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain): Inspection {
   if (file !== undefined) checkMap(file);
-  const place = file !== undefined && existsSync(file) ? file : ':memory:';
+  const location = file !== undefined && existsSync(file) ? file : ':memory:';
   // Changes no files: a read-only connection would leave files of SQLite's log behind, and any other would remove existing ones.
-  const db = new Sqlite(place, { readonly: existsSync(`${place}-wal`) });
+  const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
     return new Driver(db).drive(inspect(TARGET, domain));

@@ -5,7 +5,7 @@ import type { Field } from '../table.ts';
 import { openConnection } from './connection.ts';
 import { Driver } from './drive.ts';
 import { prepareInsertRows } from './insert.ts';
-import { keep } from './kept-sqlite.ts';
+import { preventGc } from './kept-sqlite.ts';
 import { raiseSequence } from './migrate.ts';
 
 export function openSqliteToMove(file: string): MovingSide {
@@ -35,7 +35,7 @@ function* readRows(db: Database, { name, columns, order }: MovedTable): Generato
   const select = db.prepare<[], Row>(`SELECT ${texts} FROM ${name} ORDER BY ${order}`).raw();
   let rows: Row[] = [];
   let size = 0;
-  for (const row of keep(select.iterate())) {
+  for (const row of preventGc(select.iterate())) {
     rows.push(row);
     size += sizeOf([row]);
     if (size < MOST_MOVED) continue;

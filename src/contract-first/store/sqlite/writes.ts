@@ -1,15 +1,15 @@
 /** Group commit: runs all waiting writes in one transaction, with one fsync. */
+
+import { type Context, createContext, Script } from 'node:vm';
 import type { Database } from 'better-sqlite3';
 import { Batches, type RunningBatch } from '../batches.ts';
-import { toRefusal } from '../changes.ts';
-import type { Kept } from '../kept.ts';
+import { type Call, type Change, type Create, type Created, isCall, type Outcome, toRefusal } from '../changes.ts';
+import type { StoredTable } from '../record-codec.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Relation, Table } from '../table.ts';
 import type { AnyTransactions } from '../transactions.ts';
-import { type Call, type Change, type Create, type Created, isCall, type Outcome } from '../write.ts';
 import { toStoreError } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
-import { inTime, NotEnded } from './in-time.ts';
 import { type Insert, prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -82,12 +82,12 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
 /** The function @throws StoreUnavailable when it is unknown whether COMMIT succeeded, or the ids are used up */
 export function prepareWriteAll(
   db: Database,
-  kept: readonly Kept[],
+  stored: readonly StoredTable[],
   calls: AnyTransactions,
 ): (batch: Batch) => Written {
-  const inserts = new Map(kept.map(({ table }) => [table.collection, prepareInsert(db, table)]));
+  const inserts = new Map(stored.map(({ table }) => [table.collection, prepareInsert(db, table)]));
   const readNow = db.prepare<[], string>("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").pluck();
-  const changing = new Changing({ db, kept, calls, inserts });
+  const changing = new ChangeRunner({ db, stored, calls, inserts });
 
   return inTransaction(db, ({ rows, changes }: Batch) => {
     const now = readNow.get() as string;
@@ -97,7 +97,7 @@ export function prepareWriteAll(
   });
 }
 
-class Changing {
+class ChangeRunner {
   readonly #db: Database;
   readonly #driver: Driver;
   readonly #batches: Batches;
@@ -106,12 +106,17 @@ class Changing {
   #begun = 0;
   #beganAt = 0;
 
-  constructor(parts: { db: Database; kept: readonly Kept[]; calls: AnyTransactions; inserts: Map<string, Insert> }) {
-    const { db, kept, calls, inserts } = parts;
+  constructor(parts: {
+    db: Database;
+    stored: readonly StoredTable[];
+    calls: AnyTransactions;
+    inserts: Map<string, Insert>;
+  }) {
+    const { db, stored, calls, inserts } = parts;
     this.#db = db;
     this.#driver = new Driver(db);
     this.#inserts = inserts;
-    this.#batches = new Batches(DIALECT, kept, calls);
+    this.#batches = new Batches(DIALECT, stored, calls);
   }
 
   /** Runs the changes. An error of one does not affect the others. */
@@ -187,4 +192,26 @@ class Changing {
 interface Thrown {
   code?: string;
   message: string;
+}
+
+const RUN = new Script('run()');
+let context: Context | undefined;
+
+/** Runs a team's function, which cannot catch the timeout: if it did not end, all writes after it would wait for ever. @throws NotEnded after `time` milliseconds */
+export function inTime<Result>(run: () => Result, time: number): Result {
+  context ??= createContext();
+  context.run = run;
+  try {
+    return RUN.runInContext(context, { timeout: time, displayErrors: false });
+  } catch (error) {
+    throw (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? new NotEnded(time) : error;
+  }
+}
+
+export class NotEnded extends Error {
+  override name = 'NotEnded';
+
+  constructor(time: number) {
+    super(`it has not ended in ${time} ms`);
+  }
 }
