@@ -15,14 +15,14 @@ async function isKept(node: string): Promise<boolean> {
   return made.deref() !== undefined;
 }
 
-t.test('objects are kept where Node needs it', async (t) => {
+t.test('objects are never collected where Node needs that', async (t) => {
   t.equal(await isKept('20.20.0'), false);
   t.equal(await isKept('22.23.3'), false);
   t.equal(await isKept('24.21.0'), true);
   t.equal(await isKept('26.0.0'), true);
 });
 
-t.test('a file that cannot be opened is not kept open', async (t) => {
+t.test('a file that cannot be opened does not stay open', async (t) => {
   const file = `${t.testdir({ 'pets.db': 'no database '.repeat(1000) })}/pets.db`;
   for (let count = 0; count < 5; count++) t.throws(() => openConnection(file), { code: 'SQLITE_NOTADB' });
   const descriptors = readdirSync('/proc/self/fd').map((name) => `/proc/self/fd/${name}`);
@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test('a statement is prepared once where all are kept, and otherwise again when others were used since', (t) => {
+t.test('a statement is prepared once where none is collected, and otherwise again when others were used since', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const [node, isThere] of [

@@ -210,7 +210,7 @@ testPairs('many records, and large ones, are there in their order, each once', a
   t.equal((await target.all.books.get(40n))?.text, (await all.books.get(40n))?.text);
 });
 
-testPairs('where a record is refused nothing is there, and what is mended can be moved', async (t, from, to) => {
+testPairs('where a record is refused nothing is there, and what is fixed can be moved', async (t, from, to) => {
   const source = await from.open();
   await source.all.pets.create(REX);
   await source.all.coupons.create({ code: 'a', left: 1n });

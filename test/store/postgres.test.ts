@@ -96,7 +96,7 @@ t.test('whatever is stored and asked, both stores answer the same text', async (
   await runProperties(t, [property], 1 / 10);
 });
 
-t.test('several stores that are used at once tell one history', async (t) => {
+t.test('several stores that are used at once have one history', async (t) => {
   const url = server.newUrl();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
   const calls = await record(stores, 16, 1000);
@@ -159,7 +159,7 @@ t.test('a read that the database refuses fails alone, however many came with it'
   t.match(gets, [found, refused, found, found, refused, found]);
 });
 
-t.test('counts of callers are kept apart, whatever their names are', async (t) => {
+t.test('counts of callers are separate, whatever their names are', async (t) => {
   const { countWindow } = await openOne(t);
   const names = ['a\0', 'a', 'a\ud800', 'a\ufffd', 'b'.repeat(10_000), `${'b'.repeat(9999)}c`];
   const count = (amount: number) => Promise.all(names.map((name) => countWindow?.(name, 86_400, amount)));

@@ -88,7 +88,7 @@ t.test('a pet is read once while pets are only added', async (t) => {
   t.equal(await store.records.get(1n), before);
 });
 
-t.test('a pet that is first read just after a write is not kept; a second later it is', async (t) => {
+t.test('a pet that is first read just after a write is not cached; a second later it is', async (t) => {
   const { store } = await openShared(t);
   const isKept = async () => {
     await nextTurn();
