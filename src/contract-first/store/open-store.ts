@@ -5,11 +5,10 @@ import type { Awaitable } from './collection.ts';
 import type { Database, SqliteDatabase } from './database-url.ts';
 import type { AnyDomain, CollectionsOf } from './description.ts';
 import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
-import type { RecordCodecs } from './record-codec.ts';
 import { inspectSqlite } from './sqlite/migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
-import type { AnyTransactions, CallsOf, OfDomain } from './transactions.ts';
+import type { OfDomain } from './transactions.ts';
 
 type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
 
@@ -91,17 +90,4 @@ export function inspectDisk(file: string): number {
     accessSync(location, constants.R_OK | constants.W_OK);
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
-}
-
-const LIMITS = { createTimeout: 1000, maxCreates: 1000 };
-
-/** Opens a store in memory, for tests of a domain without HTTP: the collections of handlers, with their transactions. Without shapes, records are only checked by the column types. */
-export function openTestStore<Domain extends AnyDomain, All extends AnyTransactions = Record<never, never>>(
-  domain: Domain,
-  all?: All,
-  shapes?: RecordCodecs<Domain>,
-): CollectionsOf<Domain, CallsOf<All>> {
-  const transactions = { all: all ?? {}, source: '' };
-  const { collections } = openSqlite(':memory:', domain, LIMITS, { shapes, transactions });
-  return collections as CollectionsOf<Domain, CallsOf<All>>;
 }
