@@ -1,5 +1,4 @@
 /** The changes of one transaction, one after the other, for both databases. Each may fail alone, and has its `Idempotency-Key`. */
-
 import { type Call, type Change, Changes, isCall, type Outcome } from './changes.ts';
 import type { Idempotency, SqlSteps } from './collection.ts';
 import type { StoredTable } from './record-codec.ts';

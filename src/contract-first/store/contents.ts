@@ -1,5 +1,4 @@
 /** The whole contents of a database: how it takes part in a move, and the count of records that do not fit a contract. */
-
 import type { Awaitable, SqlSteps } from './collection.ts';
 import type { ColumnType } from './description.ts';
 import { type Dialect, toStep } from './statement.ts';

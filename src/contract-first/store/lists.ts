@@ -2,7 +2,6 @@
  * The statements of lists with ranges, prefixes, or in a declared order, and the cursors of all lists. With a range on another field than
  * the order's, a page scans a limited number of records: it may be shorter than its limit although there is a next page.
  */
-
 import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/int64.ts';
 import { JsonText, type TextSource } from '../json/json-text.ts';

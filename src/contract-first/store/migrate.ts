@@ -1,5 +1,4 @@
 /** Migrates a database to this program's version, for both databases. Forward only: what a newer program has made is refused, and stays. */
-
 import type { SqlSteps } from './collection.ts';
 import type { AnyDomain, ColumnType } from './description.ts';
 import {

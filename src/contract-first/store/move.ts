@@ -1,5 +1,4 @@
 /** Copies everything in one database into another, empty one: as it is at one moment, and in one transaction. */
-
 import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
 import type { AnyDomain } from './description.ts';

@@ -2,7 +2,6 @@
  * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
  * thread can run them within its batch, and they cannot wait for anything else.
  */
-
 import { buildMethods, ChangeBuilder } from './change-builder.ts';
 import type { Call, Change, Changes, Outcome } from './changes.ts';
 import {

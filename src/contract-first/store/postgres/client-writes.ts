@@ -1,5 +1,4 @@
 /** Writes of clients: limits how many wait, counts them, inserts records, and proves that the database can be written. */
-
 import type { Created } from '../changes.ts';
 import type { Fields } from '../collection.ts';
 import { type StoreCounts, StoreUnavailable } from '../store.ts';

@@ -1,5 +1,4 @@
 /** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
-
 import { buildKeyRows } from '../api-keys.ts';
 import { buildCollections } from '../build-collection.ts';
 import { type Call, type Change, type Create, isCall, type Outcome } from '../changes.ts';

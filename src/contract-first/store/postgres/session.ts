@@ -1,5 +1,4 @@
 /** The settings that statements and the texts of their values depend on, and the statements that a session has prepared. */
-
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toSqlLiteral } from '../../json/literals.ts';

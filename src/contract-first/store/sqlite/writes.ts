@@ -1,5 +1,4 @@
 /** Group commit: runs all waiting writes in one transaction, with one fsync. */
-
 import { type Context, createContext, Script } from 'node:vm';
 import type { Database } from 'better-sqlite3';
 import { Batches, type RunningBatch } from '../batches.ts';
