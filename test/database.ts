@@ -1,11 +1,11 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
 
 import type { Page } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/cursors.ts';
 import { parseDatabaseUrl, type SqliteDatabase } from '../src/contract-first/store/database-url.ts';
 import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/description.ts';
+import { toCursor } from '../src/contract-first/store/lists.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
-import type { Shapes } from '../src/contract-first/store/shape.ts';
+import type { RecordCodecs } from '../src/contract-first/store/record-codec.ts';
 import type { Store, StoreLimits } from '../src/contract-first/store/store.ts';
 import { domain } from '../src/generated/domain.ts';
 
@@ -18,7 +18,11 @@ export type OwnStore = Store<CollectionsOf<typeof domain>> & { records: Records 
 export const withRecords = <Opened extends Store>(store: Opened, name = 'pets') =>
   Object.assign(store, { records: Object.entries(store.collections).find(([one]) => one === name)?.[1] });
 
-export function openUrl(url: string, limits: Partial<StoreLimits> = {}, shapes?: Shapes<typeof domain>): OwnStore {
+export function openUrl(
+  url: string,
+  limits: Partial<StoreLimits> = {},
+  shapes?: RecordCodecs<typeof domain>,
+): OwnStore {
   const all = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000, ...limits };
   return withRecords(
     openStore(parseDatabaseUrl(url, 'petstore') as SqliteDatabase, domain, all, { shapes }),

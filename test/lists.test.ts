@@ -1,7 +1,7 @@
 /** Lists with ranges, with beginnings of texts, and in declared orders, on both databases. */
 import t, { type Test } from 'tap';
 import type { Fields, PageQuery } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/cursors.ts';
+import { toCursor } from '../src/contract-first/store/lists.ts';
 import { toTable } from '../src/contract-first/store/table.ts';
 import { orders as described } from './orders/domain.ts';
 import { keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';
@@ -195,6 +195,6 @@ t.test('a list is ordered only by what every record has, and can be compared', a
       message: `lists cannot be ordered by ${name}: it may be absent, or is no number and no text`,
     });
   t.throws(() => toTable({ ...described, lists: { range: ['gift'] } }), {
-    message: 'lists cannot be filtered by gift, which is kept as JSON',
+    message: 'lists cannot be filtered by gift, which is stored as JSON',
   });
 });

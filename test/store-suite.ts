@@ -10,8 +10,8 @@ import {
   KeyReused,
   type PageQuery,
 } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/cursors.ts';
 import type { AnyDescription } from '../src/contract-first/store/description.ts';
+import { toCursor } from '../src/contract-first/store/lists.ts';
 import type { Store, StoredKey } from '../src/contract-first/store/store.ts';
 import { type Field, toTable } from '../src/contract-first/store/table.ts';
 
@@ -106,7 +106,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('an undefined field is the same as none, and one that is not kept is not in the answer', async (t) => {
+  t.test('an undefined field is the same as none, and one that is not stored is not in the answer', async (t) => {
     const { records } = await openOne(t);
     const absent = fields.filter(({ isOptional }) => isOptional).map(({ name }) => [name, undefined]);
     const created = await records.create({ ...make(1), ...Object.fromEntries(absent), unknown: 'T' });
@@ -346,7 +346,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
   });
 
-  t.test('a key that is replaced ends when it is told, or earlier, and the other one is there at once', async (t) => {
+  t.test('a key that is replaced ends at the given time, or earlier, and the other one is there at once', async (t) => {
     const store = await openOne(t);
     const key = {
       ...toStoredKey(makeKey('petstore'), 'Ada', new Date('2026-01-09')),
@@ -414,7 +414,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal(new Set([first, second, third].map(({ version }) => version)).size, 3);
   });
 
-  t.test('of the uses of a key the latest time is kept', async (t) => {
+  t.test('of the uses of a key the latest time is stored', async (t) => {
     const place = prepare(t);
     const store = await openOne(t, place);
     const use = (keyId: string, day: number) => ({ keyId, usedAt: `2026-01-0${day}T00:00:00.000Z` });
@@ -554,7 +554,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(records, { limit: 100 }), []);
   });
 
-  t.test('old keys are forgotten by and by, as new ones come, and those that still count are kept', async (t) => {
+  t.test('old keys are forgotten by and by, as new ones come, and those that still count stay', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     const createOne = (caller: string, key: number, hours: number) =>

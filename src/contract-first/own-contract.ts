@@ -5,7 +5,7 @@ import { type FinishedFile, readFinished } from './engine/contract/finished.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
 import type { Service } from './service.ts';
 import type { AnyDomain } from './store/description.ts';
-import type { Shapes } from './store/shape.ts';
+import type { RecordCodecs } from './store/record-codec.ts';
 
 /** The file that the build writes, beside the folder of the contract. */
 export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);
@@ -19,7 +19,10 @@ export async function loadOwnContract(
 }
 
 /** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
-export async function loadShapes<Domain extends AnyDomain>(contract: URL, domain: Domain): Promise<Shapes<Domain>> {
+export async function loadShapes<Domain extends AnyDomain>(
+  contract: URL,
+  domain: Domain,
+): Promise<RecordCodecs<Domain>> {
   const finishUnchecked = async () => {
     const { loadContract } = await import('./contract/read/load-contract.ts');
     const { finish } = await import('./contract/finish.ts');

@@ -1,6 +1,6 @@
 /** The check of moments: a place has a zip, and five labels are the most. */
 import type { Fields } from '../../src/contract-first/store/collection.ts';
-import { type Shapes, toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
 import { type Transactions, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import { domain } from './domain.ts';
@@ -23,7 +23,7 @@ function check({ place, labels }: Fields): string[] | undefined {
   return isPlace && isFew ? undefined : [isPlace ? 'labels must have at most 5 fields' : 'place.zip is missing'];
 }
 
-export const loadShapes = (): Shapes => {
-  const plain = toPlainShape(toTable(domain.moments));
+export const loadShapes = (): RecordCodecs => {
+  const plain = toPlainCodec(toTable(domain.moments));
   return { moments: { ...plain, check, checkFields: check } };
 };

@@ -1,6 +1,6 @@
 /** What is done with several records, or not at all. */
-import type { Asking } from '../../src/contract-first/store/asking.ts';
-import { isRefused } from '../../src/contract-first/store/collection.ts';
+
+import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';
 
@@ -57,7 +57,7 @@ export const fail = transaction(function* ({ pets }, how: 'throws' | 'caught' | 
   const pet = yield* pets.create({ name: 'Half', categoryId: 1n });
   if (how === 'throws') throw new Error('half done');
   if (how === 'forgotten') pets.delete(pet.id);
-  const create = (change: object): Asking<unknown> => pets.create({ name: 'Other', categoryId: 1n, ...change });
+  const create = (change: object): SqlSteps<unknown> => pets.create({ name: 'Other', categoryId: 1n, ...change });
   if (how === 'unlike') yield* create({ categoryId: null });
   if (how === 'unfit') yield* create({ name: 'Unfit' });
   try {

@@ -1,7 +1,7 @@
 /** The transactions of the orders' domain, and what records may be. */
 
 import type { Fields } from '../../src/contract-first/store/collection.ts';
-import { type Shapes, toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
 import type { Transactions } from '../../src/contract-first/store/transactions.ts';
 import { pets } from '../../src/pets/domain.ts';
@@ -12,7 +12,7 @@ export const transactions: Transactions = {
   source: new URL('../domain-thread.js?orders', import.meta.url).href,
 };
 
-const plain = toPlainShape(toTable(pets));
+const plain = toPlainCodec(toTable(pets));
 const check = ({ name }: Fields) => (name === 'Unfit' ? ['name is not allowed'] : undefined);
 
-export const loadShapes = (): Shapes => ({ pets: { ...plain, check } });
+export const loadShapes = (): RecordCodecs => ({ pets: { ...plain, check } });

@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { isLinear } from '../../src/contract-first/cli/linear.ts';
 import { addKnownFormats } from '../../src/contract-first/engine/schema/ajv.ts';
 import { NAME_PATTERN } from '../../src/contract-first/store/api-keys.ts';
-import { RATE_PATTERN } from '../../src/contract-first/store/rate.ts';
+import { RATE_PATTERN } from '../../src/contract-first/store/rates.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
 import { handlersFor, startService } from '../service.ts';
 

@@ -1,11 +1,10 @@
 /** ConnectionPool without a server: the connections are the test's own. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { StoreCounts } from '../../src/contract-first/store/counts.ts';
 import { ClientWrites } from '../../src/contract-first/store/postgres/client-writes.ts';
 import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
 import { ConnectionPool, type ConnectionPoolOptions } from '../../src/contract-first/store/postgres/connection-pool.ts';
-import { StoreUnavailable } from '../../src/contract-first/store/store.ts';
+import { StoreCounts, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { holdClock } from '../held-clock.ts';
 
 function newConnection(): Connection {

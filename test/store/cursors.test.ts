@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { fromCursor, toCursor } from '../../src/contract-first/store/cursors.ts';
+import { fromCursor, toCursor } from '../../src/contract-first/store/lists.ts';
 
 const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const values = fc.array(fc.option(fc.oneof(fc.string(), ids, fc.boolean()), { nil: undefined }), {

@@ -2,27 +2,27 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { isSpent, openConnection, tryCreates } from '../../src/contract-first/store/sqlite/connection.ts';
-import { buildStatements, keep, Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { buildStatements, preventGc, Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import type { Table } from '../../src/contract-first/store/table.ts';
 import { openUrl } from '../database.ts';
 import { collect } from '../used-heap.ts';
 
 /** Whether an object is still there after garbage was collected, when Node has that version. */
 async function isKept(node: string): Promise<boolean> {
-  const made = new WeakRef(keep({}, node));
+  const made = new WeakRef(preventGc({}, node));
   await nextTurn();
   collect();
   return made.deref() !== undefined;
 }
 
-t.test('objects are kept where Node needs it', async (t) => {
+t.test('objects are never collected where Node needs that', async (t) => {
   t.equal(await isKept('20.20.0'), false);
   t.equal(await isKept('22.23.3'), false);
   t.equal(await isKept('24.21.0'), true);
   t.equal(await isKept('26.0.0'), true);
 });
 
-t.test('a file that cannot be opened is not kept open', async (t) => {
+t.test('a file that cannot be opened does not stay open', async (t) => {
   const file = `${t.testdir({ 'pets.db': 'no database '.repeat(1000) })}/pets.db`;
   for (let count = 0; count < 5; count++) t.throws(() => openConnection(file), { code: 'SQLITE_NOTADB' });
   const descriptors = readdirSync('/proc/self/fd').map((name) => `/proc/self/fd/${name}`);
@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test('a statement is prepared once where all are kept, and otherwise again when others were used since', (t) => {
+t.test('a statement is prepared once where none is collected, and otherwise again when others were used since', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const [node, isThere] of [

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import t, { type Test } from 'tap';
+import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
+import type { Table } from '../../src/contract-first/store/table.ts';
 import { listPets, openUrl } from '../database.ts';
 
 async function openAndClose(t: Test, url: string): Promise<void> {
@@ -29,4 +31,20 @@ t.test('a database in memory is no file, and not shared with another store', asy
   await one.records.create({ name: 'Rex', categoryId: 7n });
   t.equal((await listPets(other, { limit: 1 })).body.text, '[]');
   t.notOk(existsSync(':memory:'));
+});
+
+t.test('a record that is read without a contract has its numbers as its columns say', async (t) => {
+  const fields = [
+    { name: 'count', type: 'int64' },
+    { name: 'price', type: 'number' },
+  ];
+  const { read } = toPlainCodec({ fields, collection: 'parts' } as unknown as Table);
+  const large = { __proto__: null, count: 1n, price: 1e20 };
+  t.strictSame(read('{"count":1,"price":100000000000000000000}'), large);
+  t.strictSame(read('{"count":9007199254740993,"price":0.5}'), {
+    __proto__: null,
+    count: 9007199254740993n,
+    price: 0.5,
+  });
+  t.strictSame(read('{"price":1}'), { __proto__: null, price: 1 });
 });

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { toKept } from '../../src/contract-first/store/kept.ts';
+import type { Change } from '../../src/contract-first/store/changes.ts';
 import { buildRunChanges } from '../../src/contract-first/store/postgres/changes.ts';
 import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
 import { StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { toTables } from '../../src/contract-first/store/table.ts';
-import type { Change } from '../../src/contract-first/store/write.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 
@@ -49,7 +49,7 @@ t.test('a connection that is lost within the change of a savepoint is an outage 
     return [['now']];
   };
   const removal = { collection: 'pets', kind: 'delete', id: 1n } as unknown as Change;
-  const [answer] = await buildRunChanges('public', toKept(toTables(domain), {}))(connection, [removal]);
+  const [answer] = await buildRunChanges('public', toStoredTables(toTables(domain), {}))(connection, [removal]);
   t.match(answer, { name: 'StoreUnavailable', cause: lost });
 });
 
@@ -68,7 +68,7 @@ t.test(
         clock.pass(wait);
         return [['now']];
       };
-      return buildRunChanges('public', toKept(toTables(domain), {}))(connection, [removal, removal]);
+      return buildRunChanges('public', toStoredTables(toTables(domain), {}))(connection, [removal, removal]);
     };
     const late = { name: 'StoreUnavailable', kind: 'unavailable', cause: { message: /took long/ } };
     t.match(await runOn(0, -1), [late, late]);

@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import type { Fields, Put } from '../../src/contract-first/store/collection.ts';
-import { toCursor } from '../../src/contract-first/store/cursors.ts';
+import { toCursor } from '../../src/contract-first/store/lists.ts';
+import { runMigrations } from '../../src/contract-first/store/migrate.ts';
 import { loadMigrations } from '../../src/contract-first/store/migrations.ts';
-import { runMigrations } from '../../src/contract-first/store/postgres/migrate.ts';
+import { drive } from '../../src/contract-first/store/postgres/drive.ts';
+import { toTarget } from '../../src/contract-first/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
@@ -36,15 +38,11 @@ async function open(t: Test, url: string): Promise<OwnStore> {
 }
 
 /** What a program with these migrations does when it starts. */
-async function migrateWith(
-  url: string,
-  added: string[],
-  timeouts?: Parameters<typeof runMigrations>[4],
-): Promise<void> {
+async function migrateWith(url: string, added: string[], timeouts?: Parameters<typeof toTarget>[1]): Promise<void> {
   const files = added.map((sql, index) => ({ part: 'pets', name: `000${index + 2}-added.sql`, digest: sql, sql }));
   const connection = await buildConnect(settingsOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
   const all = [...loadMigrations('postgres', domain), ...files];
-  await runMigrations(connection, schemaOf(url), all, undefined, timeouts).finally(() => connection.end());
+  await drive(connection, runMigrations(toTarget(schemaOf(url), timeouts), all)).finally(() => connection.end());
 }
 
 t.test('ten programs that start at once on an empty database migrate it once', async (t) => {

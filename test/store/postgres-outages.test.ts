@@ -315,7 +315,7 @@ t.test(
   },
 );
 
-t.test('an answer that is lost after COMMIT is told as an outcome that is not known', async (t) => {
+t.test('an answer that is lost after COMMIT is reported as an outcome that is not known', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
   // Prepared statements are sent by their names.

@@ -12,8 +12,8 @@ import type { Page } from '../../src/contract-first/store/collection.ts';
 import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/database-url.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
 import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
-import { buildListRecords } from '../../src/contract-first/store/postgres/pages.ts';
-import { toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { buildListRecords } from '../../src/contract-first/store/postgres/reads.ts';
+import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { StoreError, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
 import { domain } from '../../src/generated/domain.ts';
@@ -96,7 +96,7 @@ t.test('whatever is stored and asked, both stores answer the same text', async (
   await runProperties(t, [property], 1 / 10);
 });
 
-t.test('several stores that are used at once tell one history', async (t) => {
+t.test('several stores that are used at once have one history', async (t) => {
   const url = server.newUrl();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
   const calls = await record(stores, 16, 1000);
@@ -137,7 +137,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
     plans.push(rows.join('\n'));
     return [[null, null, 'f']];
   };
-  const list = buildListRecords(schemaOf(url), toTable(domain.pets), toPlainShape(toTable(domain.pets)));
+  const list = buildListRecords(schemaOf(url), toTable(domain.pets), toPlainCodec(toTable(domain.pets)));
   for (const statistics of ['SELECT 1', 'ANALYZE pets']) {
     await other.query(statistics);
     await list({ query: explain } as unknown as Connection, [
@@ -159,7 +159,7 @@ t.test('a read that the database refuses fails alone, however many came with it'
   t.match(gets, [found, refused, found, found, refused, found]);
 });
 
-t.test('counts of callers are kept apart, whatever their names are', async (t) => {
+t.test('counts of callers are separate, whatever their names are', async (t) => {
   const { countWindow } = await openOne(t);
   const names = ['a\0', 'a', 'a\ud800', 'a\ufffd', 'b'.repeat(10_000), `${'b'.repeat(9999)}c`];
   const count = (amount: number) => Promise.all(names.map((name) => countWindow?.(name, 86_400, amount)));

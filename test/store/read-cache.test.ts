@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import type { Page } from '../../src/contract-first/store/collection.ts';
-import { StoreCounts } from '../../src/contract-first/store/counts.ts';
-import { toCursor } from '../../src/contract-first/store/cursors.ts';
-import { toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { toCursor } from '../../src/contract-first/store/lists.ts';
+import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
-import { prepareReadPage } from '../../src/contract-first/store/sqlite/pages.ts';
 import { ReadCache } from '../../src/contract-first/store/sqlite/read-cache.ts';
+import { prepareReadPage } from '../../src/contract-first/store/sqlite/reads.ts';
 import { shareSnapshots } from '../../src/contract-first/store/sqlite/snapshots.ts';
+import { StoreCounts } from '../../src/contract-first/store/store.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { listPets, openUrl, type PetStatus, valuesOf } from '../database.ts';
@@ -88,7 +88,7 @@ t.test('a pet is read once while pets are only added', async (t) => {
   t.equal(await store.records.get(1n), before);
 });
 
-t.test('a pet that is first read just after a write is not kept; a second later it is', async (t) => {
+t.test('a pet that is first read just after a write is not cached; a second later it is', async (t) => {
   const { store } = await openShared(t);
   const isKept = async () => {
     await nextTurn();
@@ -218,7 +218,7 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   const snapshots = shareSnapshots(db);
   const { readPage } = new ReadCache(db, table, {
     snapshots,
-    reads: { readPage: prepareReadPage(db, table, toPlainShape(table)), readRecord: () => undefined },
+    reads: { readPage: prepareReadPage(db, table, toPlainCodec(table)), readRecord: () => undefined },
     counts: new StoreCounts(),
   });
   const idsOf = async (limit: number) => {

@@ -3,7 +3,7 @@ import { buildSlots } from '../../src/contract-first/store/sqlite/slots.ts';
 
 const build = (maxSize = 100) => buildSlots<string>(maxSize, ({ length }) => length);
 
-t.test('an id has what was kept for it last', async (t) => {
+t.test('an id has the value that was cached for it last', async (t) => {
   const slots = build();
   t.equal(slots.get(5n), undefined);
   slots.set(5n, 'Ada');
@@ -12,7 +12,7 @@ t.test('an id has what was kept for it last', async (t) => {
   t.strictSame([slots.get(5n), slots.get(6n)], ['Abe', 'Bob']);
 });
 
-t.test('an id never has what was kept for another one in its slots, where the last two are kept', async (t) => {
+t.test('an id never has the value of another one in its slots, which hold the last two', async (t) => {
   const ids = [1n, 1n + 2n ** 16n, 1n + 2n ** 32n, 1n + 2n ** 53n, 1n + 2n ** 62n, 1n - 2n ** 16n, 1n - 2n ** 63n];
   const slots = build(1000);
   for (const [index, id] of ids.entries()) {
@@ -24,7 +24,7 @@ t.test('an id never has what was kept for another one in its slots, where the la
   }
 });
 
-t.test('an id that is kept again is there once, whichever of its slots it had', async (t) => {
+t.test('an id that is cached again is there once, whichever of its slots it had', async (t) => {
   const slots = build(10);
   const [one, two] = [1n, 1n + 2n ** 20n];
   for (const id of [one, two, one, one, two, two]) {
@@ -36,30 +36,30 @@ t.test('an id that is kept again is there once, whichever of its slots it had', 
   t.strictSame([one, two, 7n].map(slots.get), ['Ada', 'Ada', 'Bob']);
 });
 
-t.test('ids that follow one another are all kept, also across a multiple of the number of slots', async (t) => {
+t.test('ids that follow one another are all cached, also across a multiple of the number of slots', async (t) => {
   const slots = build(10_000);
   const ids = Array.from({ length: 100 }, (_, index) => 2n ** 32n - 50n + BigInt(index));
   for (const id of ids) slots.set(id, String(id));
   t.strictSame(ids.map(slots.get), ids.map(String));
 });
 
-t.test('what is kept is never more than the most, and what is replaced or forgotten counts no more', async (t) => {
+t.test('the cache never exceeds its limit, and what is replaced or forgotten counts no more', async (t) => {
   const slots = build(10);
   const ids = Array.from({ length: 20 }, (_, index) => BigInt(index));
-  const kept = () => ids.flatMap((id) => slots.get(id) ?? []);
+  const cached = () => ids.flatMap((id) => slots.get(id) ?? []);
   for (const id of ids) {
     slots.set(id, 'Ada');
-    t.equal(kept().length, Math.min(Number(id) + 1, 3), `after ${id}`);
+    t.equal(cached().length, Math.min(Number(id) + 1, 3), `after ${id}`);
   }
   for (let count = 0; count < 5; count++) slots.set(19n, 'Eve');
-  t.equal(kept().length, 3);
+  t.equal(cached().length, 3);
   slots.clear();
-  t.strictSame(kept(), []);
+  t.strictSame(cached(), []);
   for (const id of [1n, 2n, 3n]) slots.set(id, 'Ada');
-  t.strictSame(kept(), ['Ada', 'Ada', 'Ada']);
+  t.strictSame(cached(), ['Ada', 'Ada', 'Ada']);
 });
 
-t.test('what is too large by itself is not kept', async (t) => {
+t.test('a value that is too large by itself is not cached', async (t) => {
   const slots = build(10);
   slots.set(1n, 'Ada');
   slots.set(2n, 'Bob, the cat of the house');

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { toKept } from '../../src/contract-first/store/kept.ts';
+import type { Call, Change } from '../../src/contract-first/store/changes.ts';
+import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { prepareWriteAll } from '../../src/contract-first/store/sqlite/writes.ts';
 import { toTables } from '../../src/contract-first/store/table.ts';
 import { transactionOf } from '../../src/contract-first/store/transactions.ts';
-import type { Call, Change } from '../../src/contract-first/store/write.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 
@@ -16,7 +16,7 @@ t.test(
     t.teardown(() => db.close());
     db.defaultSafeIntegers();
     migrate(db, domain);
-    const writeAll = prepareWriteAll(db, toKept(toTables(domain), {}), {});
+    const writeAll = prepareWriteAll(db, toStoredTables(toTables(domain), {}), {});
     const toCreate = (name: string): Change => ({
       ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {} },
       ...{ if: undefined, tenant: undefined },
@@ -46,7 +46,7 @@ t.test('where several transactions have taken the time of a batch, none of them 
     spent += time;
     while (spent > 1000);
   });
-  const writeAll = prepareWriteAll(db, toKept(toTables(domain), {}), { pets: { spend } });
+  const writeAll = prepareWriteAll(db, toStoredTables(toTables(domain), {}), { pets: { spend } });
   const toCall = (input: number): Call => ({
     collection: 'pets',
     call: 'spend',

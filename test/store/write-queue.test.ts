@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
@@ -240,5 +240,29 @@ t.test('damage to the file of an open store fails only the reads of the damaged 
       await nextTurn();
     }
     rmSync(file);
+  }
+});
+
+t.test('creates take their turns beside a program that writes almost all the time', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const store = openUrl(`sqlite:${file}`);
+  t.teardown(() => store.close());
+  const busy = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     const db = require('better-sqlite3')(workerData);
+     const wait = (time) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, time);
+     for (;;) {
+       db.exec('BEGIN IMMEDIATE');
+       parentPort.postMessage('begun');
+       wait(100);
+       db.exec('COMMIT');
+       wait(4);
+     }`,
+    { eval: true, workerData: file },
+  );
+  t.teardown(() => busy.terminate());
+  await once(busy, 'message');
+  for (let count = 0n; count < 10n; count++) {
+    t.equal((await store.records.create({ name: 'Rex', categoryId: count })).id, count + 1n);
   }
 });

@@ -1,11 +1,11 @@
 /** The transactions of one shop. */
-import type { Asking } from '../../src/contract-first/store/asking.ts';
-import { isRefused } from '../../src/contract-first/store/collection.ts';
+
+import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';
 
 /** Items are in no contract that the compiler knows. */
-type Method = (...values: unknown[]) => Asking<Record<string, unknown> | undefined>;
+type Method = (...values: unknown[]) => SqlSteps<Record<string, unknown> | undefined>;
 type Methods = Record<'items' | 'lines' | 'labels', Record<'get' | 'list' | 'create' | 'update' | 'delete', Method>>;
 
 const transaction = transactionOf<typeof domain>();

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from '../store/database-url.ts';
-import { parseRate, RATE_FORM } from '../store/rate.ts';
+import { parseRate, RATE_FORM } from '../store/rates.ts';
 import { toList, Variables } from './variables.ts';
 
 /** Reads a setting of a service, which has this name. Adds a problem if it is wrong: then its value is not used. */

@@ -1,6 +1,8 @@
-/** Makes and hashes API keys. A key is shown once, when it is made; only its hash is stored. */
+/** API keys: how they are made and hashed, and the statements of keys and their uses. A key is shown once, when it is made; only its hash is stored. */
 import { hash, randomBytes } from 'node:crypto';
-import type { StoredKey } from './store.ts';
+import type { SqlSteps } from './collection.ts';
+import { type Dialect, toStep } from './statement.ts';
+import type { KeyChanges, KeyUse, StoredKey } from './store.ts';
 
 /** The start of every key of a service, which lets secret scanners recognise a leaked one: 48 hexadecimal digits follow. */
 export const toKeyPrefix = (service: string) => `${service}_`;
@@ -37,4 +39,101 @@ export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?
 /** Whether a stored key is valid at this time. */
 export function isValid({ revokedAt, expiresAt }: StoredKey, now: number): boolean {
   return revokedAt == null && (expiresAt == null || now < Date.parse(expiresAt));
+}
+
+type KeyRow = [
+  ...[id: string, name: string, hash: string, createdAt: string],
+  ...[expiresAt: string | null, revokedAt: string | null, scopes: string | null, rate: string | null],
+];
+
+const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at, scopes, rate';
+
+function toStatements({ nameOf, mark, keyState }: Dialect) {
+  const table = nameOf({ name: 'api_keys' });
+  const select = `SELECT ${COLUMNS} FROM ${table}`;
+  return {
+    insertInto: `INSERT INTO ${table} (${COLUMNS})`,
+    /** The placeholders of a row's values, behind so many others. */
+    marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),
+    selectAll: `${select} ORDER BY created_at, rowid`,
+    selectUnrevoked: `${select} WHERE revoked_at IS NULL`,
+    selectChanged: `${select} WHERE changed > ${mark(1)}`,
+    selectChanges: `SELECT ${keyState}, count, removed, salt FROM ${nameOf({ name: 'api_key_changes' })}`,
+    revoke: `UPDATE ${table} SET revoked_at = ${mark(1)} WHERE id = ${mark(2)} AND revoked_at IS NULL RETURNING 1`,
+    end: `
+      UPDATE ${table} SET expires_at = CASE WHEN expires_at < ${mark(1)} THEN expires_at ELSE ${mark(2)} END
+      WHERE id = ${mark(3)} AND revoked_at IS NULL RETURNING 1`,
+  };
+}
+
+export function buildKeyRows(dialect: Dialect) {
+  const statements = toStatements(dialect);
+  const { insertInto, marks, end } = statements;
+  const toInsert = (key: StoredKey) => toStep(`${insertInto} VALUES (${marks(0)})`, ...toRow(key));
+  return {
+    *insert(key: StoredKey): SqlSteps<void> {
+      yield toInsert(key);
+    },
+    *list(): SqlSteps<StoredKey[]> {
+      return (yield toStep(statements.selectAll)).map(fromRow);
+    },
+    *revoke(id: string, revokedAt: string): SqlSteps<boolean> {
+      return (yield toStep(statements.revoke, revokedAt, id)).length === 1;
+    },
+    *replace(id: string, key: StoredKey, expiresAt: string): SqlSteps<boolean> {
+      const ending = [expiresAt, expiresAt, id];
+      const both = `WITH ended AS (${end}) ${insertInto} SELECT ${marks(ending.length)} FROM ended RETURNING 1`;
+      if (dialect.nestsWrites) return (yield toStep(both, ...ending, ...toRow(key))).length === 1;
+      if ((yield toStep(end, ...ending)).length === 0) return false;
+      yield toInsert(key);
+      return true;
+    },
+    *readChanges(since = ''): SqlSteps<KeyChanges> {
+      const [row] = yield toStep(statements.selectChanges);
+      const [state, count, removed, salt] = row as [unknown, string | bigint, string | bigint, string];
+      const version = `${state} ${count}`;
+      if (since === version) return { version, isAll: false, keys: [], salt };
+      const [stateThen, text = ''] = since.split(' ');
+      const known = BigInt(text);
+      const isAll = stateThen !== String(state) || known < BigInt(removed) || known > BigInt(count);
+      const rows = yield isAll ? toStep(statements.selectUnrevoked) : toStep(statements.selectChanged, known);
+      return { version, isAll, keys: rows.map(fromRow), salt };
+    },
+    ...buildUseRows(dialect),
+  };
+}
+
+function buildUseRows({ nameOf, elements }: Dialect) {
+  const table = nameOf({ name: 'key_uses' });
+  // Ordered, so that two servers never deadlock.
+  const add = `
+    INSERT INTO ${table} AS known (key_id, used_at)
+    SELECT value ->> 'keyId', value ->> 'usedAt' FROM ${elements(1)} WHERE true ORDER BY 1
+    ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE known.used_at < excluded.used_at`;
+  const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
+  return {
+    /** Takes the uses as a JSON array: one text to copy to a thread, and one statement. */
+    *addUses(uses: string): SqlSteps<void> {
+      yield toStep(add, uses);
+    },
+    *listUses(): SqlSteps<KeyUse[]> {
+      const rows = (yield toStep(select)) as [keyId: string, usedAt: string][];
+      return rows.map(([keyId, usedAt]) => ({ keyId, usedAt }));
+    },
+  };
+}
+
+function toRow({ id, name, hash, createdAt, expiresAt, revokedAt, scopes, rate }: StoredKey): KeyRow {
+  return [id, name, hash, createdAt, expiresAt ?? null, revokedAt ?? null, scopes?.join(' ') ?? null, rate ?? null];
+}
+
+function fromRow(row: unknown[]): StoredKey {
+  const [id, name, hash, createdAt, expiresAt, revokedAt, scopes, rate] = row as KeyRow;
+  return {
+    ...{ id, name, hash, createdAt },
+    expiresAt: expiresAt ?? undefined,
+    revokedAt: revokedAt ?? undefined,
+    scopes: scopes?.split(' ').filter(Boolean),
+    rate: rate ?? undefined,
+  };
 }

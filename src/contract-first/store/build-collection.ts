@@ -1,7 +1,16 @@
 /** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
-import type { Asking } from './asking.ts';
-import { Changes, isNewText, toNewText } from './changes.ts';
+import { buildMethods, ChangeBuilder, checkKey, PLAIN, toOwn } from './change-builder.ts';
+import {
+  type Call,
+  type Change,
+  Changes,
+  type Create,
+  type Created,
+  isNewText,
+  type Outcome,
+  toNewText,
+} from './changes.ts';
 import {
   AlreadyDone,
   type AnyCollection,
@@ -11,19 +20,17 @@ import {
   type Idempotency,
   type Page,
   type PageQuery,
+  type SqlSteps,
 } from './collection.ts';
-import type { Kept } from './kept.ts';
 import { hasLists, isPlain, readPage, toAsked, toPage } from './lists.ts';
+import type { StoredTable } from './record-codec.ts';
 import type { Dialect } from './statement.ts';
 import { type Field, isFree } from './table.ts';
-import { isStorable } from './texts.ts';
 import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
-import { toStored } from './values.ts';
-import type { Call, Change, Create, Created, Outcome } from './write.ts';
-import { buildMethods, checkKey, PLAIN, toOwn, Writing } from './writing.ts';
+import { isStorable, toStored } from './values.ts';
 
 /** A database's part of one collection: its table, its shape, and how its records and plain pages are read. */
-interface Own extends Kept {
+interface Own extends StoredTable {
   reads: Pick<AnyCollection, 'get' | 'list'>;
 }
 
@@ -32,9 +39,9 @@ export interface ForCollections {
   calls: AnyTransactions;
   change(change: Change | Call): Promise<Outcome>;
   /** Runs a statement that only reads. */
-  read<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
+  read<Found>(toAsking: () => SqlSteps<Found>): Awaitable<Found>;
   /** Runs several such statements on one snapshot. */
-  readAll<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
+  readAll<Found>(toAsking: () => SqlSteps<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
 
@@ -69,13 +76,13 @@ function toTenant(tenant: unknown): unknown {
 
 /** Reads of the records of one tenant. */
 function bindReads(parts: CollectionParts, changes: Changes, tenant: unknown): CollectionParts {
-  const { table, shape, read } = parts;
+  const { table, codec, read } = parts;
   const { name } = table.tenant as Field;
   const list = buildList(parts);
   const reads: Own['reads'] = {
     get: async (id) => {
       const text = await read(() => changes.read(table, id, tenant));
-      return text === undefined ? undefined : JsonText.of<Fields>(text, shape);
+      return text === undefined ? undefined : JsonText.of<Fields>(text, codec);
     },
     list: (query) => list({ ...query, [name]: tenant }),
   };
@@ -84,7 +91,7 @@ function bindReads(parts: CollectionParts, changes: Changes, tenant: unknown): C
 
 function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection {
   const { table, reads, change } = parts;
-  const writing = new Writing(parts, tenant);
+  const writing = new ChangeBuilder(parts, tenant);
   const run = async (toChange: () => Change) => {
     const made = toChange();
     return writing.toAnswer(made, await toFitting(parts, made, await change(made)));
@@ -110,15 +117,15 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
  * @throws AlreadyDone if one is gone
  */
 async function toFitting(
-  { table, shape, reads }: CollectionParts,
+  { table, codec, reads }: CollectionParts,
   { kind }: Change,
   outcome: Outcome,
 ): Promise<Outcome> {
   const { text = '', isReplayed } = outcome;
   if (!isReplayed || kind === 'delete') return outcome;
-  const stored = shape.read(text) as Fields | Fields[];
+  const stored = codec.read(text) as Fields | Fields[];
   const records = [stored].flat();
-  if (!records.some((record) => shape.check(record))) return outcome;
+  if (!records.some((record) => codec.check(record))) return outcome;
   const found = await Promise.all(records.map((record) => reads.get(record[table.id.name])));
   if (found.includes(undefined)) throw new AlreadyDone(`a ${table.noun} of the stored answer is gone`);
   const texts = found.map((one) => one?.text as string);
@@ -150,11 +157,11 @@ function buildCalls({ table, calls, change, readAll }: CollectionParts, readings
 }
 
 /** Plain pages, in the order in which records were added, are cached or coalesced; others are read one by one. */
-function buildList({ table, shape, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
+function buildList({ table, codec, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
   return async (asked: PageQuery): Promise<Page | undefined> => {
     const query = toAsked(table, asked);
     if (isPlain(table, query)) return reads.list(query);
-    return toPage(await read(() => readPage(table, query, dialect)), shape);
+    return toPage(await read(() => readPage(table, query, dialect)), codec);
   };
 }
 

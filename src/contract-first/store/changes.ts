@@ -1,30 +1,83 @@
-/** The statements that change records, for both databases, which differ in their dialects. */
+/** Writes as plain data, which can be sent to a thread, and the statements that do them. */
 import { toMerged } from '../json/merge-patch.ts';
-import type { Asking } from './asking.ts';
-import type { Fields } from './collection.ts';
-import type { Kept } from './kept.ts';
+import type { Fields, Idempotency, SqlSteps } from './collection.ts';
+import type { StoredTable } from './record-codec.ts';
 import { type Dialect, Statement } from './statement.ts';
 import { type Field, perTable, type Relation, type Table } from './table.ts';
-import { isStorable } from './texts.ts';
-import { toStored } from './values.ts';
-import type { Call, Change, KnownKey, Outcome } from './write.ts';
+import { isStorable, toStored } from './values.ts';
+
+/** A create without an `Idempotency-Key`: all that wait become one statement. */
+export interface Create {
+  collection: string;
+  record: Fields;
+}
+
+/** The outcome of a create: the sequence number of the record, and its time. */
+export interface Created {
+  sequence: bigint;
+  now: string;
+}
+
+/** A change of one record, idempotent if it has a key. */
+export interface Change {
+  collection: string;
+  /** `put` replaces a record, or creates it with this id. */
+  kind: 'create' | 'update' | 'replace' | 'put' | 'delete';
+  /** Undefined for creates. */
+  id?: unknown;
+  /** The fields to write; in an update, those that change, where null removes an optional one. */
+  record: Fields;
+  /** Several records to create, all or none. */
+  all?: Fields[] | undefined;
+  /** The tenant whose records it meets, where they have tenants. */
+  tenant: unknown;
+  /** The amounts to add to numbers. */
+  add: Fields;
+  /** The objects to merge into those of the record (RFC 7396). */
+  merge?: Fields;
+  /** The values that the record must have. */
+  if: Fields | undefined;
+  idempotency: Idempotency | undefined;
+}
+
+/** A transaction, by the name of its function. */
+export interface Call {
+  collection: string;
+  call: string;
+  input: unknown;
+  /** The tenant whose records it meets, where they have tenants. */
+  tenant: unknown;
+  idempotency: Idempotency | undefined;
+}
+
+export const isCall = (write: Create | Change | Call): write is Call => 'call' in write;
+
+/** The outcome of a change. */
+export interface Outcome {
+  /** As JSON: the record, the list of records, or the result of a transaction; `true` after a delete; undefined if there is no record. */
+  text?: string | undefined;
+  /** The code with which the change was refused. */
+  refused?: string;
+  /** Whether this is the outcome of an earlier change with the same key. */
+  isReplayed?: boolean;
+}
 
 /** Makes and runs the statements of a change. */
 export class Changes {
   readonly dialect: Dialect;
-  readonly #kept: ReadonlyMap<string, Kept>;
+  readonly #stored: ReadonlyMap<string, StoredTable>;
 
-  constructor(dialect: Dialect, kept: readonly Kept[]) {
+  constructor(dialect: Dialect, stored: readonly StoredTable[]) {
     this.dialect = dialect;
-    this.#kept = new Map(kept.map((one) => [one.table.collection, one]));
+    this.#stored = new Map(stored.map((one) => [one.table.collection, one]));
   }
 
   tableOf({ collection }: Change): Table {
-    return (this.#kept.get(collection) as Kept).table;
+    return (this.#stored.get(collection) as StoredTable).table;
   }
 
   /** Runs a change. `now` is the time of all changes of a batch. */
-  *run(change: Change, now: string): Asking<Outcome> {
+  *run(change: Change, now: string): SqlSteps<Outcome> {
     const { kind, id } = change;
     const table = this.tableOf(change);
     if (change.all) return yield* this.#insertAll(table, change, change.all, now);
@@ -38,12 +91,12 @@ export class Changes {
   }
 
   /** The rows of a team's own statement, which only reads. */
-  *select(texts: readonly string[], values: readonly unknown[]): Asking<Fields[]> {
+  *select(texts: readonly string[], values: readonly unknown[]): SqlSteps<Fields[]> {
     const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
     return (yield { sql, values: [...values], isOwn: true }) as unknown as Fields[];
   }
 
-  *#insert(table: Table, { kind, record }: Change, now: string): Asking<Outcome> {
+  *#insert(table: Table, { kind, record }: Change, now: string): SqlSteps<Outcome> {
     const values = table.newFields.map((field) => this.dialect.toValue(field, toFirst(field, record[field.name], now)));
     const [[text]] = (yield { sql: this.#toInsertSql(table), values }) as [[string]];
     return { text: kind === 'put' ? toNewText(text) : text };
@@ -52,33 +105,33 @@ export class Changes {
   readonly #toInsertSql = perTable((table) => {
     const { newFields } = table;
     const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
-    const places = newFields.map((field, index) => {
-      const place = this.dialect.place(index + 1, field);
+    const placeholders = newFields.map((field, index) => {
+      const placeholder = this.dialect.placeholder(index + 1, field);
       // A record with the id of a deleted one has none of its revisions, which are entity tags.
-      return field.set === 'revision' && table.id.is ? `${place} + coalesce(${deleted}, 0)` : place;
+      return field.set === 'revision' && table.id.is ? `${placeholder} + coalesce(${deleted}, 0)` : placeholder;
     });
     return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
-      VALUES (${places}) RETURNING ${this.dialect.toJsonSql(table)}`;
+      VALUES (${placeholders}) RETURNING ${this.dialect.toJsonSql(table)}`;
   });
 
-  *#insertAll(table: Table, change: Change, all: Fields[], now: string): Asking<Outcome> {
+  *#insertAll(table: Table, change: Change, all: Fields[], now: string): SqlSteps<Outcome> {
     const texts: unknown[] = [];
     for (const record of all) texts.push((yield* this.#insert(table, { ...change, record }, now)).text);
     return { text: `[${texts}]` };
   }
 
   /** The change with its objects merged into those of the record; undefined if these would not fit their schema. */
-  *#merge(table: Table, change: Change): Asking<Change | undefined> {
+  *#merge(table: Table, change: Change): SqlSteps<Change | undefined> {
     const patches = Object.entries(change.merge ?? {});
     const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
     if (text === undefined) return change;
-    const { read, checkFields } = (this.#kept.get(change.collection) as Kept).shape;
+    const { read, checkFields } = (this.#stored.get(change.collection) as StoredTable).codec;
     const stored = read(text) as Fields;
     const merged = Object.fromEntries(patches.map(([name, patch]) => [name, toMerged(stored[name], patch)]));
     return checkFields(merged) ? undefined : { ...change, record: { ...change.record, ...merged } };
   }
 
-  *#edit(table: Table, change: Change, now: string): Asking<string | undefined> {
+  *#edit(table: Table, change: Change, now: string): SqlSteps<string | undefined> {
     const statement = new Statement(this.dialect);
     const set = table.fields.flatMap((field) => {
       const value = toNewValue(field, change, now, statement);
@@ -92,7 +145,7 @@ export class Changes {
     return rows[0]?.[0] as string | undefined;
   }
 
-  *#remove(table: Table, change: Change): Asking<string | undefined> {
+  *#remove(table: Table, change: Change): SqlSteps<string | undefined> {
     const statement = new Statement(this.dialect);
     const sql = `DELETE FROM ${this.#nameOf(table)} WHERE ${toWhere(table, change, statement)} RETURNING 1`;
     const rows = yield { sql, values: statement.values };
@@ -100,7 +153,7 @@ export class Changes {
   }
 
   /** The record as JSON, if it is the tenant's, and has these values. */
-  *read(table: Table, id: unknown, tenant: unknown, wanted?: Fields): Asking<string | undefined> {
+  *read(table: Table, id: unknown, tenant: unknown, wanted?: Fields): SqlSteps<string | undefined> {
     const statement = new Statement(this.dialect);
     const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
       WHERE ${toWhere(table, { id, tenant, if: wanted }, statement)}`;
@@ -182,12 +235,3 @@ export const areSame = (columns: readonly string[], others: readonly string[]) =
 /** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
 export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
-
-/** The outcome of an earlier change with the same key; undefined if the change is to be done. */
-export function toKnown({ idempotency }: Change | Call, known: KnownKey | undefined): Outcome | undefined {
-  if (!known) return undefined;
-  return known.digest === idempotency?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
-}
-
-/** Whether the outcome is stored with the key: a change that was refused, or found no record, may be retried. */
-export const isKept = ({ text, refused }: Outcome) => text !== undefined && refused === undefined;

@@ -1,6 +1,5 @@
 /** The interface of collections for handlers. Records have the types of the contract. */
 import type { JsonText } from '../json/json-text.ts';
-import type { Asking } from './asking.ts';
 
 /** Some stores return a value, others a promise; `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
@@ -8,10 +7,21 @@ export type Awaitable<T> = T | Promise<T>;
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
+/** A statement that a transaction yields. Its runner returns the rows, at once or after a round trip. */
+export interface SqlStep {
+  sql: string;
+  /** Absent for a script of several statements. */
+  values?: unknown[];
+  /** Whether it is a team's own SQL: it may only read, and its rows are objects by column names. */
+  isOwn?: boolean;
+}
+
+export type SqlSteps<Result> = Generator<SqlStep, Result, unknown[][]>;
+
 /** The results of the methods: a promise for handlers, steps for `yield*` in a transaction. */
 interface Answers<Answer> {
   promise: Promise<Answer>;
-  steps: Asking<Answer>;
+  steps: SqlSteps<Answer>;
 }
 /** The options of the methods. A transaction has an `Idempotency-Key` only as a whole. */
 interface Hows<Found> {
@@ -210,7 +220,7 @@ export class KeyReused extends Error {
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
-/** A text of a record is longer than an index can hold. The code tells it from other errors, also when it comes from another thread. */
+/** A text of a record is longer than an index can hold. The code distinguishes it from other errors, also when it comes from another thread. */
 export class TextTooLong extends Error {
   override name = 'TextTooLong';
   readonly code = 'TEXT_TOO_LONG';

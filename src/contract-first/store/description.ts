@@ -4,8 +4,7 @@
  */
 import type { Directed } from '../json/marked.ts';
 import type { components } from '../registered.ts';
-import type { Asking } from './asking.ts';
-import type { Changing, Collection, Page, PageQuery, Refused } from './collection.ts';
+import type { Changing, Collection, Page, PageQuery, Refused, SqlSteps } from './collection.ts';
 
 /**
  * `int64` is a bigint, `int32` an integer as a number; `number` is stored with every digit; `time` is an instant, stored in UTC to the
@@ -125,10 +124,10 @@ export type CollectionInTransaction<Described extends AnyDescription, Referenced
 > &
   ReadsInTransaction<SchemaOf<Described['schema']>, Described['lists'], IdOf<Described>>;
 interface ReadsInTransaction<Found, Lists, Id> {
-  get(id: Id): Asking<Found | undefined>;
+  get(id: Id): SqlSteps<Found | undefined>;
   list<Query extends PageQuery<Found, Lists>>(
     query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
-  ): Asking<Page<Found> | undefined>;
+  ): SqlSteps<Page<Found> | undefined>;
 }
 /** `put` is only for ids that clients choose. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;

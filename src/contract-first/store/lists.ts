@@ -1,15 +1,14 @@
 /**
- * The statements of lists with ranges, prefixes, or in a declared order, for both databases. With a range on another field than the
- * order's, a page scans a limited number of records: it may be shorter than its limit although there is a next page.
+ * The statements of lists with ranges, prefixes, or in a declared order, and the cursors of all lists. With a range on another field than
+ * the order's, a page scans a limited number of records: it may be shorter than its limit although there is a next page.
  */
+import { hash } from 'node:crypto';
+import { parseInt64 } from '../json/int64.ts';
 import { JsonText, type TextSource } from '../json/json-text.ts';
-import type { Ask, Asking } from './asking.ts';
-import type { Fields, Page, PageQuery } from './collection.ts';
-import { fromCursor, fromSortedCursor, toCursor } from './cursors.ts';
+import type { Fields, Page, PageQuery, SqlStep, SqlSteps } from './collection.ts';
 import { type Dialect, Statement } from './statement.ts';
 import type { Field, Order, Table } from './table.ts';
-import { isStorable } from './texts.ts';
-import { fromText, toStored } from './values.ts';
+import { fromText, isStorable, toStored } from './values.ts';
 
 /** How many records such a page scans. */
 const MOST = 1000;
@@ -27,7 +26,7 @@ interface Range {
 }
 
 /** The last record of the previous page: its sequence number, and its value of the order's field. */
-interface Place {
+interface Position {
   sequence: bigint;
   value: unknown;
 }
@@ -37,7 +36,7 @@ interface Asked {
   query: PageQuery;
   order: Partial<Order>;
   ranges: Range[];
-  place: Place | undefined;
+  position: Position | undefined;
 }
 
 type Row = [sequence: bigint | string, value: unknown, text: string | null];
@@ -64,7 +63,7 @@ export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && toRanges(table, query).length === 0;
 
 /** Reads a page of a list that `toAsked` has made; undefined if the cursor belongs to another list. */
-export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Asking<FoundPage | undefined> {
+export function* readPage(table: Table, query: PageQuery, dialect: Dialect): SqlSteps<FoundPage | undefined> {
   const { limit, after } = query;
   const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
   const ranges = toRanges(table, query);
@@ -73,10 +72,10 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Ask
     ...ranges.flatMap(({ field, from, below }) => [field.name, from, below]),
     query.order,
   ];
-  const place = after === undefined ? undefined : toPlace(after, values, order.field);
-  if (after !== undefined && place === undefined) return undefined;
+  const position = after === undefined ? undefined : toPosition(after, values, order.field);
+  if (after !== undefined && position === undefined) return undefined;
   if (!values.every(isStorable)) return { texts: [], next: undefined };
-  const rows = (yield toPageSql({ table, query, order, ranges, place }, dialect)) as Row[];
+  const rows = (yield toPageSql({ table, query, order, ranges, position }, dialect)) as Row[];
   const texts: string[] = [];
   let seen = 0;
   while (seen < rows.length && texts.length < limit) {
@@ -94,13 +93,13 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Ask
 export const toPage = (found: FoundPage | undefined, source: TextSource): Page | undefined =>
   found && { body: JsonText.of<Fields[]>(`[${found.texts}]`, source), next: found.next };
 
-function toPlace(cursor: string, values: readonly unknown[], field: Field | undefined): Place | undefined {
-  const sequence = field ? fromSortedCursor(cursor, values) : { id: fromCursor(cursor, values), place: '' };
-  const value = field && sequence ? fromText(field, sequence.place) : '';
+function toPosition(cursor: string, values: readonly unknown[], field: Field | undefined): Position | undefined {
+  const sequence = field ? fromSortedCursor(cursor, values) : { id: fromCursor(cursor, values), position: '' };
+  const value = field && sequence ? fromText(field, sequence.position) : '';
   return sequence?.id === undefined || value === undefined ? undefined : { sequence: sequence.id, value };
 }
 
-function toPageSql({ table, query, order: { field, isDown }, ranges, place }: Asked, dialect: Dialect): Ask {
+function toPageSql({ table, query, order: { field, isDown }, ranges, position }: Asked, dialect: Dialect): SqlStep {
   const statement = new Statement(dialect);
   const bind = (of: Field, value: unknown) => dialect.toOrdered(of, statement.bind(of, value));
   const toConditions = ({ field: of, from, below }: Range) => [
@@ -110,7 +109,7 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, place }: As
   const { sequence, filters } = table;
   const number: Field = { name: sequence, column: sequence, type: 'int64' };
   const keys = field ? [field, number] : [number];
-  // Values must be bound in the order of their places in the statement.
+  // Values must be bound in the order of their placeholders in the statement.
   const others = ranges.filter((range) => range.field !== field).flatMap(toConditions);
   const json = dialect.toJsonSql(table);
   const conditions = [
@@ -120,8 +119,8 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, place }: As
     ...ranges.filter((range) => range.field === field).flatMap(toConditions),
   ];
   const columns = keys.map((key) => dialect.toOrdered(key, key.column));
-  if (place) {
-    const values = keys.map((key) => bind(key, key === number ? place.sequence : place.value));
+  if (position) {
+    const values = keys.map((key) => bind(key, key === number ? position.sequence : position.value));
     conditions.push(`(${columns}) ${isDown ? '<' : '>'} (${values})`);
   }
   const sql = `
@@ -157,3 +156,42 @@ function toEnd(text: string): string | undefined {
   }
   return undefined;
 }
+
+/** How many characters of the filters' digest a cursor has: enough to tell lists apart, which needs no security. */
+const LENGTH = 11;
+
+/**
+ * The cursor after the record with this id, in a list with these filter values (undefined for unused filters). `position` is the record's
+ * value of the field that the list is ordered by, unless it is ordered by id.
+ */
+export function toCursor(id: bigint, values: readonly unknown[] = [], position?: string): string {
+  // Unused filters at the end are left out, so that old cursors stay valid when a filter is added at the end.
+  const used = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
+  const text = `${id} ${used.length > 0 ? toDigest(used) : ''}`;
+  return Buffer.from(position === undefined ? text : `${text} ${position}`).toString('base64url');
+}
+
+/** The id in a cursor; undefined if the cursor is made up, or belongs to other filter values. */
+export function fromCursor(cursor: string, values: readonly unknown[]): bigint | undefined {
+  const id = parseInt64(Buffer.from(cursor, 'base64url').toString().split(' ', 1)[0] as string);
+  return id !== undefined && toCursor(id, values) === cursor ? id : undefined;
+}
+
+/** The id and position in a cursor of a list in a declared order. */
+export function fromSortedCursor(
+  cursor: string,
+  values: readonly unknown[],
+): { id: bigint; position: string } | undefined {
+  const [first = '', , ...others] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const id = parseInt64(first);
+  const position = others.join(' ');
+  return id !== undefined && toCursor(id, values, position) === cursor ? { id, position } : undefined;
+}
+
+function toDigest(values: readonly unknown[]): string {
+  const texts = values.map((value) => (value === undefined ? null : String(value)));
+  return hash('sha256', JSON.stringify(texts), 'base64url').slice(0, LENGTH);
+}
+
+/** The shortest and the longest cursor of lists ordered by id. */
+export const EXTREME_CURSORS = [toCursor(1n), toCursor(-(2n ** 63n), [''])];

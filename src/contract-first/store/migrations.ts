@@ -1,10 +1,9 @@
-/** Migrations: numbered SQL files of the engine and of each collection. A database remembers which it has had, by name and digest. */
+/** The files of migrations: numbered, of the engine and of each collection. A database remembers which it has had, by name and digest. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { AnyDomain } from './description.ts';
 import { StoreUnavailable } from './store.ts';
 import { toTables } from './table.ts';
-import { type DatabaseKind, findTransactionControl } from './transaction-control.ts';
 
 /** A migration that a database has had. */
 export interface Applied {
@@ -91,4 +90,60 @@ export function refuseTables(found: readonly string[]): void {
   throw new Error(
     `it has tables that are not of this program, or of one from before its first release: ${names.join(', ')}`,
   );
+}
+
+export type DatabaseKind = 'sqlite' | 'postgres';
+
+/** The begin of a comment, a text or a quoted name; or a semicolon, or a word. */
+const TOKENS = {
+  sqlite: /(--|\/\*|['"`[])|;|\w+/g,
+  postgres: /(--|\/\*|e?'|"|\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|;|[\w$\u0080-\uffff]+/gi,
+};
+
+/** Their ends, where they do not end as they begin. */
+const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', '[': ']', "e'": "'" };
+
+/** PostgreSQL has comments within comments, and texts with escaped quotes. */
+const PARTS: Record<string, RegExp> = { '/*': /\/\*|\*\//g, "e'": /\\[\s\S]|''|'/g };
+
+/** A statement with others in it, up to an END that stands alone. */
+const WITH_BODY = { sqlite: /^CREATE (?:TEMP |TEMPORARY )?TRIGGER /, postgres: /^CREATE .* BEGIN ATOMIC / };
+const BODY_ENDS = /(?:;|ATOMIC) END $/;
+
+const CONTROL = /^(?:BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|ATTACH|PREPARE TRANSACTION)\b/;
+
+/** Returns the first words of the first statement that controls transactions: a COMMIT would leave half of the migrations done. */
+export function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
+  // Only in PostgreSQL a carriage return ends a comment.
+  const text = database === 'postgres' ? sql.replaceAll('\r', '\n') : sql;
+  let statement = '';
+  for (const word of [...wordsOf(text, database), ';']) {
+    const isOver = word === ';' && (!WITH_BODY[database].test(statement) || BODY_ENDS.test(statement));
+    const [control] = (isOver && CONTROL.exec(statement)) || [];
+    if (control) return control;
+    statement = isOver ? '' : `${statement}${word} `;
+  }
+  return undefined;
+}
+
+/** The words and semicolons, in capitals, outside of comments, texts and quoted names. */
+function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
+  const tokens = new RegExp(TOKENS[database]);
+  for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {
+    const [text, start] = token;
+    if (start) tokens.lastIndex = endOf(sql, tokens.lastIndex, start, database);
+    else yield text.toUpperCase();
+  }
+}
+
+function endOf(sql: string, from: number, start: string, database: DatabaseKind): number {
+  const end = ENDS[start.toLowerCase()] ?? start;
+  const parts = database === 'postgres' ? PARTS[start.toLowerCase()] : undefined;
+  let depth = 1;
+  for (const { 0: part, index } of parts ? sql.slice(from).matchAll(parts) : []) {
+    depth += part === end ? -1 : Number(part === start);
+    if (depth === 0) return from + index + end.length;
+  }
+  const first = sql.indexOf(end, from);
+  return first < 0 ? sql.length : first + end.length;
 }

@@ -1,10 +1,9 @@
 /** Copies everything in one database into another, empty one: as it is at one moment, and in one transaction. */
+import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
 import type { AnyDomain } from './description.ts';
-import { inspectDatabase, nameOfDatabase } from './inspection.ts';
-import type { MovedTable, MovingSide } from './moving.ts';
-import { openStore } from './open-store.ts';
-import { openSqliteToMove } from './sqlite/contents.ts';
+import { inspectDatabase, nameOfDatabase, openStore } from './open-store.ts';
+import { openSqliteToMove } from './sqlite/move.ts';
 import { StoreError, StoreUnavailable } from './store.ts';
 import { toTables } from './table.ts';
 
@@ -44,7 +43,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   const source = await open(progress, false);
   progress.at = to;
   const target = await open(progress, true);
-  const tables = toMovedTables(domain, source.place);
+  const tables = toMovedTables(domain);
   await checkEmpty(target, tables);
   const counts = new Map<string, number>();
   for (const table of tables) {
@@ -91,7 +90,7 @@ async function open({ at, sides }: Progress, isTarget: boolean): Promise<MovingS
 
 async function connect(database: Database): Promise<MovingSide> {
   if (database.kind !== 'postgres') return openSqliteToMove((database as { file: string }).file);
-  const { openPostgresToMove } = await import('./postgres/contents.ts');
+  const { openPostgresToMove } = await import('./postgres/move.ts');
   return openPostgresToMove(database);
 }
 
@@ -103,23 +102,23 @@ async function checkEmpty(target: MovingSide, tables: readonly MovedTable[]): Pr
   if (held.length > 0) throw new Error(`it has ${held.join(' and ')} already, and must be empty`);
 }
 
-/** Parents come before those that refer to them. `place` is the column that tells which of two keys came first. */
-function toMovedTables(domain: AnyDomain, place: string): MovedTable[] {
+/** Parents come before those that refer to them. */
+function toMovedTables(domain: AnyDomain): MovedTable[] {
   const texts = (...columns: string[]) => columns.map((column) => ({ column, type: 'text' as const }));
+  const int64 = (column: string) => ({ column, type: 'int64' as const });
   const records = toTables(domain).map(({ name, sequence, fields, collection: word }): MovedTable => {
     const isHidden = !fields.some(({ column }) => column === sequence);
-    const columns = isHidden ? [{ column: sequence, type: 'int64' as const }, ...fields] : fields;
+    const columns = isHidden ? [int64(sequence), ...fields] : fields;
     return { name, columns, order: sequence, word, isNumbered: true };
   });
   const key = texts('id', 'name', 'hash', 'created_at', 'expires_at', 'revoked_at', 'scopes', 'rate');
-  const end = { column: 'expires_at', type: 'int64', isSeconds: true } as const;
-  const known = [...texts('caller', 'operation', 'key', 'digest', 'answer'), end];
+  const known = [...texts('caller', 'operation', 'key', 'digest', 'answer'), int64('expires_at')];
   return [
     ...records,
-    { name: 'api_keys', columns: key, order: place, word: 'keys' },
+    { name: 'api_keys', columns: key, order: 'rowid', word: 'keys' },
     { name: 'key_uses', columns: texts('key_id', 'used_at'), order: 'key_id' },
     { name: 'idempotency_keys', columns: known, order: 'expires_at' },
     { name: 'passed_check', columns: texts('contract'), order: 'contract' },
-    { name: 'deleted_revisions', columns: [...texts('name'), { column: 'revision', type: 'int64' }], order: 'name' },
+    { name: 'deleted_revisions', columns: [...texts('name'), int64('revision')], order: 'name' },
   ];
 }

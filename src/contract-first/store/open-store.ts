@@ -1,12 +1,13 @@
-/** Opens the store on a database. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+/** Opens the store on a database, or inspects one for `--check`, without creating, migrating or writing anything. */
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Awaitable } from './collection.ts';
 import type { Database, SqliteDatabase } from './database-url.ts';
 import type { AnyDomain, CollectionsOf } from './description.ts';
 import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
+import { inspectSqlite } from './sqlite/migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
+import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
 import type { OfDomain } from './transactions.ts';
 
 type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
@@ -62,4 +63,31 @@ function toStoreError(name: string, error: unknown): StoreError {
 /** The absolute path of a database file that does not exist yet; undefined if it does, or for any other database. */
 export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
+}
+
+/** @throws Error that says why the database cannot be used */
+export async function inspectDatabase(database: Database, domain: AnyDomain): Promise<Inspection> {
+  if (database.kind === 'postgres') {
+    const { inspectPostgres } = await import('./postgres/migrate.ts');
+    return inspectPostgres(database, domain);
+  }
+  return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain);
+}
+
+/** The name of a database for people, without its password. */
+export function nameOfDatabase(database: Database): string {
+  if (database.kind === 'postgres') return `PostgreSQL, ${nameOfServer(database)}`;
+  return database.kind === 'memory' ? 'SQLite, in memory' : `SQLite, ${resolve(database.file)}`;
+}
+
+/** The free bytes for a database file. @throws Error if the file, or its folder, cannot be written */
+export function inspectDisk(file: string): number {
+  let folder = dirname(resolve(file));
+  while (!existsSync(folder)) folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`);
+  if (existsSync(file) && !statSync(file).isFile()) throw new Error(`${file} is not a file`);
+  for (const location of existsSync(file) ? [folder, file] : [folder])
+    accessSync(location, constants.R_OK | constants.W_OK);
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }

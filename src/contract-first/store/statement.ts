@@ -1,10 +1,13 @@
 /** SQL statements with bound values, in the dialect of a database. */
+import type { SqlStep } from './collection.ts';
 import type { Field, Table } from './table.ts';
+
+export const toStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, values });
 
 /** The differences between databases. */
 export interface Dialect {
   /** The placeholder of the value with this number, from 1 on, for a field. */
-  place(number: number, field: Field): string;
+  placeholder(number: number, field: Field): string;
   /** The placeholder of a value that belongs to no field. */
   mark(number: number): string;
   /** The value as it is bound, for a field. */
@@ -19,6 +22,14 @@ export interface Dialect {
   toCompared(field: Field, sql: string): string;
   /** SQL of a value in orders and ranges. */
   toOrdered(field: Field, sql: string): string;
+  /** SQL of a table: the elements of the bound JSON array, each as `value`. */
+  elements(number: number): string;
+  /** SQL of the current time, in seconds since 1970. */
+  seconds: string;
+  /** Whether a statement that writes may stand within another one. */
+  nestsWrites: boolean;
+  /** SQL of a text. Where it has changed, the API keys may be those of another time: all of them are read. */
+  keyState: string;
 }
 
 /** Collects values in the order of their placeholders. */
@@ -32,7 +43,7 @@ export class Statement {
 
   bind(field: Field, value: unknown): string {
     this.values.push(this.#dialect.toValue(field, value));
-    return this.#dialect.place(this.values.length, field);
+    return this.#dialect.placeholder(this.values.length, field);
   }
 
   /** SQL of the row's value, or of this one, for comparisons. */

@@ -125,7 +125,7 @@ function toLists(fields: readonly Field[], { equal = [], range = [], prefix = []
   const sorted = Object.entries(orders).map(([name, by]): [string, Order] => [name, toOrder(by)]);
   const [filters, ranges, prefixes] = [equal.map(find), range.map(find), prefix.map(find)];
   const unfit = [...filters, ...ranges].find(({ type }) => type === 'json');
-  if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is kept as JSON`);
+  if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is stored as JSON`);
   const [unsorted] = sorted.flatMap(([, { field }]) => (isSortable(field) ? [] : field.name));
   if (unsorted)
     throw new Error(`lists cannot be ordered by ${unsorted}: it may be absent, or is no number and no text`);
@@ -146,13 +146,13 @@ export interface JsonDialect {
   unlessNull(column: string, text: string): string;
 }
 
-/** Caches a text for each table. */
-export function perTable(make: (table: Table) => string): (table: Table) => string {
-  const known = new WeakMap<Table, string>();
+/** Caches what is made for each table. */
+export function perTable<Made extends string | object>(make: (table: Table) => Made): (table: Table) => Made {
+  const known = new WeakMap<Table, Made>();
   return (table) => {
-    const text = known.get(table) ?? make(table);
-    known.set(table, text);
-    return text;
+    const made = known.get(table) ?? make(table);
+    known.set(table, made);
+    return made;
   };
 }
 
@@ -183,3 +183,14 @@ export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' |
 
 /** A value of a `json` field as text, with every digit. */
 export const toJsonText = (value: unknown) => stringify(value) as string;
+
+/**
+ * The columns and values of a trial row, in SQL. The text '1' is a value of every type in both databases. If a constraint refuses it, the
+ * database has accepted the row up to there, which is proof enough.
+ */
+export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
+  return {
+    columns: newFields.map(({ column }) => column),
+    values: newFields.map(({ isOptional, isNullable }) => (isOptional || isNullable ? 'NULL' : "'1'")),
+  };
+}

@@ -2,15 +2,22 @@
  * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
  * thread can run them within its batch, and they cannot wait for anything else.
  */
-import type { Ask, Asking } from './asking.ts';
-import type { Changes } from './changes.ts';
-import { type Awaitable, type Fields, type Idempotency, type PageQuery, Refusal, type Refused } from './collection.ts';
+import { buildMethods, ChangeBuilder } from './change-builder.ts';
+import type { Call, Change, Changes, Outcome } from './changes.ts';
+import {
+  type Awaitable,
+  type Fields,
+  type Idempotency,
+  type PageQuery,
+  Refusal,
+  type Refused,
+  type SqlStep,
+  type SqlSteps,
+} from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
-import type { Kept } from './kept.ts';
 import { readPage, toAsked, toPage } from './lists.ts';
-import type { Shapes } from './shape.ts';
-import type { Call, Change, Outcome } from './write.ts';
-import { buildMethods, Writing } from './writing.ts';
+import type { RecordCodecs, StoredTable } from './record-codec.ts';
+import { toStep } from './statement.ts';
 
 /** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
 export type Given<Domain extends AnyDomain> = {
@@ -36,10 +43,10 @@ export type GivenToRead<Domain extends AnyDomain> = {
 export type Sql = <Row>(
   texts: TemplateStringsArray,
   ...values: readonly (bigint | number | string | boolean | null)[]
-) => Asking<Row[]>;
+) => SqlSteps<Row[]>;
 
 export interface Transaction<Input, Output> {
-  readonly run: (given: never, input: Input) => Asking<Output>;
+  readonly run: (given: never, input: Input) => SqlSteps<Output>;
   readonly isReading?: true;
 }
 
@@ -55,13 +62,13 @@ export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
 /** The parts derived from a domain and its contract. Without shapes, records are only checked by the column types. */
 export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
-  shapes?: Shapes<Domain> | undefined;
+  shapes?: RecordCodecs<Domain> | undefined;
   transactions?: Transactions;
 }
 
 export interface TransactionsModule {
   transactions: Transactions;
-  loadShapes(): Awaitable<Shapes>;
+  loadShapes(): Awaitable<RecordCodecs>;
 }
 
 /** Transactions as handlers call them: as methods of the collections. */
@@ -79,14 +86,14 @@ export type CallsOf<All> = {
  */
 export const transactionOf =
   <Domain extends AnyDomain>() =>
-  <Input, Output>(run: (given: Given<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
+  <Input, Output>(run: (given: Given<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
     run: run as Transaction<Input, Output>['run'],
   });
 
 /** Makes a reading function of the domain. It does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
-  <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
+  <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
     run: run as Transaction<Input, Output>['run'],
     isReading: true,
   });
@@ -94,30 +101,54 @@ export const readingOf =
 export const refused = <const Why extends string>(why: Why): Refused<Why> =>
   new Refusal(why) as Refused<string> & Refused<Why>;
 
-/** How a database runs a transaction. */
+/** How a database runs changes and transactions. */
 export interface Running {
   now: string;
   /** Whether a refused change or transaction can be rolled back; otherwise the whole batch is run again in a way that can. */
   isSafe: boolean;
-  /** Whether a change needs a savepoint of its own. */
-  hasSavepoint(change: Change): boolean;
+  /** Whether it needs a savepoint of its own. */
+  hasSavepoint(change: Change | Call): boolean;
+  /** Whether all changes of the batch have failed with it. */
+  isFatal(error: unknown): boolean;
   /** The code with which a change is refused; undefined for other errors. */
   toRefusal(error: unknown, change: Change): string | undefined;
 }
 
+/** Runs a change or a transaction: all of it, or nothing if it is refused or fails. */
+export function* inSavepoint<Answer>(
+  change: Change | Call,
+  { hasSavepoint, isFatal }: Running,
+  steps: SqlSteps<Outcome>,
+  toAnswer: (error: unknown) => Answer,
+): SqlSteps<Outcome | Answer> {
+  const isOwn = hasSavepoint(change);
+  if (isOwn) yield toStep('SAVEPOINT change');
+  try {
+    const outcome = yield* steps;
+    if (isOwn) yield outcome.refused === undefined ? toStep('RELEASE SAVEPOINT change') : UNDO;
+    return outcome;
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    if (isOwn) yield UNDO;
+    return toAnswer(error);
+  }
+}
+
+const UNDO: SqlStep = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change' };
+
 export class Calls {
   readonly #changes: Changes;
   readonly #all: AnyTransactions;
-  readonly #kept: ReadonlyMap<unknown, Kept>;
+  readonly #stored: ReadonlyMap<unknown, StoredTable>;
 
-  constructor(kept: readonly Kept[], changes: Changes, all: AnyTransactions) {
+  constructor(stored: readonly StoredTable[], changes: Changes, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
-    this.#kept = new Map(kept.map((one) => [one.table.collection, one]));
+    this.#stored = new Map(stored.map((one) => [one.table.collection, one]));
   }
 
   /** @throws Error if it fails: the caller must roll it back */
-  *run(made: Call, running: Running): Asking<Outcome> {
+  *run(made: Call, running: Running): SqlSteps<Outcome> {
     const steps = new Steps(this.#changes, running);
     const output = yield* this.#start(made, steps, { now: running.now });
     if (!(output instanceof Refusal)) return { text: toOutput(output) };
@@ -126,18 +157,18 @@ export class Calls {
   }
 
   /** Runs a reading function. */
-  read(made: Call): Asking<unknown> {
+  read(made: Call): SqlSteps<unknown> {
     return this.#start(made, new Steps(this.#changes), {});
   }
 
-  *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): Asking<unknown> {
+  *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): SqlSteps<unknown> {
     // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
-      const kept = this.#kept.get(name);
-      if (!kept) return own[String(name)];
-      if (kept.table.tenant && tenant === undefined)
+      const stored = this.#stored.get(name);
+      if (!stored) return own[String(name)];
+      if (stored.table.tenant && tenant === undefined)
         throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
-      return steps.toMethods(kept, kept.table.tenant && tenant);
+      return steps.toMethods(stored, stored.table.tenant && tenant);
     };
     const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
     const output = yield* this.#find(collection, call).run(given as never, input);
@@ -165,16 +196,16 @@ class Steps {
   }
 
   /** The methods of a collection; those that change it only in transactions, not in reading functions. */
-  toMethods(kept: Kept, tenant: unknown): object {
-    const { table, shape } = kept;
+  toMethods(stored: StoredTable, tenant: unknown): object {
+    const { table, codec } = stored;
     const get = (id: unknown) =>
-      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : shape.read(text)));
+      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
     const list = (asked: PageQuery) => {
       const query = toAsked(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
-      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, shape));
+      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, codec));
     };
     if (!this.#running) return { get, list };
-    const writing = new Writing(kept, tenant);
+    const writing = new ChangeBuilder(stored, tenant);
     const run = (toChange: () => Change) => {
       const change = toChange();
       return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
@@ -191,12 +222,12 @@ class Steps {
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
   }
 
-  #count<Found, Answer>(asking: Asking<Found>, toAnswer: (found: Found) => Answer): Asking<Answer> {
+  #count<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     this.#open++;
     return this.#end(asking, toAnswer);
   }
 
-  *#end<Found, Answer>(asking: Asking<Found>, toAnswer: (found: Found) => Answer): Asking<Answer> {
+  *#end<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     try {
       const found = yield* asking;
       this.#open--;
@@ -207,26 +238,18 @@ class Steps {
     }
   }
 
-  *#run(change: Change): Asking<Outcome> {
+  *#run(change: Change): SqlSteps<Outcome> {
     const running = this.#running as Running;
-    const { now, isSafe, toRefusal } = running;
-    const hasSavepoint = running.hasSavepoint(change);
-    if (hasSavepoint) yield toAsk('SAVEPOINT step');
-    try {
-      const outcome = yield* this.#changes.run(change, now);
-      this.isDirty ||= outcome.text !== undefined;
-      if (hasSavepoint) yield toAsk('RELEASE SAVEPOINT step');
-      return outcome;
-    } catch (error) {
-      const why = isSafe ? toRefusal(error, change) : undefined;
-      if (why === undefined) throw error;
-      if (hasSavepoint) yield toAsk('ROLLBACK TO SAVEPOINT step');
-      return { refused: why };
-    }
+    const toAnswer = (error: unknown): Outcome => {
+      const refused = running.toRefusal(error, change);
+      if (refused === undefined) throw error;
+      return { refused };
+    };
+    const outcome = yield* inSavepoint(change, running, this.#changes.run(change, running.now), toAnswer);
+    this.isDirty ||= outcome.text !== undefined;
+    return outcome;
   }
 }
-
-const toAsk = (sql: string): Ask => ({ sql, values: [] });
 
 /** Prefixes of bigints and of texts in JSON, so that a client's text is never read as a number. */
 const [INT64, TEXT] = ['n', 's'];

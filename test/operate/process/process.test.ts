@@ -4,9 +4,10 @@ import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { runMigrations } from '../../../src/contract-first/store/migrate.ts';
 import { loadMigrations } from '../../../src/contract-first/store/migrations.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
-import { runMigrations } from '../../../src/contract-first/store/sqlite/migrate.ts';
+import { runAlone, TARGET } from '../../../src/contract-first/store/sqlite/migrate.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
@@ -107,10 +108,8 @@ t.test('the database of an older program is migrated, and the log says from whic
   const files = loadMigrations('sqlite', domain);
   const last = files.findLast(({ part }) => part === 'engine');
   const db = new Sqlite(file);
-  runMigrations(
-    db,
-    files.filter((one) => one !== last),
-  );
+  const before = files.filter((one) => one !== last);
+  runAlone(db, runMigrations(TARGET, before));
   db.close();
   const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` }, isCovered: true });
   const to = files.length;

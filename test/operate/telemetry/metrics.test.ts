@@ -4,7 +4,7 @@ import t from 'tap';
 import { buildMetrics } from '../../../src/contract-first/operate/telemetry/metrics.ts';
 import { listenForOperators } from '../../../src/contract-first/operate/telemetry/operators.ts';
 import { RequestCounts } from '../../../src/contract-first/operate/telemetry/request-counts.ts';
-import { StoreCounts } from '../../../src/contract-first/store/counts.ts';
+import { StoreCounts } from '../../../src/contract-first/store/store.ts';
 import { send, startService } from '../../service.ts';
 
 /** The metrics of a process with this database, and how to read the value of one. */

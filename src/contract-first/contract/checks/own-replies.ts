@@ -11,7 +11,7 @@ import { buildToBody } from '../../engine/replies/error-bodies.ts';
 import { OWN_HEADERS } from '../../engine/replies/reply-headers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
-import { EXTREME_CURSORS } from '../../store/cursors.ts';
+import { EXTREME_CURSORS } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';
 import { checkErrors, codesOf, type Replying, toOwnCodes } from './own-errors.ts';
 import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';

@@ -4,7 +4,7 @@ import type { AnyContract, Operation, Reply } from '../../engine/contract/contra
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
-import { EXTREME_CURSORS } from '../../store/cursors.ts';
+import { EXTREME_CURSORS } from '../../store/lists.ts';
 
 export const RETRY_AFTER = ['1', '86400'];
 

@@ -3,8 +3,8 @@
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { toCursor } from '../../store/cursors.ts';
 import type { AnyDescription, Column } from '../../store/description.ts';
+import { toCursor } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';
 import { type Checking, findWitness } from '../schema/witnesses.ts';
 import { findKept, type Kept, successesOf } from './unfit-records.ts';

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import type { Logger } from 'pino';
 import type { Claims } from '../../registered.ts';
 import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
+import { buildWindowCounter } from '../../store/rates.ts';
 import type { Rate, Store, WindowCounter } from '../../store/store.ts';
-import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { BEARER } from '../contract/contract.ts';
 import type { VerifyToken } from '../tokens.ts';

@@ -1,9 +1,8 @@
 /** Who sent a request: the id and name of a key, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claims } from '../../registered.ts';
-import { parseRate } from '../../store/rate.ts';
+import { KEY, parseRate, TOKEN } from '../../store/rates.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
-import { KEY, TOKEN } from '../../store/window-counter.ts';
 import type { HttpError } from '../errors.ts';
 import type { Verified } from '../tokens.ts';
 import type { Use } from './uses.ts';

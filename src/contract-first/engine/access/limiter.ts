@@ -3,8 +3,8 @@
  * admits by itself until they are used. So the sum never exceeds the limit, few requests wait, and refusals need no round trip.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { buildKnown, buildWindowCounter } from '../../store/rates.ts';
 import type { Rate, WindowCount, WindowCounter } from '../../store/store.ts';
-import { buildKnown, buildWindowCounter } from '../../store/window-counter.ts';
 
 /** The part of the remaining requests that is leased at once. As much may stay unused in a process whose clients go to others. */
 const PART = 0.01;

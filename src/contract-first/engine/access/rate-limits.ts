@@ -1,8 +1,8 @@
 /** Rate limits of keys, and of addresses that send requests without a valid key. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ADDRESS } from '../../store/rates.ts';
 import type { Rate, WindowCounter } from '../../store/store.ts';
-import { ADDRESS } from '../../store/window-counter.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
 
 /** Answers a request that is over its rate limit, with these headers. */

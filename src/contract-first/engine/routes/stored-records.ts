@@ -2,7 +2,7 @@
 import { parseExactJson } from '../../json/exact-json.ts';
 import type { Fields } from '../../store/collection.ts';
 import type { AnyDescription, AnyDomain } from '../../store/description.ts';
-import type { Shape } from '../../store/shape.ts';
+import type { RecordCodec } from '../../store/record-codec.ts';
 import type { Contents } from '../../store/store.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
 import type { Problem } from '../problem.ts';
@@ -54,7 +54,7 @@ export const recordOf = ({ records }: Pick<Contract, 'records'>, name: string): 
 export function buildShapes<Domain extends AnyDomain>(
   contract: Pick<Contract, 'records'>,
   domain: Domain,
-): Record<keyof Domain & string, Shape> {
+): Record<keyof Domain & string, RecordCodec> {
   const shapes = Object.entries(domain).map(([name, description]) => [name, buildShape(contract, description, name)]);
   return Object.fromEntries(shapes);
 }
@@ -63,14 +63,14 @@ function buildShape(
   contract: Pick<Contract, 'records'>,
   { schema: name, columns }: AnyDescription,
   collection: string,
-): Shape {
-  let made: Omit<Shape, 'name'> | undefined;
+): RecordCodec {
+  let made: Omit<RecordCodec, 'name'> | undefined;
   const make = () => {
     const schema = recordOf(contract, name);
     const int64s = int64sOf(schema);
     const buildCheck = buildChecks();
     const toBigints = buildToBigints(int64s) ?? ((value: unknown) => value);
-    let checkFields: Shape['checkFields'] | undefined;
+    let checkFields: RecordCodec['checkFields'] | undefined;
     return {
       check: inWords(buildCheck(schema, { name, int64s }, () => {})),
       checkFields: (fields: Fields) => {
@@ -104,7 +104,7 @@ function buildCheckFields(
   schema: Schema,
   columns: AnyDescription['columns'],
   buildCheck: (schema: Schema) => Check,
-): Shape['checkFields'] {
+): RecordCodec['checkFields'] {
   const { properties, ...others } = mergeAllOf(schema);
   const rules = Object.keys(others).filter((keyword) => !OF_ONE.test(keyword) && !ANNOTATION.test(keyword));
   if (rules.length > 0)

@@ -4,7 +4,7 @@ import { checkTokens } from '../../engine/access/token-auth.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadServed } from '../../opening.ts';
 import type { Service } from '../../service.ts';
-import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
+import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/open-store.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { MAKE_KEY, takesKeys } from '../process/one-run-key.ts';

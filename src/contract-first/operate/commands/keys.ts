@@ -2,7 +2,7 @@
 import { toPrintable } from '../../json/literals.ts';
 import type { Service } from '../../service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
-import { parseRate } from '../../store/rate.ts';
+import { parseRate } from '../../store/rates.ts';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';
 import type { Call, Command } from './table.ts';

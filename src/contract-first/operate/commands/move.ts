@@ -1,9 +1,8 @@
 /** Copies everything in one database into another, empty one. */
 import type { Service } from '../../service.ts';
 import type { Database } from '../../store/database-url.ts';
-import { nameOfDatabase } from '../../store/inspection.ts';
 import { move } from '../../store/move.ts';
-import { missingFile } from '../../store/open-store.ts';
+import { missingFile, nameOfDatabase } from '../../store/open-store.ts';
 import { loadConfig } from '../config.ts';
 
 /** Returns what to print. @throws Error that says why nothing was moved */

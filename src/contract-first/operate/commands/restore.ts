@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Service } from '../../service.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { checkIntegrity, exchange } from '../../store/sqlite/copies.ts';
-import { inspectSqlite } from '../../store/sqlite/inspection.ts';
+import { inspectSqlite } from '../../store/sqlite/migrate.ts';
 import { openPart, syncFolder, toDatabaseFile } from './backup.ts';
 
 /** The files that SQLite writes beside a database. */

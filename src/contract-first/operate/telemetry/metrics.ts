@@ -2,7 +2,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import client, { type Metric, type Registry } from 'prom-client';
-import type { StoreCounts } from '../../store/counts.ts';
+import type { StoreCounts } from '../../store/store.ts';
 import { type Durations, type RequestCounts, SECONDS } from './request-counts.ts';
 
 /** Bounds for how many writes a commit made durable. */

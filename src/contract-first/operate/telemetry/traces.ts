@@ -33,7 +33,7 @@ import { buildIsProxy } from '../../engine/http/client-address.ts';
 import type { ToLogged } from '../../engine/http/log/logged-urls.ts';
 import { type AddTraces, toTrace } from '../../engine/http/log/trace-context.ts';
 import { stateOf } from '../../engine/request-state.ts';
-import type { Commit, StoreCounts } from '../../store/counts.ts';
+import type { Commit, StoreCounts } from '../../store/store.ts';
 
 /** How long the last spans may take to be sent, in milliseconds. */
 const LAST_SPANS = 1000;

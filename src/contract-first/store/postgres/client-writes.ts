@@ -1,8 +1,11 @@
-/** Writes of clients: limits how many wait, counts them, and notes that the database can be written. */
-import type { StoreCounts } from '../counts.ts';
-import { StoreUnavailable } from '../store.ts';
-import { type AskAll, coalesce } from './coalescing.ts';
+/** Writes of clients: limits how many wait, counts them, inserts records, and proves that the database can be written. */
+import type { Created } from '../changes.ts';
+import type { Fields } from '../collection.ts';
+import { type StoreCounts, StoreUnavailable } from '../store.ts';
+import { type Table, toTrialRow } from '../table.ts';
+import { type BatchLoader, blameOne, coalesce } from './coalescing.ts';
 import type { ConnectionPool, Run } from './connection-pool.ts';
+import { NOW, toArrays, toArraysSql } from './dialect.ts';
 
 /** How long a successful write counts as proof that the database can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
@@ -35,7 +38,7 @@ export class ClientWrites {
    * work.
    */
   gatherWrites<Question, Outcome>(
-    writeAll: AskAll<Question, Outcome | Error>,
+    writeAll: BatchLoader<Question, Outcome | Error>,
     { run = this.#pool.runOnce, most, proves = [] }: { run?: Run; most?: number; proves?: string | string[] },
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
     const proving = this.proving([proves].flat(), untilNoConflict(writeAll));
@@ -55,7 +58,10 @@ export class ClientWrites {
   }
 
   /** Notes whether a write has proven that the tables can be written. */
-  proving<Question, Answer>(tables: readonly string[], writeAll: AskAll<Question, Answer>): AskAll<Question, Answer> {
+  proving<Question, Answer>(
+    tables: readonly string[],
+    writeAll: BatchLoader<Question, Answer>,
+  ): BatchLoader<Question, Answer> {
     return async (connection, questions) => {
       const before = this.#provenAt;
       this.#provenAt = new Map();
@@ -66,7 +72,7 @@ export class ClientWrites {
     };
   }
 
-  #counting<Question, Answer>(writeAll: AskAll<Question, Answer>): AskAll<Question, Answer> {
+  #counting<Question, Answer>(writeAll: BatchLoader<Question, Answer>): BatchLoader<Question, Answer> {
     return async (connection, questions) => {
       const began = performance.now();
       const answers = await writeAll(connection, questions);
@@ -85,7 +91,10 @@ const isConflict = (answer: unknown) =>
   answer instanceof StoreUnavailable && CONFLICTS.test(String((answer.cause as { code?: unknown }).code));
 
 /** Retries writes that conflict with other programs, a few times. */
-function untilNoConflict<Question, Answer>(writeAll: AskAll<Question, Answer>, tries = 1): AskAll<Question, Answer> {
+function untilNoConflict<Question, Answer>(
+  writeAll: BatchLoader<Question, Answer>,
+  tries = 1,
+): BatchLoader<Question, Answer> {
   return async (connection, questions) => {
     const answers = await writeAll(connection, questions);
     const refused = questions.filter((_, index) => isConflict(answers[index]));
@@ -93,4 +102,50 @@ function untilNoConflict<Question, Answer>(writeAll: AskAll<Question, Answer>, t
     const again = await untilNoConflict(writeAll, tries + 1)(connection, refused);
     return answers.map((answer) => (isConflict(answer) ? (again.shift() as Answer) : answer));
   };
+}
+
+/** Inserts all waiting records by one INSERT, which PostgreSQL commits by itself. */
+export function buildInsert(
+  schema: string,
+  { name, newFields, sequence }: Table,
+): BatchLoader<Fields, Created | Error> {
+  const { columns, arrays } = toArraysSql(newFields);
+  const times = newFields.filter(({ set }) => set === 'created' || set === 'changed');
+  const values = newFields.map((field) => (times.includes(field) ? 'now' : field.column));
+  // The time is computed when the first row is read; by then, the table's trigger holds the lock.
+  const moment = times.length > 0 ? `WITH moment AS MATERIALIZED (SELECT ${NOW} AS now)` : '';
+  const sql = `${moment}
+    INSERT INTO ${schema}.${name} (${columns})
+    SELECT ${values} FROM unnest(${arrays}) WITH ORDINALITY AS added (${columns}, _position)${moment && ', moment'} ORDER BY _position
+    RETURNING ${[sequence, ...times.map(({ column }) => column)]}`;
+  return blameOne(async (connection, records) => {
+    const rows = await connection.query(sql, toArrays(newFields, records));
+    return rows.map(([id, now]) => ({ sequence: BigInt(id as string), now: now ?? '' }));
+  });
+}
+
+/** An explicit id that no record has, so that the sequence does not advance. */
+const LAST_ID = '9223372036854775807';
+
+/** Our SQLSTATE for a row that was inserted. */
+const DONE = 'PT001';
+
+/**
+ * Inserts a trial row into each table, and rolls back, all in one statement: so no lock is left if the server process dies, and
+ * PostgreSQL logs no error. A row that only violates a constraint is proof enough. Then a row is rewritten unchanged.
+ */
+export function buildProveWritable(schema: string, tables: readonly Table[]): BatchLoader<undefined, unknown> {
+  const tries = tables.map((table) => {
+    const { columns, values } = toTrialRow(table);
+    return `BEGIN
+      INSERT INTO ${schema}.${table.name} (${[table.sequence, ...columns]}) OVERRIDING SYSTEM VALUE VALUES (${[LAST_ID, ...values]});
+      RAISE SQLSTATE '${DONE}';
+    EXCEPTION WHEN SQLSTATE '${DONE}' OR integrity_constraint_violation OR data_exception THEN NULL;
+    END;`;
+  });
+  const sql = `DO $trial$ BEGIN
+    ${tries.join('\n')}
+    UPDATE ${schema}.passed_check SET contract = contract;
+  END $trial$`;
+  return (connection) => connection.query(sql);
 }

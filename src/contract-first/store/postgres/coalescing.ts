@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import type { Run } from './connection-pool.ts';
 
 /** Answers all questions by one statement, in their order. An Error is the answer to one that fails. */
-export type AskAll<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
+export type BatchLoader<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
 
 /** How many calls one statement may answer: it must end before PostgreSQL's timeout. */
 const MOST = 1000;
@@ -30,7 +30,7 @@ const LONGEST_WAIT = 5;
  */
 export function coalesce<Question, Answer>(
   run: Run,
-  askAll: AskAll<Question, Answer>,
+  askAll: BatchLoader<Question, Answer>,
   turns: Turns = { latest: Promise.resolve() },
   most = MOST,
 ): (question: Question) => Promise<Exclude<Answer, Error>> {
@@ -67,7 +67,9 @@ export function coalesce<Question, Answer>(
 }
 
 /** Bisects questions whose statement fails, so that only those fail that are at fault. */
-export function blameOne<Question, Answer>(askAll: AskAll<Question, Answer>): AskAll<Question, Answer | Error> {
+export function blameOne<Question, Answer>(
+  askAll: BatchLoader<Question, Answer>,
+): BatchLoader<Question, Answer | Error> {
   return async function ask(connection: Connection, questions: Question[]): Promise<(Answer | Error)[]> {
     try {
       return await askAll(connection, questions);

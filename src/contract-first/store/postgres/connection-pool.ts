@@ -1,11 +1,10 @@
 /**
- * A pool of connections that are kept open, and a queue of tasks. Each task ends in time, whatever the database does.
+ * A pool of connections that stay open, and a queue of tasks. Each task ends in time, whatever the database does.
  */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Pool } from '../counts.ts';
 import { Queue, rejectAll, type Waiting } from '../queue.ts';
-import { StoreUnavailable } from '../store.ts';
+import { type Pool, StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 export type Task<Result> = (connection: Connection) => Promise<Result>;

@@ -2,9 +2,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
-import { quote } from './names.ts';
-import { PreparedStatements } from './prepared.ts';
-import { toIntroduction } from './session.ts';
+import { quote } from './dialect.ts';
+import { PreparedStatements, toIntroduction } from './session.ts';
 import type { Address, PostgresSettings } from './settings.ts';
 
 /** The columns of a row, as texts, so that no digit is lost. */
@@ -39,7 +38,7 @@ const READ_ONLY = '25006';
 /** The codes after which the connection is lost, and the outcome of the statement is unknown. */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
-/** PgBouncer drops the connection's `statement_timeout` when it is told to ignore it. */
+/** PgBouncer drops the connection's `statement_timeout` if it is set to ignore it. */
 const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
 /** Timeouts, in milliseconds. */

@@ -1,29 +1,14 @@
-/** PostgreSQL's dialect, and the driver that runs generators of statements on one connection. */
+/** The driver that runs generators of statements on one connection. */
 import { parse } from 'lossless-json';
-import type { Ask, Asking } from '../asking.ts';
-import type { Dialect } from '../statement.ts';
-import { toPlace, toValue } from './arrays.ts';
+import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { Connection } from './connection.ts';
-import { toCompared } from './names.ts';
-import { toJsonSql } from './record-json.ts';
 import { toLocalSettings } from './session.ts';
-
-export const toDialect = (schema: string): Dialect => ({
-  place: (number, field) => toPlace(field, number),
-  mark: (number) => `$${number}`,
-  toValue,
-  nameOf: ({ name }) => `${schema}.${name}`,
-  toJsonSql,
-  toSum: ({ column }, bind) => `${column} + ${bind()}`,
-  toCompared,
-  toOrdered: toCompared,
-});
 
 /** Runs a generator of reads on one snapshot. */
 export async function driveReading<Result>(
   connection: Connection,
   schema: string,
-  asking: Asking<Result>,
+  asking: SqlSteps<Result>,
 ): Promise<Result> {
   try {
     await connection.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${toLocalSettings(schema)}`);
@@ -34,7 +19,7 @@ export async function driveReading<Result>(
 }
 
 /** Runs a team's own statement as a subquery, which cannot write. Rows are read as JSON, with every digit; integers become bigint. */
-async function query(connection: Connection, { sql, values, isOwn }: Ask): Promise<unknown[][]> {
+async function query(connection: Connection, { sql, values, isOwn }: SqlStep): Promise<unknown[][]> {
   if (!isOwn) return connection.query(sql, values);
   const [[text]] = (await connection.query(`SELECT coalesce(json_agg(_row), '[]') FROM (${sql}) AS _row`, values)) as [
     [string],
@@ -45,7 +30,7 @@ async function query(connection: Connection, { sql, values, isOwn }: Ask): Promi
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
 /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there, unless the connection is lost. */
-export async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
+export async function drive<Result>(connection: Connection, asking: SqlSteps<Result>): Promise<Result> {
   let step = asking.next();
   while (!step.done) {
     let rows: unknown[][];

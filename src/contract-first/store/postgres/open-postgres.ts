@@ -1,31 +1,27 @@
 /** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
+import { buildKeyRows } from '../api-keys.ts';
 import { buildCollections } from '../build-collection.ts';
-import type { AnyCollection } from '../collection.ts';
-import { StoreCounts } from '../counts.ts';
-import { fromCursor } from '../cursors.ts';
+import { type Call, type Change, type Create, isCall, type Outcome } from '../changes.ts';
+import type { AnyCollection, SqlSteps } from '../collection.ts';
+import { countInvalidRecords } from '../contents.ts';
 import type { AnyDomain } from '../description.ts';
-import { type Kept, NO_ID, toKept } from '../kept.ts';
-import type { Shape } from '../shape.ts';
-import { type Migrated, type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
+import { fromCursor } from '../lists.ts';
+import { migrate } from '../migrate.ts';
+import { NO_ID, type RecordCodec, type StoredTable, toStoredTables } from '../record-codec.ts';
+import { type Store, StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
-import { toStoredName } from '../texts.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
-import { type Call, type Change, type Create, isCall, type Outcome } from '../write.ts';
+import { toStoredName } from '../values.ts';
 import { buildRunChanges, MOST_CALLS, MOST_CHANGES } from './changes.ts';
-import { ClientWrites } from './client-writes.ts';
-import { type AskAll, coalesce } from './coalescing.ts';
+import { buildInsert, buildProveWritable, ClientWrites } from './client-writes.ts';
+import { type BatchLoader, coalesce } from './coalescing.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
-import { buildCountInvalidRecords } from './contents.ts';
-import { drive, driveReading, toDialect } from './drive.ts';
-import { buildInsert } from './insert.ts';
-import { buildKeys, READ_ONLY } from './keys.ts';
-import { migrate } from './migrate.ts';
-import { quote } from './names.ts';
-import { buildListRecords } from './pages.ts';
+import { quote, toDialect } from './dialect.ts';
+import { drive, driveReading } from './drive.ts';
+import { toTarget } from './migrate.ts';
 import { buildConnect, buildRead } from './primary.ts';
-import { buildProveWritable } from './proof.ts';
-import { buildGetRecords } from './records.ts';
+import { buildGetRecords, buildListRecords } from './reads.ts';
 import type { PostgresSettings } from './settings.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
@@ -55,8 +51,8 @@ export async function openPostgres(
 ): Promise<Store> {
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
-  const migrateAll: Task<Migrated | undefined> = (connection) => migrate(connection, settings.schema, domain);
-  const migrated = await onConnection(connectToStart, migrateAll);
+  const target = toTarget(settings.schema);
+  const migrated = await onConnection(connectToStart, (connection) => drive(connection, migrate(target, domain)));
   if (migrated) limits.onMigrated?.(migrated);
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
@@ -81,7 +77,7 @@ export async function openPostgres(
     throw error;
   }
   const store = { reading, writing, connectToStart, connectToRead, schema: quote(settings.schema), close };
-  return buildStore(store, toKept(toTables(domain), shapes), transactions.all, limits.maxCreates);
+  return buildStore(store, toStoredTables(toTables(domain), shapes), transactions.all, limits.maxCreates);
 }
 
 interface Opened {
@@ -93,41 +89,44 @@ interface Opened {
   close: () => Promise<void>;
 }
 
-function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransactions, maxCreates: number): Store {
+function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTransactions, maxCreates: number): Store {
   const { reading, writing, connectToStart, connectToRead, schema, close } = opened;
   const read = buildRead(reading.run, connectToRead);
   const counts = new StoreCounts();
   counts.pools = () => ({ read: reading.pool(), write: writing.pool() });
   const writes = new ClientWrites(writing, maxCreates, counts);
-  const tables = kept.map(({ table }) => table);
-  const all = kept.map((one) => buildOwn(one, schema, read, writes));
+  const tables = stored.map(({ table }) => table);
+  const dialect = toDialect(schema);
+  const all = stored.map((one) => buildOwn(one, schema, read, writes));
   const collections = buildCollections(all, {
     calls,
     read: (toAsking) => read((connection) => drive(connection, toAsking())),
     readAll: (toAsking) => read((connection) => driveReading(connection, schema, toAsking())),
-    dialect: toDialect(schema),
-    change: buildChange(writes, writing.runTransaction, buildRunChanges(schema, kept, calls)),
+    dialect,
+    change: buildChange(writes, writing.runTransaction, buildRunChanges(schema, stored, calls)),
   });
   const names = tables.map(({ name }) => name);
   const proveWritable = coalesce(writing.run, writes.proving(names, buildProveWritable(schema, tables)));
   const countWindow = coalesce(reading.run, buildWindowCounters(schema));
-  const keys = buildKeys(schema);
-  const countInvalidRecords = buildCountInvalidRecords(schema, tables);
+  const keys = buildKeyRows(dialect);
   return {
     collections,
     countInvalidRecords: (contract, fits) =>
-      onConnection(connectToStart, (connection) => countInvalidRecords(connection, contract, fits)),
-    createKey: (key) => writing.runOnce((connection) => drive(connection, keys.insert(key))),
-    listKeys: () => read((connection) => drive(connection, keys.list())),
+      onConnection(connectToStart, (connection) =>
+        drive(connection, countInvalidRecords(dialect, tables, contract, fits)),
+      ),
+    createKey: through(writing.runOnce, keys.insert),
+    listKeys: through(read, keys.list),
     readKeys: async (since) => {
-      const changes = await read((connection) => drive(connection, keys.readChanges(since)));
-      if (changes.version.startsWith(READ_ONLY)) throw new StoreUnavailable(CANNOT_WRITE);
+      const changes = await through(read, keys.readChanges)(since);
+      // The state is that of `transaction_read_only`.
+      if (changes.version.startsWith('on ')) throw new StoreUnavailable(CANNOT_WRITE);
       return changes;
     },
-    revokeKey: (id, revokedAt) => writing.runOnce((connection) => drive(connection, keys.revoke(id, revokedAt))),
-    replaceKey: (...values) => writing.runOnce((connection) => drive(connection, keys.replace(...values))),
-    addUses: (added) => reading.runOnce((connection) => drive(connection, keys.addUses(JSON.stringify(added)))),
-    listUses: () => read((connection) => drive(connection, keys.listUses())),
+    revokeKey: through(writing.runOnce, keys.revoke),
+    replaceKey: through(writing.runOnce, keys.replace),
+    addUses: (added) => through(reading.runOnce, keys.addUses)(JSON.stringify(added)),
+    listUses: through(read, keys.listUses),
     counts,
     countWindow: (id, window, amount) => countWindow({ id: toStoredName(id), window, amount }),
     check: async () => {
@@ -137,26 +136,32 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
   };
 }
 
+/** Makes a function of a generator function, which runs on a connection. */
+const through =
+  <Values extends unknown[], Result>(run: Run, toSteps: (...values: Values) => SqlSteps<Result>) =>
+  (...values: Values): Promise<Result> =>
+    run((connection) => drive(connection, toSteps(...values)));
+
 /** A call of a domain's transaction has several statements, so fewer of them share one of PostgreSQL. */
-function buildChange(writes: ClientWrites, run: Run, runAll: AskAll<Change | Call, Outcome | Error>) {
+function buildChange(writes: ClientWrites, run: Run, runAll: BatchLoader<Change | Call, Outcome | Error>) {
   const change = writes.gatherWrites<Change, Outcome>(runAll, { run, most: MOST_CHANGES });
   const call = writes.gatherWrites<Call, Outcome>(runAll, { run, most: MOST_CALLS });
   return (one: Change | Call) => (isCall(one) ? call(one) : change(one));
 }
 
 /** The parts of one collection. */
-function buildOwn({ table, shape }: Kept, schema: string, read: Run, writes: ClientWrites) {
+function buildOwn({ table, codec }: StoredTable, schema: string, read: Run, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
-  const reads = buildReads(read, schema, table, shape);
+  const reads = buildReads(read, schema, table, codec);
   const prove = () => reads.get(NO_ID[table.id.type]);
-  return { table, shape, reads, prove, create: ({ record }: Create) => insert(record) };
+  return { table, codec, reads, prove, create: ({ record }: Create) => insert(record) };
 }
 
-function buildReads(read: Run, schema: string, table: Table, shape: Shape): Pick<AnyCollection, 'get' | 'list'> {
+function buildReads(read: Run, schema: string, table: Table, codec: RecordCodec): Pick<AnyCollection, 'get' | 'list'> {
   const reads = { latest: Promise.resolve() };
-  const list = coalesce(read, buildListRecords(schema, table, shape), reads);
+  const list = coalesce(read, buildListRecords(schema, table, codec), reads);
   return {
-    get: coalesce(read, buildGetRecords(schema, table, shape), reads),
+    get: coalesce(read, buildGetRecords(schema, table, codec), reads),
     list: async (query) => {
       const values = table.filters.map(({ name }) => query[name]);
       const after = query.after === undefined ? 0n : fromCursor(query.after, values);

@@ -1,4 +1,6 @@
-/** The settings that statements and the texts of their values depend on: sessions have these, whatever a server, database or role is set to. */
+/** The settings that statements and the texts of their values depend on, and the statements that a session has prepared. */
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
 import { toSqlLiteral } from '../../json/literals.ts';
 
 /**
@@ -56,4 +58,47 @@ export function toLocalSettings(schema: string): string {
   return Object.entries({ ...OF_TEAMS, ...idle, search_path: schema })
     .map(([name, value]) => `set_config(${toSqlLiteral(name)}, ${toSqlLiteral(value)}, true)`)
     .join();
+}
+
+/** How many a connection has at most, the latest used ones: lists have statements of their own for each set of filters. */
+const MOST = 200;
+
+/** How long a plan is used, in milliseconds: a table may have been nearly empty when it was made, and be large now. */
+const FRESH = 10_000;
+
+/** pg's own notes of what is prepared. */
+interface Noting {
+  parsedStatements: Record<string, string>;
+}
+
+/** The statements that PostgreSQL has prepared for a connection: it parses and plans them once, which is half of a small one's cost. */
+export class PreparedStatements {
+  isOn = false;
+  #made = 0;
+  #since = performance.now();
+  readonly #names: LRUCache<string, string>;
+
+  constructor(connection: pg.Connection) {
+    const { parsedStatements } = connection as unknown as Noting;
+    const dispose = (name: string) => {
+      // Sent ahead of the next statement; it waits for no answer.
+      connection.close({ type: 'S', name }, true);
+      delete parsedStatements[name];
+    };
+    this.#names = new LRUCache({ max: MOST, dispose });
+  }
+
+  /** The name under which a statement is prepared when it is run; undefined if it is not to be. */
+  nameOf(sql: string): string | undefined {
+    if (!this.isOn) return undefined;
+    if (performance.now() - this.#since > FRESH) this.forgetAll();
+    const name = this.#names.get(sql) ?? `s${++this.#made}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+
+  forgetAll(): void {
+    this.#names.clear();
+    this.#since = performance.now();
+  }
 }

@@ -1,6 +1,6 @@
 /** Counts requests in windows of time, for all servers. */
 import type { WindowCount } from '../store.ts';
-import type { AskAll } from './coalescing.ts';
+import type { BatchLoader } from './coalescing.ts';
 import type { Connection } from './connection.ts';
 
 interface Addition {
@@ -14,7 +14,7 @@ interface Addition {
 const CLEANING = 10_000;
 const MOST_REMOVED = 10_000;
 
-export function buildWindowCounters(schema: string): AskAll<Addition, WindowCount> {
+export function buildWindowCounters(schema: string): BatchLoader<Addition, WindowCount> {
   const table = `${schema}.tallies`;
   // Ordered, so that two servers never deadlock.
   const add = `

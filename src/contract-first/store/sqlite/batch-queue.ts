@@ -3,9 +3,8 @@
  * while a batch is written, form the next batch: under load a write costs a fraction of an fsync. It knows neither threads nor files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { StoreCounts } from '../counts.ts';
 import { Queue, rejectAll, type Waiting } from '../queue.ts';
-import { type OutageKind, StoreUnavailable } from '../store.ts';
+import { type OutageKind, type StoreCounts, StoreUnavailable } from '../store.ts';
 
 export interface BatchOptions<Item, Result> {
   /**

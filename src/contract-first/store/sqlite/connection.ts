@@ -3,8 +3,7 @@ import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
-import type { Table } from '../table.ts';
-import { toTrialRow } from '../trial.ts';
+import { type Table, toTrialRow } from '../table.ts';
 import { Sqlite } from './kept-sqlite.ts';
 
 /** How long a statement waits for another process's lock, in milliseconds. */
@@ -120,7 +119,7 @@ function tryCreate(db: Database, table: Table): void {
 
 /**
  * Whether a new connection may succeed after this error: a connection that was opened read-only stays read-only. In other cases it is
- * reused, because on Node 24 each connection and statement is kept for ever.
+ * reused, because on Node 24 each connection and statement stays for ever.
  */
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 

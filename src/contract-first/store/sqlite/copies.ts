@@ -26,14 +26,14 @@ export function checkIntegrity(file: string): void {
 }
 
 /**
- * Replaces a database file, and keeps the old one under another name. At every moment, one of the two is at `place`, complete.
+ * Replaces a database file, and leaves the old one under another name. At every moment, one of the two is at `location`, complete.
  * @throws SqliteError when somebody else has the database open
  */
-export function exchange(file: string, place: string, kept: string): void {
-  const db = takeAlone(place);
+export function exchange(file: string, location: string, old: string): void {
+  const db = takeAlone(location);
   try {
-    linkSync(place, kept);
-    renameSync(file, place);
+    linkSync(location, old);
+    renameSync(file, location);
   } finally {
     // A process that has opened the old file meanwhile cannot write it: without WAL, SQLite notices that the file was moved.
     db.close();

@@ -1,16 +1,25 @@
 /** SQLite's dialect, and the driver that runs generators of statements on one connection. */
 import type { Database } from 'better-sqlite3';
-import type { Ask, Asking } from '../asking.ts';
+import { buildKeyRows } from '../api-keys.ts';
+import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { Dialect } from '../statement.ts';
-import type { Field } from '../table.ts';
+import { type Field, perTable, toRecordJson } from '../table.ts';
 import { toBound } from './insert.ts';
 import { buildStatements } from './kept-sqlite.ts';
-import { toJsonSql } from './record-json.ts';
+
+export const toJsonSql = perTable((table) =>
+  toRecordJson(table, {
+    quote: (column) => `json_quote(${column})`,
+    toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
+    // `json_quote(NULL)` is the text null, so NULL is tested.
+    unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
+  }),
+);
 
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `${sql} COLLATE NOCASE` : sql);
 
 export const DIALECT: Dialect = {
-  place: () => '?',
+  placeholder: () => '?',
   mark: () => '?',
   toValue: toBound,
   nameOf: ({ name }) => name,
@@ -23,7 +32,14 @@ export const DIALECT: Dialect = {
   toCompared,
   // Numbers are stored as text, and "10" sorts before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
+  elements: () => 'json_each(?)',
+  seconds: 'unixepoch()',
+  nestsWrites: false,
+  // The schema version also changes when a backup is restored.
+  keyState: '(SELECT schema_version FROM pragma_schema_version)',
 };
+
+export const KEYS = buildKeyRows(DIALECT);
 
 /** SQLite has no booleans. */
 const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
@@ -41,13 +57,13 @@ export class Driver {
 
   /** Makes a function of a generator function. */
   bind<Values extends unknown[], Result>(
-    toAsking: (...values: Values) => Asking<Result>,
+    toAsking: (...values: Values) => SqlSteps<Result>,
   ): (...values: Values) => Result {
     return (...values) => this.drive(toAsking(...values));
   }
 
   /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there. */
-  drive<Result>(asking: Asking<Result>): Result {
+  drive<Result>(asking: SqlSteps<Result>): Result {
     let step = asking.next();
     while (!step.done) {
       let rows: unknown[][];
@@ -62,7 +78,11 @@ export class Driver {
     return step.value;
   }
 
-  query({ sql, values, isOwn = false }: Ask): unknown[][] {
+  query({ sql, values, isOwn = false }: SqlStep): unknown[][] {
+    if (!values) {
+      this.#db.exec(sql);
+      return [];
+    }
     const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], unknown[]>(sql);
     this.#statements.set(sql, statement);
     if (isOwn && !(statement.reader && statement.readonly))

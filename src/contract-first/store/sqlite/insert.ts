@@ -22,17 +22,16 @@ export function toRow(fields: readonly Field[], record: Fields): string {
   return `${row}]`;
 }
 
-/** A value as JSON. JSON.stringify alone does not support bigint. */
-function toJson({ type, isNullable, isOptional }: Field, value: unknown): string {
-  if (value === undefined) return 'null';
-  if (isText(type)) return JSON.stringify(value);
-  if (type === 'int64' || type === 'int32' || type === 'boolean') return String(value);
-  // For a field that may be absent or null, NULL means absent, and the text `null` means null.
-  if (value === null && isNullable && !isOptional) return 'null';
-  return JSON.stringify(toJsonText(value));
+/** A value as it is bound, as JSON. JSON.stringify alone does not support bigint. */
+function toJson(field: Field, value: unknown): string {
+  const bound = toBound(field, value);
+  return typeof bound === 'bigint' && !isText(field.type) ? String(bound) : JSON.stringify(bound);
 }
 
-/** A value as it is bound. Booleans become 0 and 1, numbers their JSON text, because SQLite prints only 15 digits. */
+/**
+ * A value as it is bound. Booleans become 0 and 1, numbers their JSON text, because SQLite prints only 15 digits. For a field that may be
+ * absent or null, NULL means absent, and the text `null` means null.
+ */
 export function toBound({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (value === undefined) return null;
   if (type === 'boolean' && value !== null) return Number(value);

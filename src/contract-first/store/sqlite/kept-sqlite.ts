@@ -12,11 +12,11 @@ import { LRUCache } from 'lru-cache';
 const KEPT: object[] = [];
 
 /** Whether this version of Node is affected; Node 20 and 22 are not. */
-const isKeeping = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
+const isAffected = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
 
 /** Keeps an object as long as the thread lives, if this version of Node needs it. */
-export function keep<Kept extends object>(made: Kept, node?: string): Kept {
-  if (isKeeping(node)) KEPT.push(made);
+export function preventGc<Kept extends object>(made: Kept, node?: string): Kept {
+  if (isAffected(node)) KEPT.push(made);
   return made;
 }
 
@@ -25,22 +25,22 @@ export interface Statements {
   set(sql: string, statement: Statement<unknown[], unknown[]>): unknown;
 }
 
-/** A cache of statements. On an affected Node it has no limit: an evicted statement would only be prepared, and kept, again. */
+/** A cache of statements. On an affected Node it has no limit: an evicted statement would only be prepared, and stay, again. */
 export const buildStatements = (most: number, node?: string): Statements =>
-  isKeeping(node) ? new Map() : new LRUCache({ max: most });
+  isAffected(node) ? new Map() : new LRUCache({ max: most });
 
-/** Keeps its handle and its statements; for iterators, call `keep`. */
+/** Keeps its handle and its statements; for iterators, call `preventGc`. */
 export class Sqlite extends Better {
   #pragmas = new Map<string, Statement<[]>>();
 
   constructor(file: string, options?: Options) {
     super(file, options);
-    keep(this);
+    preventGc(this);
   }
 
   /** @internal Its declaration is that of better-sqlite3. */
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(source: string) {
-    return keep(super.prepare<Parameters, Result>(source));
+    return preventGc(super.prepare<Parameters, Result>(source));
   }
 
   /** Prepares each pragma only once. */

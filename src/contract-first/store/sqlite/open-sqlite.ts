@@ -2,31 +2,24 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { JsonText } from '../../json/json-text.ts';
-import type { Asking } from '../asking.ts';
 import { buildCollections, type ForCollections } from '../build-collection.ts';
-import type { Fields } from '../collection.ts';
-import { StoreCounts } from '../counts.ts';
+import type { Call, Change, Create, Created, Outcome } from '../changes.ts';
+import type { SqlSteps } from '../collection.ts';
+import { countInvalidRecords } from '../contents.ts';
 import type { AnyDomain } from '../description.ts';
-import { type Kept, NO_ID, toKept } from '../kept.ts';
-import type { Shape } from '../shape.ts';
-import type { Store, StoreLimits } from '../store.ts';
+import { NO_ID, type StoredTable, toStoredTables } from '../record-codec.ts';
+import { type Fits, type Store, StoreCounts, type StoreLimits } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
-import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
-import { prepareCountInvalidRecords } from './contents.ts';
-import { DIALECT, Driver } from './drive.ts';
-import { toBound } from './insert.ts';
-import { KEYS } from './keys.ts';
+import { DIALECT, Driver, KEYS } from './drive.ts';
 import { migrate } from './migrate.ts';
-import { prepareReadPage } from './pages.ts';
-import { ReadCache, type Reads } from './read-cache.ts';
-import { toJsonSql } from './record-json.ts';
+import { ReadCache } from './read-cache.ts';
+import { prepareReads } from './reads.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { inTransaction } from './transaction.ts';
-import { startWriter, type Writer } from './write-queue.ts';
 import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
+import { startWriter, type Writer } from './writing-thread.ts';
 
 const MEMORY = ':memory:';
 
@@ -37,14 +30,14 @@ export function openSqlite(
   limits: StoreLimits,
   { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
 ): Store {
-  const kept = toKept(toTables(domain), shapes);
+  const stored = toStoredTables(toTables(domain), shapes);
   if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
     const migrated = migrate(db, domain);
     if (migrated) limits.onMigrated?.(migrated);
     useWal(db);
-    return buildStore(new SqliteAccess(db, file), kept, transactions, limits);
+    return buildStore(new SqliteAccess(db, file), stored, transactions, limits);
   } catch (error) {
     db.close();
     throw error;
@@ -66,22 +59,22 @@ function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string
 
 function buildStore(
   access: SqliteAccess,
-  kept: readonly Kept[],
+  stored: readonly StoredTable[],
   { all: calls, source }: Transactions,
   limits: StoreLimits,
 ): Store {
   const counts = new StoreCounts();
   const { db, file, leave, snapshots } = access;
-  const tables = kept.map(({ table }) => table);
+  const tables = stored.map(({ table }) => table);
   const driver = new Driver(db);
   const writer = access.isMemory
-    ? writeInPlace(driver, db, kept, calls)
+    ? writeInPlace(driver, db, stored, calls)
     : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
-  const read = guard(<Found>(toAsking: () => Asking<Found>) => {
+  const read = guard(<Found>(toAsking: () => SqlSteps<Found>) => {
     snapshots?.enter();
     return driver.drive(toAsking());
   }) as ForCollections['read'];
-  const all = kept.map((one) => buildOwn(one, access, counts, 1 / kept.length));
+  const all = stored.map((one) => buildOwn(one, access, counts, 1 / stored.length));
   const collections = buildCollections(all, {
     calls,
     read,
@@ -90,32 +83,37 @@ function buildStore(
     ...writesOf(writer, leave),
   });
 
-  return guardAll({
-    collections,
-    countInvalidRecords: access.alone(prepareCountInvalidRecords(db, tables)),
-    createKey: access.checked(inTransaction(db, driver.bind(KEYS.insert))),
-    listKeys: access.alone(driver.bind(KEYS.list)),
-    readKeys: access.checked(driver.bind(KEYS.readChanges)),
-    revokeKey: access.checked(inTransaction(db, driver.bind(KEYS.revoke))),
-    replaceKey: access.checked(inTransaction(db, driver.bind(KEYS.replace))),
-    addUses: (uses) => writer.addUses(JSON.stringify(uses)),
-    listUses: access.alone(driver.bind(KEYS.listUses)),
-    countWindow: undefined,
-    counts,
-    check: access.checked(() => {
+  const outside = {
+    countInvalidRecords: driver.bind((contract: string, fits: Fits) =>
+      countInvalidRecords(DIALECT, tables, contract, fits),
+    ),
+    createKey: inTransaction(db, driver.bind(KEYS.insert)),
+    listKeys: driver.bind(KEYS.list),
+    readKeys: driver.bind(KEYS.readChanges),
+    revokeKey: inTransaction(db, driver.bind(KEYS.revoke)),
+    replaceKey: inTransaction(db, driver.bind(KEYS.replace)),
+    listUses: driver.bind(KEYS.listUses),
+    check: () => {
       for (const { prove } of all) prove();
       return writer.check();
-    }),
+    },
+  };
+  return {
+    ...guardAll(outside, access.goOutside),
+    collections,
+    addUses: (uses) => writer.addUses(JSON.stringify(uses)),
+    countWindow: undefined,
+    counts,
     close: () => access.close(writer),
-  });
+  };
 }
 
 /** The parts of one collection. `share` is its part of the caches. */
-function buildOwn({ table, shape }: Kept, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
-  const uncached = prepareReads(db, table, shape);
+function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
+  const uncached = prepareReads(db, table, codec);
   const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
   const prove = () => uncached.readRecord(NO_ID[table.id.type]);
-  return { table, shape, prove, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
+  return { table, codec, prove, reads: { get: guard(reads.readRecord), list: guard(reads.readPage) } };
 }
 
 /** Access to a file, or to memory, which needs no locks, and has no other writers. */
@@ -139,21 +137,11 @@ class SqliteAccess {
   /** Ends the shared snapshot. */
   readonly leave = () => this.snapshots?.leave();
 
-  /** Runs a function outside of the shared snapshot: it sees all writes, and its own are committed when it returns. */
-  alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
-    return (...values) => {
-      this.leave();
-      return run(...values);
-    };
-  }
-
-  /** Like `alone`, after checking that the files are still those that were opened. */
-  checked<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
-    return this.alone((...values) => {
-      checkInodes(this.inodes);
-      return run(...values);
-    });
-  }
+  /** Ends the shared snapshot, and checks that the files are still those that were opened. @throws SqliteError if not */
+  readonly goOutside = () => {
+    this.leave();
+    checkInodes(this.inodes);
+  };
 
   /** Closes the thread's connection last: the final checkpoint may block, and must not block the event loop. */
   async close(writer: Writer): Promise<void> {
@@ -177,21 +165,10 @@ function writesOf(writer: Writer, leave: () => void) {
   };
 }
 
-function prepareReads(db: Database, table: Table, shape: Shape): Reads {
-  const { id, name } = table;
-  const select = `SELECT ${toJsonSql(table)} FROM ${name} WHERE ${id.column} = ?`;
-  const get = db.prepare<[unknown], string>(select).pluck();
-  const readRecord = (value: unknown) => {
-    const text = get.get(toBound(id, value));
-    return text === undefined ? undefined : JsonText.of<Fields>(text, shape);
-  };
-  return { readPage: prepareReadPage(db, table, shape), readRecord };
-}
-
 /** Writes without a thread: memory has no fsync, and only one connection. */
-function writeInPlace(driver: Driver, db: Database, kept: readonly Kept[], calls: AnyTransactions): Writer {
-  const writeAll = guard(prepareWriteAll(db, kept, calls));
-  const byName = new Map(kept.map(({ table }) => [table.collection, table]));
+function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable[], calls: AnyTransactions): Writer {
+  const writeAll = guard(prepareWriteAll(db, stored, calls));
+  const byName = new Map(stored.map(({ table }) => [table.collection, table]));
   async function write(one: Write): Promise<Created | Outcome> {
     const [outcome] = toOutcomes([one], writeAll(toBatch(byName, [one])));
     if (outcome instanceof Error) throw outcome;
@@ -218,10 +195,14 @@ function guard<Values extends unknown[], Result>(run: (...values: Values) => Res
   };
 }
 
-function guardAll<Methods extends object>(methods: Methods): Methods {
-  const guarded = Object.entries(methods).map(([name, method]) => [
-    name,
-    typeof method === 'function' ? guard(method) : method,
-  ]);
-  return Object.fromEntries(guarded);
+type Method = (...values: never[]) => unknown;
+
+/** Guards all methods, and calls `before` before each. */
+function guardAll<Methods extends Record<string, Method>>(methods: Methods, before: () => void): Methods {
+  const toGuarded = (method: Method) =>
+    guard((...values: never[]) => {
+      before();
+      return method(...values);
+    });
+  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, toGuarded(method)])) as Methods;
 }

@@ -6,20 +6,12 @@ import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
-import type { Hits, StoreCounts } from '../counts.ts';
+import type { Hits, StoreCounts } from '../store.ts';
 import type { Table } from '../table.ts';
-import { watchChanges } from './changes.ts';
-import type { ReadPage } from './pages.ts';
+import type { ReadPage, ReadRecord, Reads } from './reads.ts';
 import { buildSlots, type Slots } from './slots.ts';
 import type { Snapshots } from './snapshots.ts';
-
-/** Reads the record with this id. */
-type ReadRecord = (id: unknown) => JsonText<Fields> | undefined;
-
-export interface Reads {
-  readPage: ReadPage;
-  readRecord: ReadRecord;
-}
+import { triggersOf } from './triggers.ts';
 
 /** The size of each of the three caches, for all collections together, in characters; each page counts PAGE_SIZE more. */
 const MAX_SIZE = 8_000_000;
@@ -143,4 +135,37 @@ function buildPages(share: number) {
     maxSize: Math.floor(MAX_SIZE * share),
     sizeCalculation: ({ body }) => body.text.length + PAGE_SIZE,
   });
+}
+
+/** `added`: at most, records were added at the end. `any`: anything may have changed. */
+export type Change = 'none' | 'added' | 'any';
+
+/**
+ * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema has changed
+ * (`schema_version`), as after a restored backup. Triggers count every edit of records, as long as they exist.
+ */
+export function watchChanges(db: Database, table: Table): () => Change {
+  const { name } = table;
+  const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
+  const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
+  const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
+  const readEdits = db
+    .prepare<[], bigint>(`
+      SELECT count FROM record_edits WHERE name = '${name}' AND (
+        SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = '${name}' AND name IN (${triggersOf(table)})) = 3`)
+    .pluck();
+  let others: bigint | undefined;
+  let own: bigint | undefined;
+  let schema: bigint | undefined;
+  let edits: bigint | undefined;
+
+  return () => {
+    const [othersNow, ownNow] = [readOthers.get(), readOwn.get()];
+    if (othersNow === others && ownNow === own) return 'none';
+    const before = { schema, edits };
+    [schema, edits] = [readSchema.get(), readEdits.get()];
+    // Noted only when all reads have succeeded: after a failed read, the change must be seen again.
+    [others, own] = [othersNow, ownNow];
+    return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
+  };
 }

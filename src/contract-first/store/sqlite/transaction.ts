@@ -1,6 +1,7 @@
-/** Runs a write in one transaction: all or nothing, or an error that says that the outcome is unknown. */
+/** Runs a write in one transaction: all or nothing, or an error that says that the outcome is unknown. And waits for the lock. */
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
+import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
  * After one of these errors, COMMIT's record in SQLite's log is incomplete. After any other, such as a failed fsync, it may be complete:
@@ -24,13 +25,30 @@ export function inTransaction<Values extends unknown[], Result>(
     try {
       return run.immediate(...values) as Result;
     } catch (error) {
-      throw toTransactionError(error, isCommitting);
+      const isUnknown = isCommitting && !UNWRITTEN.test((error as { code: string }).code);
+      throw isUnknown ? new StoreUnavailable(error, 'outcome_unknown') : error;
     }
   };
 }
 
-/** Returns StoreUnavailable (`outcome_unknown`) when it is unknown whether COMMIT succeeded; any other error as it is. */
-export function toTransactionError(error: unknown, isCommitting: boolean): unknown {
-  const isUnknown = isCommitting && !UNWRITTEN.test((error as { code: string }).code);
-  return isUnknown ? new StoreUnavailable(error, 'outcome_unknown') : error;
+/**
+ * The busy timeout of a connection whose writes are retried, in milliseconds: after it, the pauses begin again at 1 ms. With a shorter timeout, the lock
+ * changes hands more often, for fewer writes at a time, and throughput falls.
+ */
+export const TURN_INTERVAL = 10;
+
+/**
+ * Retries the write until the lock is free. SQLite itself polls at pauses that grow to 0.1 s: beside processes that write all the time, it
+ * would rarely find the lock free, and a write would wait for seconds. @throws SqliteError when that takes too long
+ */
+export function retryWhileBusy<Result>(write: () => Result): Result {
+  const deadline = performance.now() + BUSY_TIMEOUT;
+  for (;;) {
+    try {
+      return write();
+    } catch (error) {
+      if (!String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY') || performance.now() > deadline)
+        throw error;
+    }
+  }
 }

@@ -3,7 +3,8 @@
  * count stays the same. Adding a record at the end is no edit, but replacing the last one (INSERT OR REPLACE) is. During a statement,
  * sqlite_sequence still has the previous highest id. They are made anew after migrations, so a change of them needs one.
  */
-import type { Database } from 'better-sqlite3';
+import type { SqlSteps } from '../collection.ts';
+import { toStep } from '../statement.ts';
 import { revisionOf, type Table } from '../table.ts';
 
 /** The triggers' names are these, followed by `_` and the table's name. No others begin like them. */
@@ -37,28 +38,29 @@ const toNoteSql = (rows: string) => `INSERT INTO deleted_revisions ${rows}
  * Drops these triggers of all tables, before migrations: no table can be rebuilt that they refer to. Notes the highest revision of each table
  * in their place, since a migration may delete any record.
  */
-export function dropTriggers(db: Database): void {
+export function* dropTriggers(): SqlSteps<void> {
   const find = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'record_edits_by_*'";
-  for (const [name, table, sql] of db.prepare<[], [string, string, string]>(find).raw().all()) {
-    const [, revision] = /OLD\.(\w+)/.exec(sql) ?? [];
-    if (revision) db.exec(toNoteSql(`SELECT '${table}', max(${revision}) FROM ${table} HAVING count(*) > 0`));
-    db.exec(`DROP TRIGGER "${name}"`);
+  for (const [name, table, sql] of yield toStep(find)) {
+    const [, revision] = /OLD\.(\w+)/.exec(String(sql)) ?? [];
+    if (revision) yield { sql: toNoteSql(`SELECT '${table}', max(${revision}) FROM ${table} HAVING count(*) > 0`) };
+    yield { sql: `DROP TRIGGER "${name}"` };
   }
 }
 
 /** Remembers all triggers that migrations have made, and those above. */
-export function rememberTriggers(db: Database): void {
-  db.exec(`DELETE FROM known_triggers;
-    INSERT INTO known_triggers SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`);
+export function* rememberTriggers(): SqlSteps<void> {
+  yield toStep('DELETE FROM known_triggers');
+  yield toStep("INSERT INTO known_triggers SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'");
 }
 
 /** Any other trigger could undo what is answered with 201. @throws Error that names those that were added, changed or dropped since */
-export function checkTriggers(db: Database): void {
-  const odd = db.prepare<[], string>(`
+export function* checkTriggers(): SqlSteps<void> {
+  const odd = yield toStep(`
     SELECT DISTINCT name FROM (
       SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' UNION ALL SELECT name, sql FROM known_triggers
     ) GROUP BY name, sql HAVING count(*) = 1`);
-  const names = odd.pluck().all().join(', ');
-  if (names)
-    throw new Error(`its triggers are not as its migrations made them (see the table known_triggers): ${names}`);
+  if (odd.length > 0)
+    throw new Error(
+      `its triggers are not as its migrations made them (see the table known_triggers): ${odd.join(', ')}`,
+    );
 }

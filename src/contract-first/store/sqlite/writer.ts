@@ -1,7 +1,7 @@
 /** The writing thread. It has a connection of its own, so that no read waits for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { toKept } from '../kept.ts';
+import { toStoredTables } from '../record-codec.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
 import type { TransactionsModule } from '../transactions.ts';
@@ -14,9 +14,8 @@ import {
   toStoreError,
   tryCreates,
 } from './connection.ts';
-import { Driver } from './drive.ts';
-import { KEYS } from './keys.ts';
-import { TURN_INTERVAL, takeTurn } from './turns.ts';
+import { Driver, KEYS } from './drive.ts';
+import { retryWhileBusy, TURN_INTERVAL } from './transaction.ts';
 import { type Batch, prepareWriteAll, TooLong, type Written } from './writes.ts';
 
 /** The database that the thread writes to. */
@@ -56,7 +55,7 @@ const NOTHING: Written = { now: '', first: {}, changes: [] };
 const port = parentPort as NonNullable<typeof parentPort>;
 const { file, inodes, tables, source } = workerData as Target;
 const loaded = source === '' ? undefined : ((await import(source)) as TransactionsModule);
-const kept = toKept(tables, (await loaded?.loadShapes()) ?? {});
+const stored = toStoredTables(tables, (await loaded?.loadShapes()) ?? {});
 const calls = loaded?.transactions.all ?? {};
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
@@ -65,7 +64,7 @@ let addUses: ((uses: string) => void) | undefined;
 /** Opens the connection, also after a failed write: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
-  return prepareWriteAll(db, kept, calls);
+  return prepareWriteAll(db, stored, calls);
 }
 
 function close(): void {
@@ -88,7 +87,7 @@ function look(): void {
 function run(task: Task): Answer {
   try {
     look();
-    return takeTurn(() => {
+    return retryWhileBusy(() => {
       writeAll ??= open();
       if (task === 'hold') return NOTHING;
       if (isUses(task)) {

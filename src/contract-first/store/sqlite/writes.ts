@@ -1,15 +1,14 @@
 /** Group commit: runs all waiting writes in one transaction, with one fsync. */
+import { type Context, createContext, Script } from 'node:vm';
 import type { Database } from 'better-sqlite3';
-import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
-import type { Idempotency } from '../collection.ts';
-import type { Kept } from '../kept.ts';
+import { Batches, type RunningBatch } from '../batches.ts';
+import { type Call, type Change, type Create, type Created, isCall, type Outcome, toRefusal } from '../changes.ts';
+import type { StoredTable } from '../record-codec.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Relation, Table } from '../table.ts';
-import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
-import { type Call, type Change, type Create, type Created, isCall, type KnownKey, type Outcome } from '../write.ts';
+import type { AnyTransactions } from '../transactions.ts';
 import { toStoreError } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
-import { inTime, NotEnded } from './in-time.ts';
 import { type Insert, prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -82,12 +81,12 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
 /** The function @throws StoreUnavailable when it is unknown whether COMMIT succeeded, or the ids are used up */
 export function prepareWriteAll(
   db: Database,
-  kept: readonly Kept[],
+  stored: readonly StoredTable[],
   calls: AnyTransactions,
 ): (batch: Batch) => Written {
-  const inserts = new Map(kept.map(({ table }) => [table.collection, prepareInsert(db, table)]));
+  const inserts = new Map(stored.map(({ table }) => [table.collection, prepareInsert(db, table)]));
   const readNow = db.prepare<[], string>("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").pluck();
-  const changing = new Changing({ db, kept, calls, inserts });
+  const changing = new ChangeRunner({ db, stored, calls, inserts });
 
   return inTransaction(db, ({ rows, changes }: Batch) => {
     const now = readNow.get() as string;
@@ -97,89 +96,76 @@ export function prepareWriteAll(
   });
 }
 
-class Changing {
+class ChangeRunner {
   readonly #db: Database;
   readonly #driver: Driver;
-  readonly #changes: Changes;
-  readonly #calls: Calls;
-  readonly #keys: ReturnType<typeof prepareKnownKeys>;
+  readonly #batches: Batches;
   readonly #inserts: ReadonlyMap<string, Insert>;
-  /** When the current change began. */
-  #began = 0;
+  /** How many changes have begun, and when the last one did. */
+  #begun = 0;
+  #beganAt = 0;
 
-  constructor(parts: { db: Database; kept: readonly Kept[]; calls: AnyTransactions; inserts: Map<string, Insert> }) {
-    const { db, kept, calls, inserts } = parts;
+  constructor(parts: {
+    db: Database;
+    stored: readonly StoredTable[];
+    calls: AnyTransactions;
+    inserts: Map<string, Insert>;
+  }) {
+    const { db, stored, calls, inserts } = parts;
     this.#db = db;
     this.#driver = new Driver(db);
-    this.#keys = prepareKnownKeys(db);
     this.#inserts = inserts;
-    this.#changes = new Changes(DIALECT, kept);
-    this.#calls = new Calls(kept, this.#changes, calls);
+    this.#batches = new Batches(DIALECT, stored, calls);
   }
 
   /** Runs the changes. An error of one does not affect the others. */
   run(changes: Batch['changes'], now: string): (Outcome | Fault)[] {
-    const running: Running = {
-      now,
-      isSafe: true,
-      hasSavepoint: isMany,
-      toRefusal: (error, change) => this.#toRefusal(change, error as Thrown),
-    };
     const most = changes.reduce((sum, change) => sum + (isCall(change) ? 1 : (change.all?.length ?? 1)), 0);
     const isAdding = (change: Call | Change, name: string) =>
       isCall(change) || ((change.kind === 'create' || change.kind === 'put') && change.collection === name);
     for (const [name, insert] of this.#inserts)
       if (changes.some((change) => isAdding(change, name))) insert.checkLeft(most);
-    const outcomes = changes.some(isCall) ? this.#tryInTime(changes, running) : this.#tryAll(changes, running);
-    if (changes.some(({ idempotency }) => idempotency)) this.#keys.forget(changes.length + 1);
-    return outcomes;
+    this.#begun = 0;
+    const run = () => this.#driver.drive(this.#batches.run(changes, this.#toRunning(now)));
+    return changes.some(isCall) ? this.#runInTime(changes, run) : run();
   }
 
-  #tryAll(changes: Batch['changes'], running: Running, outcomes: (Outcome | Fault)[] = []): (Outcome | Fault)[] {
-    for (const change of changes) {
-      this.#began = performance.now();
-      outcomes.push(this.#try(change, running));
-    }
-    return outcomes;
+  #toRunning(now: string): RunningBatch<Fault> {
+    return {
+      now,
+      isSafe: true,
+      hasSavepoint: (change) => isCall(change) || change.all !== undefined,
+      isFatal: (error) => !this.#db.inTransaction || toStoreError(error) instanceof StoreUnavailable,
+      mayBegin: () => {
+        this.#begun++;
+        this.#beganAt = performance.now();
+        return true;
+      },
+      toRefusal: (error, change) => this.#toRefusal(change, error as Thrown),
+      toFault: (error) => {
+        const { code, message } = error as Thrown;
+        return { code, message };
+      },
+    };
   }
 
   /** @throws TooLong if a change does not end: then nothing of the batch is done */
-  #tryInTime(changes: Batch['changes'], running: Running): (Outcome | Fault)[] {
-    const outcomes: (Outcome | Fault)[] = [];
+  #runInTime<Result>(changes: Batch['changes'], run: () => Result): Result {
     const time = MOST_TIME + changes.length;
     try {
-      return inTime(() => this.#tryAll(changes, running, outcomes), time);
+      return inTime(run, time);
     } catch (error) {
       if (!(error instanceof NotEnded)) throw error;
-      const at = outcomes.length;
-      const begun = changes.slice(0, at + 1).findLast(isCall) as Call;
+      const begun = changes.slice(0, this.#begun).findLast(isCall) as Call;
       // An earlier change may have used most of the time.
-      const isToBlame = performance.now() - this.#began > time / 2;
-      throw new TooLong(begun, error.message, isToBlame ? at : undefined);
-    }
-  }
-
-  /** Runs a change; if it has several statements, within a savepoint. */
-  #try(change: Change | Call, running: Running): Outcome | Fault {
-    const hasSavepoint = isCall(change) || isMany(change);
-    if (hasSavepoint) this.#driver.query({ sql: 'SAVEPOINT change', values: [] });
-    try {
-      const outcome = this.#runOnce(change, running);
-      if (hasSavepoint && outcome.refused === undefined) this.#driver.query({ sql: 'RELEASE change', values: [] });
-      else if (hasSavepoint) this.#db.exec(TAKE_BACK);
-      return outcome;
-    } catch (error) {
-      if (hasSavepoint && this.#db.inTransaction) this.#db.exec(TAKE_BACK);
-      if (!this.#db.inTransaction || toStoreError(error) instanceof StoreUnavailable) throw error;
-      const { code, message } = error as Thrown;
-      const refused = isCall(change) ? undefined : this.#toRefusal(change, error as Thrown);
-      return refused === undefined ? { code, message } : { refused };
+      const isToBlame = performance.now() - this.#beganAt > time / 2;
+      throw new TooLong(begun, error.message, isToBlame ? this.#begun - 1 : undefined);
     }
   }
 
   #toRefusal(change: Change, error: Thrown): string | undefined {
     const { code, message } = error;
-    const table = this.#changes.tableOf(change);
+    const table = this.#batches.changes.tableOf(change);
     // A sum beyond 64 bits becomes a double, which the column refuses; an addend beyond 64 bits cannot be bound.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
@@ -200,16 +186,6 @@ class Changing {
       return value !== null && this.#driver.query({ sql, values: [value, ...mine] }).length === 0;
     });
   }
-
-  #runOnce(change: Change | Call, running: Running): Outcome {
-    const { idempotency } = change;
-    const known = idempotency && toKnown(change, this.#keys.find(idempotency));
-    if (known) return known;
-    const asking = isCall(change) ? this.#calls.run(change, running) : this.#changes.run(change, running.now);
-    const outcome = this.#driver.drive(asking);
-    if (idempotency && isKept(outcome)) this.#keys.add(idempotency, outcome.text as string);
-    return outcome;
-  }
 }
 
 interface Thrown {
@@ -217,32 +193,24 @@ interface Thrown {
   message: string;
 }
 
-const isMany = ({ all }: Change) => all !== undefined;
+const RUN = new Script('run()');
+let context: Context | undefined;
 
-const TAKE_BACK = 'ROLLBACK TO change; RELEASE change';
+/** Runs a team's function, which cannot catch the timeout: if it did not end, all writes after it would wait for ever. @throws NotEnded after `time` milliseconds */
+export function inTime<Result>(run: () => Result, time: number): Result {
+  context ??= createContext();
+  context.run = run;
+  try {
+    return RUN.runInContext(context, { timeout: time, displayErrors: false });
+  } catch (error) {
+    throw (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? new NotEnded(time) : error;
+  }
+}
 
-/** The stored `Idempotency-Key`s. To be used within the transaction of the changes. */
-function prepareKnownKeys(db: Database) {
-  const select = db.prepare<[string, string, string], KnownKey>(`
-    SELECT digest, answer AS text FROM idempotency_keys
-    WHERE caller = ? AND operation = ? AND key = ? AND expires_at > unixepoch()`);
-  const upsert = db.prepare<[string, string, string, string, string, number]>(`
-    INSERT INTO idempotency_keys (caller, operation, key, digest, answer, expires_at)
-    VALUES (?, ?, ?, ?, ?, unixepoch() + 3600 * ?)
-    ON CONFLICT (caller, operation, key) DO UPDATE
-    SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`);
-  // Called with one more than were added: so expired keys become fewer, and no write waits for many deletes.
-  const forget = db.prepare<[number]>(`
-    DELETE FROM idempotency_keys WHERE rowid IN (
-      SELECT rowid FROM idempotency_keys WHERE expires_at <= unixepoch() ORDER BY expires_at LIMIT ?)`);
+export class NotEnded extends Error {
+  override name = 'NotEnded';
 
-  return {
-    find: ({ caller, operation, key }: Idempotency) => select.get(caller, operation, key),
-    add: ({ caller, operation, key, digest, hours }: Idempotency, text: string) => {
-      upsert.run(caller, operation, key, digest, text, hours);
-    },
-    forget: (count: number) => {
-      forget.run(count);
-    },
-  };
+  constructor(time: number) {
+    super(`it has not ended in ${time} ms`);
+  }
 }

@@ -1,6 +1,6 @@
 /** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
 import type { FastifyInstance } from 'fastify';
-import type { StoreCounts } from '../../../store/counts.ts';
+import type { StoreCounts } from '../../../store/store.ts';
 import type { ToAddress } from '../client-address.ts';
 import type { ToLogged } from './logged-urls.ts';
 import type { InitRequest } from './request-logger.ts';

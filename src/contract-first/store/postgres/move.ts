@@ -1,12 +1,9 @@
-/** The whole contents of a database: to be moved in one transaction, and the count of records that do not fit a contract. */
-import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../moving.ts';
-import type { Fits } from '../store.ts';
-import { type Field, type Table, toJsonText } from '../table.ts';
-import { toArraySql } from './arrays.ts';
+/** A schema as one side of a move. */
+import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
+import { type Field, toJsonText } from '../table.ts';
 import type { Connection } from './connection.ts';
-import { lockOf, quote } from './names.ts';
+import { lockOf, quote, toArraySql } from './dialect.ts';
 import { buildConnect } from './primary.ts';
-import { toJsonSql } from './record-json.ts';
 import { toLocalSettings } from './session.ts';
 import type { PostgresSettings } from './settings.ts';
 
@@ -34,7 +31,6 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
       // It may take long, and wait for the other database.
       await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
     },
-    place: 'place',
     mark: '$1',
     query,
     read: (table) => readRows(connection, table),
@@ -65,10 +61,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
 
 /** Reads as many rows at a time as those before have room for. */
 async function* readRows(connection: Connection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
-  const texts = columns.map(({ column, type, isSeconds }) => {
-    if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
-    return type === 'boolean' ? `CAST(${column} AS integer)` : column;
-  });
+  const texts = columns.map(({ column, type }) => (type === 'boolean' ? `CAST(${column} AS integer)` : column));
   // As JSON writes a number: PostgreSQL writes 1e-07.
   const toCommon = (value: string | null, index: number) =>
     columns[index]?.type === 'number' && value !== null ? toJsonText(Number(value)) : value;
@@ -85,38 +78,6 @@ async function* readRows(connection: Connection, { name, columns, order }: Moved
 
 function toInsert({ name, columns }: MovedTable): string {
   const names = columns.map(({ column }) => column);
-  const values = columns.map(({ column, isSeconds }) => (isSeconds ? `to_timestamp(${column})` : column));
   const arrays = columns.map((column, index) => toArraySql(column as Field, index + 1));
-  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM unnest(${arrays}) AS moved (${names})`;
-}
-
-/** The records as JSON; null for a record without a required field. */
-async function* readChunks(connection: Connection, schema: string, table: Table): AsyncGenerator<(string | null)[]> {
-  const { name, sequence } = table;
-  const select = `
-    SELECT ${sequence}, ${toJsonSql(table)} FROM ${schema}.${name} WHERE ${sequence} > $1 ORDER BY ${sequence} LIMIT ${CHUNK}`;
-  for (let last: string | null | undefined = '0'; ; ) {
-    const rows: (string | null)[][] = await connection.query(select, [last]);
-    last = rows.at(-1)?.[0];
-    if (last === undefined) return;
-    yield rows.map(([, text]) => text ?? null);
-  }
-}
-
-/** Counts the stored records that do not fit a contract. Once all fit, they are not read again for this contract. */
-export function buildCountInvalidRecords(schema: string, tables: readonly Table[]) {
-  const selectPassed = `SELECT 1 FROM ${schema}.passed_check WHERE contract = $1`;
-  const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
-
-  return async (connection: Connection, contract: string, fits: Fits): Promise<number> => {
-    if ((await connection.query(selectPassed, [contract])).length > 0) return 0;
-    let count = 0;
-    for (const table of tables) {
-      for await (const texts of readChunks(connection, schema, table)) {
-        for (const text of texts) if (!fits(text ?? 'null', table.collection)) count++;
-      }
-    }
-    if (count === 0) await connection.query(updatePassed, [contract]);
-    return count;
-  };
+  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${arrays}) AS moved (${names})`;
 }

@@ -1,13 +1,10 @@
 /** Turns each method of a collection into a change, and its outcome into the method's result. */
 import { isObject } from '../json/merge-patch.ts';
-import { isNewText } from './changes.ts';
+import { type Change, isNewText, type Outcome } from './changes.ts';
 import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
-import type { Kept } from './kept.ts';
-import { checkFits, UnfitRecord } from './shape.ts';
+import { checkFits, type StoredTable, UnfitRecord } from './record-codec.ts';
 import type { Field, Table } from './table.ts';
-import { checkLengths, toStoredName } from './texts.ts';
-import { toKeptFields, toRecord } from './values.ts';
-import type { Change, Outcome } from './write.ts';
+import { checkLengths, toRecord, toStoredFields, toStoredName } from './values.ts';
 
 type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 
@@ -15,7 +12,7 @@ type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 export const PLAIN: HowToChange = {};
 
 /** The changes by method. The last argument of each method has the options. */
-const METHODS: Record<string, (writing: Writing, first: never, second: never) => Made> = {
+const METHODS: Record<string, (writing: ChangeBuilder, first: never, second: never) => Made> = {
   create: (writing, record: Fields) => ({ kind: 'create', record: writing.toFit(record) }),
   createAll: (writing, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => writing.toFit(one)) }),
   update: (writing, id, changes: Fields) => ({ kind: 'update', id, ...writing.toChanges(changes) }),
@@ -27,7 +24,7 @@ const METHODS: Record<string, (writing: Writing, first: never, second: never) =>
 const MAKERS = Object.entries(METHODS);
 
 /** Builds the methods. `run` runs the change that it gets. */
-export function buildMethods<Answer>(writing: Writing, run: (toChange: () => Change) => Answer) {
+export function buildMethods<Answer>(writing: ChangeBuilder, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
   for (const [name, make] of MAKERS) {
     methods[name] = (...values) => {
@@ -39,37 +36,37 @@ export function buildMethods<Answer>(writing: Writing, run: (toChange: () => Cha
   return methods;
 }
 
-export class Writing {
-  readonly #kept: Kept;
+export class ChangeBuilder {
+  readonly #stored: StoredTable;
   readonly #tenant: unknown;
 
-  constructor(kept: Kept, tenant: unknown) {
-    this.#kept = kept;
+  constructor(stored: StoredTable, tenant: unknown) {
+    this.#stored = stored;
     this.#tenant = tenant;
   }
 
   /** A record as it will be stored, with this id if there is one. @throws UnfitRecord, TextTooLong */
   toFit(given: Fields, id?: unknown): Fields {
-    const { table, shape } = this.#kept;
+    const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
-    checkFits(shape, table.noun, record);
+    checkFits(codec, table.noun, record);
     checkLengths(table, record);
     return record;
   }
 
   /** @throws UnfitRecord, TextTooLong */
   toChanges(given: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
-    const { table, shape } = this.#kept;
+    const { table, codec } = this.#stored;
     const changes = splitChanges(table, given);
-    const problems = shape.checkFields(changes.record);
+    const problems = codec.checkFields(changes.record);
     if (problems) throw new UnfitRecord(`a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
     checkLengths(table, changes.record);
     return changes;
   }
 
   toChange(made: Made, { if: wanted, idempotency }: HowToChange = PLAIN): Change {
-    const { table } = this.#kept;
-    const condition = wanted && toKeptFields(table, wanted);
+    const { table } = this.#stored;
+    const condition = wanted && toStoredFields(table, wanted);
     const tenant = this.#tenant;
     return {
       add: {},
@@ -88,7 +85,7 @@ export class Writing {
     if (refused !== undefined) return new Refusal(refused);
     if (kind === 'delete') return text !== undefined;
     if (text === undefined) return undefined;
-    const record = this.#kept.shape.read(text);
+    const record = this.#stored.codec.read(text);
     return kind === 'put' ? { record, isNew: isNewText(text) } : record;
   }
 }
@@ -121,7 +118,7 @@ function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'a
     else if (field.type === 'json' && isObject(value)) merge[field.name] = value;
     else record[field.name] = value;
   }
-  return { record: toKeptFields(table, record), add, merge };
+  return { record: toStoredFields(table, record), add, merge };
 }
 
 function isSum({ type }: Field, value: unknown): value is { add: unknown } {

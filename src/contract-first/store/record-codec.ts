@@ -1,4 +1,4 @@
-/** The shape of a collection's records: how they are checked, and how their JSON text is read. */
+/** The codec of a collection's records: how they are checked, and how their JSON text is read. */
 import { parseExactJson } from '../json/exact-json.ts';
 import { toInt64 } from '../json/int64.ts';
 import type { TextSource } from '../json/json-text.ts';
@@ -6,18 +6,18 @@ import type { Fields } from './collection.ts';
 import type { AnyDomain } from './description.ts';
 import type { Field, Table } from './table.ts';
 
-export interface Shape extends TextSource {
-  /** The problems of a record, in words with places; undefined if it fits. */
+export interface RecordCodec extends TextSource {
+  /** The problems of a record, in words with locations; undefined if it fits. */
   readonly check: (record: Fields) => string[] | undefined;
   /** The problems of some fields of a record; null removes an optional one. */
   readonly checkFields: (fields: Fields) => string[] | undefined;
 }
 
 /** The shapes of all collections, by name. */
-export type Shapes<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, Shape>>;
+export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
 
 /** The shape of a store without a contract: everything fits that the columns accept. */
-export function toPlainShape({ fields, collection }: Table): Shape {
+export function toPlainCodec({ fields, collection }: Table): RecordCodec {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
   const toExact = (record: Fields) => {
@@ -42,7 +42,19 @@ export class UnfitRecord extends Error {
 }
 
 /** @throws UnfitRecord */
-export function checkFits({ check }: Shape, noun: string, record: Fields): void {
+export function checkFits({ check }: RecordCodec, noun: string, record: Fields): void {
   const problems = check(record);
   if (problems) throw new UnfitRecord(`a ${noun} that breaks its schema is not stored: ${problems.join('; ')}`);
 }
+
+export interface StoredTable {
+  table: Table;
+  codec: RecordCodec;
+}
+
+/** Without a codec, records are only checked by the column types. */
+export const toStoredTables = (tables: readonly Table[], shapes: RecordCodecs): StoredTable[] =>
+  tables.map((table) => ({ table, codec: shapes[table.collection] ?? toPlainCodec(table) }));
+
+/** For each type of id, one that no record has. */
+export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

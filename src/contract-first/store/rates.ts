@@ -1,13 +1,26 @@
-/** Counts requests in windows of time, within this process. */
+/** Rate limits: `100/s`, or `none`, and counts of requests in windows of time, within this process. */
 import { LRUCache } from 'lru-cache';
-import type { WindowCounter } from './store.ts';
+import type { Rate, WindowCounter } from './store.ts';
+
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+export const RATE_PATTERN = '^([1-9][0-9]{0,8})/([smhd])$';
+export const RATE_FORM = 'a number of requests per s, m, h or d, such as 100/s, or none';
+
+/** Undefined for `none`. @throws Error that says what a rate is */
+export function parseRate(text: string): Rate | undefined {
+  if (text === 'none') return undefined;
+  const [, limit, unit = ''] = new RegExp(RATE_PATTERN).exec(text) ?? [];
+  if (limit === undefined) throw new Error(`A rate is ${RATE_FORM}, not ${text}`);
+  return { limit: Number(limit), window: SECONDS[unit] as number };
+}
 
 /** The prefixes of the ids of limits: for addresses, keys, and tokens of other issuers. */
 export const ADDRESS = 'address ';
 export const KEY = 'key ';
 export const TOKEN = 'token ';
 
-/** How many addresses and tokens are remembered, by their length: a long id is remembered in the place of several. */
+/** How many addresses and tokens are remembered, by their length: a long id counts as several. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
 
 /** The state of limits, by their ids. */

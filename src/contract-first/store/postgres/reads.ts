@@ -1,16 +1,12 @@
-/**
- * Reads pages of records, which PostgreSQL writes as JSON text. One statement reads all pages with the same filters, and equal pages once.
- */
+/** Reads records, and pages of them, which PostgreSQL writes as JSON text. One statement reads all that wait. */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
-import { toCursor } from '../cursors.ts';
+import { toCursor } from '../lists.ts';
 import type { Field, Table } from '../table.ts';
-import { toAsked } from '../texts.ts';
-import { toArraySql } from './arrays.ts';
-import type { AskAll } from './coalescing.ts';
+import { toAsked } from '../values.ts';
+import type { BatchLoader } from './coalescing.ts';
 import type { Connection } from './connection.ts';
-import { toCompared } from './names.ts';
-import { toJsonSql } from './record-json.ts';
+import { toArraySql, toCompared, toJsonSql } from './dialect.ts';
 
 export interface PageAsked {
   limit: number;
@@ -27,7 +23,7 @@ interface Group {
 
 type PageRow = [text: string, last: string | null, hasMore: 't' | 'f'];
 
-export function buildListRecords(schema: string, table: Table, source: TextSource): AskAll<PageAsked, Page> {
+export function buildListRecords(schema: string, table: Table, source: TextSource): BatchLoader<PageAsked, Page> {
   /** The statements by combination of filters, made when first used. */
   const statements = new Map<string, string>();
 
@@ -81,7 +77,7 @@ function buildSql(schema: string, table: Table, used: Field[]): string {
   return `
     SELECT page.*
     FROM unnest($1::bigint[], $2::bigint[]${arrays.join('')})
-      WITH ORDINALITY AS _asked (_most, _after${used.map(({ column }) => `, _${column}`).join('')}, _place),
+      WITH ORDINALITY AS _asked (_most, _after${used.map(({ column }) => `, _${column}`).join('')}, _position),
     LATERAL (
       SELECT '[' || coalesce(string_agg(_record, ',' ORDER BY _number) FILTER (WHERE _number <= _most), '') || ']',
         max(_sequence) FILTER (WHERE _number = _most),
@@ -93,10 +89,49 @@ function buildSql(schema: string, table: Table, used: Field[]): string {
         ) AS found
       ) AS numbered
     ) AS page
-    ORDER BY _place`;
+    ORDER BY _position`;
 }
 
 function toPage([text, last, hasMore]: PageRow, values: readonly unknown[], source: TextSource): Page {
   const next = hasMore === 't' ? toCursor(BigInt(last as string), values) : undefined;
   return { body: JsonText.of<Fields[]>(text, source), next };
+}
+
+/** Reads the records as one text, a line for each: rows cost more than splitting lines. JSON text has no line breaks. */
+export function buildGetRecords(
+  schema: string,
+  table: Table,
+  source: TextSource,
+): BatchLoader<unknown, JsonText<Fields> | undefined> {
+  const isInt64 = table.id.type === 'int64';
+  const sql = isInt64 ? toSqlByNumber(schema, table) : toSqlByText(schema, table);
+  return async (connection, ids) => {
+    const asked = isInt64 ? `{${ids.join()}}` : ids.map(toAsked);
+    const [[lines]] = (await connection.query(sql, [asked])) as [[string | null]];
+    const texts = new Map(lines?.split('\n').map(toEntry));
+    return ids.map((id, index) => {
+      const text = texts.get(String(isInt64 ? id : index + 1));
+      return text === undefined ? undefined : JsonText.of<Fields>(text, source);
+    });
+  };
+}
+
+/** Each line begins with the id. */
+function toSqlByNumber(schema: string, table: Table): string {
+  const { name, id } = table;
+  return `
+    SELECT string_agg(${id.column} || ' ' || ${toJsonSql(table)}, E'\\n')
+    FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`;
+}
+
+/** Each line begins with the number of the question, since a text id may contain spaces and line breaks. */
+function toSqlByText(schema: string, table: Table): string {
+  return `
+    SELECT string_agg(_position || ' ' || ${toJsonSql(table)}, E'\\n')
+    FROM ${schema}.${table.name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _position) ON ${table.id.column} = _id`;
+}
+
+function toEntry(line: string): [id: string, text: string] {
+  const end = line.indexOf(' ');
+  return [line.slice(0, end), line.slice(end + 1)];
 }

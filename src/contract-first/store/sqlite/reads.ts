@@ -1,14 +1,32 @@
-/** Reads pages of records, which SQLite writes as JSON text. */
+/** Reads records, and pages of them, which SQLite writes as JSON text. */
 import type { Database } from 'better-sqlite3';
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
-import { fromCursor, toCursor } from '../cursors.ts';
+import { fromCursor, toCursor } from '../lists.ts';
 import type { Field, Table } from '../table.ts';
-import { toCompared } from './drive.ts';
+import { toCompared, toJsonSql } from './drive.ts';
 import { toBound } from './insert.ts';
-import { toJsonSql } from './record-json.ts';
 
 export type ReadPage = (query: PageQuery) => Page | undefined;
+
+/** Reads the record with this id. */
+export type ReadRecord = (id: unknown) => JsonText<Fields> | undefined;
+
+export interface Reads {
+  readPage: ReadPage;
+  readRecord: ReadRecord;
+}
+
+export function prepareReads(db: Database, table: Table, source: TextSource): Reads {
+  const { id, name } = table;
+  const select = `SELECT ${toJsonSql(table)} FROM ${name} WHERE ${id.column} = ?`;
+  const get = db.prepare<[unknown], string>(select).pluck();
+  const readRecord = (value: unknown) => {
+    const text = get.get(toBound(id, value));
+    return text === undefined ? undefined : JsonText.of<Fields>(text, source);
+  };
+  return { readPage: prepareReadPage(db, table, source), readRecord };
+}
 
 type PageRow = [text: string, count: bigint, last: bigint | null];
 
@@ -45,9 +63,9 @@ function prepareQueries(db: Database, table: Table, used: Field[]) {
     // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
     page: db
       .prepare<unknown[], PageRow>(`
-        SELECT '[' || ifnull(group_concat(record, ','), '') || ']', count(*), max(place)
+        SELECT '[' || ifnull(group_concat(record, ','), '') || ']', count(*), max(position)
         FROM (
-          SELECT ${sequence} AS place, ${toJsonSql(table)} AS record FROM ${name}
+          SELECT ${sequence} AS position, ${toJsonSql(table)} AS record FROM ${name}
           WHERE ${filter} ${sequence} > ? ORDER BY ${sequence} LIMIT +?
         )`)
       .raw(),

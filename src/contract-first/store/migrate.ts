@@ -1,0 +1,173 @@
+/** Migrates a database to this program's version, for both databases. Forward only: what a newer program has made is refused, and stays. */
+import type { SqlSteps } from './collection.ts';
+import type { AnyDomain, ColumnType } from './description.ts';
+import {
+  type Applied,
+  type DatabaseKind,
+  loadMigrations,
+  type Migration,
+  planMigrations,
+  toFailure,
+  toName,
+} from './migrations.ts';
+import { type Dialect, toStep } from './statement.ts';
+import type { Inspection, Migrated } from './store.ts';
+import { type Field, type Table, toTables } from './table.ts';
+
+/** A database that is migrated. */
+export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared'> {
+  kind: DatabaseKind;
+  /** The database's type for each type of a description. */
+  types: Record<ColumnType, string>;
+  /** SQL that finds the table of the migrations that have run. */
+  findApplied: string;
+  /** SQL of the columns of a table: their names, their types, and whether they are NOT NULL, as 0 or 1. */
+  selectColumns: string;
+  /** SQL of a table's unique indexes: the columns of each, in order, joined by commas. */
+  selectUnique: string;
+  /** SQL of a table's foreign keys: columns, joined by commas, a space and the parent table; and ` CASCADE` if deletes cascade. */
+  selectReferences: string;
+  /** @throws Error if the database is not ours, or cannot be migrated */
+  check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
+  /** Begins the transaction, when no other program migrates. */
+  begin(): SqlSteps<void>;
+  /** Readies the database for its migrations. */
+  prepare(): SqlSteps<void>;
+  run(sql: string): SqlSteps<void>;
+  /** Makes our own triggers on a table of records. */
+  addTriggers(table: Table): SqlSteps<void>;
+  /** Notes what was done; `count` is the number of migrations. */
+  end(count: number): SqlSteps<void>;
+}
+
+/** Undefined if nothing was to do. @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
+export function* migrate(target: MigrationTarget, domain: AnyDomain): SqlSteps<Migrated | undefined> {
+  const tables = toTables(domain);
+  const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
+  // The description may have been changed since the last migration.
+  yield* checkTables(target, tables);
+  return migrated;
+}
+
+/** Says what `migrate` would do. @throws Error that says why it would fail */
+export function* inspect(target: MigrationTarget, domain: AnyDomain): SqlSteps<Inspection> {
+  const files = loadMigrations(target.kind, domain);
+  const { applied, pending } = yield* plan(target, files);
+  yield* target.check(applied, pending);
+  if (pending.length === 0) yield* checkTables(target, toTables(domain));
+  const planned = { version: applied.length, newest: files.length, pending: pending.map(toName) };
+  if (planned.version === 0) return { ...planned, validKeys: 0, keys: 0 };
+  const count = `SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND coalesce(expires_at > ${target.mark(1)}, true))
+    FROM ${target.nameOf({ name: 'api_keys' })}`;
+  const [[keys, validKeys]] = (yield toStep(count, new Date().toISOString())) as [[unknown, unknown]];
+  return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
+}
+
+/** Undefined if nothing was to do. */
+export function* runMigrations(
+  target: MigrationTarget,
+  files: readonly Migration[],
+  tables: readonly Table[] = [],
+): SqlSteps<Migrated | undefined> {
+  const { applied, pending } = yield* plan(target, files);
+  if (pending.length === 0) {
+    yield* target.check(applied, pending);
+    return undefined;
+  }
+  yield* target.begin();
+  // Another program may have migrated it meanwhile.
+  const planned = yield* plan(target, files);
+  yield* target.check(planned.applied, planned.pending);
+  yield* target.prepare();
+  for (const migration of planned.pending) yield* runMigration(target, migration);
+  for (const table of tables) {
+    const columns = yield toStep(target.selectColumns, target.nameOf(table));
+    checkColumns(table, columns as [string, string, unknown][], target.types);
+    yield* target.addTriggers(table);
+  }
+  yield* checkTables(target, tables);
+  yield* target.end(files.length);
+  yield toStep('COMMIT');
+  return { from: planned.applied.length, to: files.length };
+}
+
+function* runMigration(target: MigrationTarget, migration: Migration): SqlSteps<void> {
+  const { part, name, digest, sql } = migration;
+  try {
+    yield* target.run(sql);
+  } catch (error) {
+    throw toFailure(migration, error);
+  }
+  const marks = [1, 2, 3].map(target.mark);
+  yield toStep(`INSERT INTO applied_migrations VALUES (${marks})`, part, name, digest);
+}
+
+function* plan(
+  { findApplied, nameOf }: MigrationTarget,
+  files: readonly Migration[],
+): SqlSteps<{ applied: Applied[]; pending: Migration[] }> {
+  const [found] = yield toStep(findApplied);
+  const select = `SELECT part, name, digest FROM ${nameOf({ name: 'applied_migrations' })} ORDER BY part, name`;
+  const rows = found ? yield toStep(select) : [];
+  const applied = (rows as string[][]).map(([part, name, digest]) => ({ part, name, digest }) as Applied);
+  return { applied, pending: planMigrations(files, applied) };
+}
+
+function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<void> {
+  for (const table of tables) {
+    const unique = yield toStep(target.selectUnique, target.nameOf(table));
+    const references = yield toStep(target.selectReferences, target.nameOf(table));
+    checkConstraints(table, unique.map(String), references.map(String), target.toCompared);
+  }
+}
+
+/** A column of another type would fail requests, or lose digits. @throws Error that lists all differences */
+function checkColumns(
+  { name: table, fields, sequence }: Table,
+  rows: [name: string, type: string, isNotNull: unknown][],
+  types: Record<ColumnType, string>,
+): void {
+  const found = rows.map(([name, type, isNotNull]) => ({ name, type, isNotNull: Number(isNotNull) === 1 }));
+  if (found.length === 0) throw new Error(`its migrations make no table ${table}`);
+  const lacksSequence = !found.some(({ name, type }) => name === sequence && type === types.int64);
+  const missing = lacksSequence
+    ? [`${table} has no column ${sequence} of type ${types.int64}, which its lists are ordered by`]
+    : [];
+  const problems = fields.flatMap(({ name, column, type, isOptional, isNullable, set }) => {
+    const one = found.find(({ name }) => name === column);
+    if (!one) return [`${table} has no column ${column}`];
+    const own = `the column ${table}.${column}`;
+    if (one.type !== types[type]) return [`${own} must be ${types[type]}, not ${one.type}`];
+    return one.isNotNull && set === undefined && (isOptional || isNullable)
+      ? [`${own} is NOT NULL, but ${name} may be without a value`]
+      : [];
+  });
+  const all = fields.some(({ column }) => column === sequence) ? problems : [...missing, ...problems];
+  if (all.length > 0) throw new Error(all.join('; '));
+}
+
+/** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
+function checkConstraints(
+  { name, fields, id, key, sequence, unique, relations }: Table,
+  foundUnique: string[],
+  foundReferences: string[],
+  toCompared: Dialect['toCompared'],
+): void {
+  const sort = (columns: string) => columns.split(',').sort().join();
+  const known = new Set(foundUnique.map(sort));
+  const toOwn = (column: string) => toCompared(fields.find((field) => field.column === column) as Field, column);
+  const sets = [...(id.column === sequence ? [] : [key]), ...unique.map(({ columns }) => columns)];
+  const wanted = sets.map((columns) => columns.map(toOwn));
+  const indexes = wanted.filter((columns) => !known.has(columns.toSorted().join()));
+  const references = new Set(foundReferences.map((text) => text.replace(/^\S+/, sort)));
+  const keys = relations.filter(({ field, columns, parent }) => {
+    return !references.has(`${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`);
+  });
+  const problems = [
+    ...indexes.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
+    ...keys.map(({ field: { onDelete }, columns, parent }) => {
+      return `${name}.${columns.join(` with ${name}.`)} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
+    }),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('; '));
+}

@@ -1,0 +1,73 @@
+/** PostgreSQL's dialect: names, locks, times, and values, also as one array for each field, from which `unnest` makes rows. */
+import { toSqlLiteral } from '../../json/literals.ts';
+import type { Fields } from '../collection.ts';
+import type { Dialect } from '../statement.ts';
+import { type Field, perTable, toJsonText, toRecordJson } from '../table.ts';
+
+/** Quotes the name of a schema or table. */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Columns of texts have the collation "C", in which `lower` changes only the letters A to Z. */
+export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
+
+/** The number of the advisory lock for writing records of a schema, by its quoted name. */
+export const lockOf = (schema: string) => `${toSqlLiteral(schema)}::regnamespace::oid::bigint`;
+
+/** SQL of the current time, in its stored form. */
+export const NOW = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The column types. */
+export const TYPES = {
+  ...{ int64: 'bigint', int32: 'integer', number: 'double precision', boolean: 'boolean' },
+  ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
+};
+
+/** `$1::text` */
+export const toPlaceholder = ({ type }: Field, number: number) => `$${number}::${TYPES[type]}`;
+
+/** The columns, and `$1::text[],…` for the arrays. */
+export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
+  return {
+    columns: fields.map(({ column }) => column).join(),
+    arrays: fields.map((field, index) => toArraySql(field, index + 1)).join(),
+  };
+}
+
+/** `$1::text[]` */
+export const toArraySql = ({ type }: Field, index: number) => `$${index}::${TYPES[type]}[]`;
+
+/** The arrays of values, with NULL for absent fields. */
+export function toArrays(fields: readonly Field[], records: readonly Fields[]): unknown[][] {
+  return fields.map((field) => records.map((record) => toValue(field, record[field.name])));
+}
+
+/** A value as it is bound. For a field that may be absent or null, NULL means absent, and the text `null` means null. */
+export function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
+  if (type !== 'json' || value === undefined) return value ?? null;
+  return value === null && isNullable && !isOptional ? null : toJsonText(value);
+}
+
+export const toJsonSql = perTable((table) =>
+  toRecordJson(table, {
+    quote: (column) => `to_json(${column})::text`,
+    toBoolean: (column) => `${column}::text`,
+    unlessNull: (_column, text) => `coalesce(${text}, '')`,
+  }),
+);
+
+export const toDialect = (schema: string): Dialect => ({
+  placeholder: (number, field) => toPlaceholder(field, number),
+  mark: (number) => `$${number}`,
+  toValue,
+  nameOf: ({ name }) => `${schema}.${name}`,
+  toJsonSql,
+  toSum: ({ column }, bind) => `${column} + ${bind()}`,
+  toCompared,
+  toOrdered: toCompared,
+  elements: (number) => `json_array_elements($${number}::json)`,
+  seconds: 'CAST(floor(extract(epoch FROM now())) AS bigint)',
+  nestsWrites: true,
+  keyState: "current_setting('transaction_read_only')",
+});
