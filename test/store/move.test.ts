@@ -269,7 +269,7 @@ testPairs('a database of an older or a newer program is refused, and stays as it
   const older = KINDS[to.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
   await (await openStore(older.database, shop, LIMITS)).close();
   const message =
-    /: its version is 5, and not 6: start this program on it first, which migrates it\. Nothing was moved\.$/;
+    /: its version is 6, and not 7: start this program on it first, which migrates it\. Nothing was moved\.$/;
   await t.rejects(move(from.database, older.database, domain), { message });
   await t.rejects(move(older.database, to.database, domain), { message });
   const newer = /: engine\/0009-next\.sql has run, and is not there: start a newer program, .*\. Nothing was moved\.$/s;

@@ -48,14 +48,14 @@ type KeyRow = [
 
 const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at, scopes, rate';
 
-function toStatements({ nameOf, mark, keyState }: Dialect) {
+function toStatements({ nameOf, mark, keyState, keyOrder }: Dialect) {
   const table = nameOf({ name: 'api_keys' });
   const select = `SELECT ${COLUMNS} FROM ${table}`;
   return {
     insertInto: `INSERT INTO ${table} (${COLUMNS})`,
     /** The placeholders of a row's values, behind so many others. */
     marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),
-    selectAll: `${select} ORDER BY created_at, rowid`,
+    selectAll: `${select} ORDER BY created_at, ${keyOrder}`,
     selectUnrevoked: `${select} WHERE revoked_at IS NULL`,
     selectChanged: `${select} WHERE changed > ${mark(1)}`,
     selectChanges: `SELECT ${keyState}, count, removed, salt FROM ${nameOf({ name: 'api_key_changes' })}`,

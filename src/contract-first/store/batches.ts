@@ -97,7 +97,7 @@ export class Batches {
 const toKeyText = ({ caller, operation, key }: Idempotency) => JSON.stringify([caller, operation, key]);
 
 /** The statements of stored keys, which they take as one text of JSON. */
-function toKeyStatements({ nameOf, mark, elements, seconds, nestsWrites }: Dialect) {
+function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
   const key = 'caller, operation, key';
   const sent = "value ->> 'caller' AS caller, value ->> 'operation' AS operation, value ->> 'key' AS key";
@@ -105,14 +105,14 @@ function toKeyStatements({ nameOf, mark, elements, seconds, nestsWrites }: Diale
     nestsWrites,
     select: `
       SELECT ${key}, digest, answer FROM (SELECT ${sent} FROM ${elements(1)}) AS sent JOIN ${table} USING (${key})
-      WHERE expires_at > ${seconds}`,
+      WHERE expires_at > ${now}`,
     forget: `
       DELETE FROM ${table} WHERE (${key}) IN (
-        SELECT ${key} FROM ${table} WHERE expires_at <= ${seconds} ORDER BY expires_at LIMIT ${mark(1)})
+        SELECT ${key} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})
       AND (${key}) NOT IN (SELECT ${sent} FROM ${elements(2)})`,
     upsert: `
       INSERT INTO ${table} (${key}, digest, answer, expires_at)
-      SELECT ${sent}, value ->> 'digest', value ->> 'answer', ${seconds} + 3600 * CAST(value ->> 'hours' AS bigint)
+      SELECT ${sent}, value ->> 'digest', value ->> 'answer', ${now} + ${toHours("CAST(value ->> 'hours' AS bigint)")}
       FROM ${elements(nestsWrites ? 2 : 1)} WHERE true
       ON CONFLICT (${key}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
   };

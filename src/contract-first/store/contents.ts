@@ -10,7 +10,8 @@ export type Row = (string | null)[];
 
 export interface MovedTable {
   name: string;
-  columns: readonly { column: string; type: ColumnType }[];
+  /** A number of seconds since 1970 is a time in PostgreSQL. */
+  columns: readonly { column: string; type: ColumnType; isSeconds?: true }[];
   /** The column by which its rows are read. */
   order: string;
   /** The word for its rows. An empty database has none; tables without a word are emptied. */
@@ -26,6 +27,8 @@ export interface MovingSide {
   query(sql: string, values?: unknown[]): Awaitable<Row[]>;
   /** Stands for the value of a statement. */
   mark: string;
+  /** The column that tells which of two API keys came first. */
+  keyOrder: string;
   /** The rows of a table, a few megabytes at a time. */
   read(table: MovedTable): Iterable<Row[]> | AsyncIterable<Row[]>;
   insert(table: MovedTable, rows: Row[]): Awaitable<unknown>;

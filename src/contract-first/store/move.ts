@@ -43,7 +43,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   const source = await open(progress, false);
   progress.at = to;
   const target = await open(progress, true);
-  const tables = toMovedTables(domain);
+  const tables = toMovedTables(domain, source.keyOrder);
   await checkEmpty(target, tables);
   const counts = new Map<string, number>();
   for (const table of tables) {
@@ -103,7 +103,7 @@ async function checkEmpty(target: MovingSide, tables: readonly MovedTable[]): Pr
 }
 
 /** Parents come before those that refer to them. */
-function toMovedTables(domain: AnyDomain): MovedTable[] {
+function toMovedTables(domain: AnyDomain, keyOrder: string): MovedTable[] {
   const texts = (...columns: string[]) => columns.map((column) => ({ column, type: 'text' as const }));
   const int64 = (column: string) => ({ column, type: 'int64' as const });
   const records = toTables(domain).map(({ name, sequence, fields, collection: word }): MovedTable => {
@@ -112,10 +112,13 @@ function toMovedTables(domain: AnyDomain): MovedTable[] {
     return { name, columns, order: sequence, word, isNumbered: true };
   });
   const key = texts('id', 'name', 'hash', 'created_at', 'expires_at', 'revoked_at', 'scopes', 'rate');
-  const known = [...texts('caller', 'operation', 'key', 'digest', 'answer'), int64('expires_at')];
+  const known = [
+    ...texts('caller', 'operation', 'key', 'digest', 'answer'),
+    { ...int64('expires_at'), isSeconds: true as const },
+  ];
   return [
     ...records,
-    { name: 'api_keys', columns: key, order: 'rowid', word: 'keys' },
+    { name: 'api_keys', columns: key, order: keyOrder, word: 'keys' },
     { name: 'key_uses', columns: texts('key_id', 'used_at'), order: 'key_id' },
     { name: 'idempotency_keys', columns: known, order: 'expires_at' },
     { name: 'passed_check', columns: texts('contract'), order: 'contract' },

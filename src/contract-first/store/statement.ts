@@ -24,8 +24,12 @@ export interface Dialect {
   toOrdered(field: Field, sql: string): string;
   /** SQL of a table: the elements of the bound JSON array, each as `value`. */
   elements(number: number): string;
-  /** SQL of the current time, in seconds since 1970. */
-  seconds: string;
+  /** SQL of the current time, as `expires_at` of a stored `Idempotency-Key` has it. */
+  now: string;
+  /** SQL of as many hours, which can be added to it. */
+  toHours(count: string): string;
+  /** The column that tells which of two API keys came first. */
+  keyOrder: string;
   /** Whether a statement that writes may stand within another one. */
   nestsWrites: boolean;
   /** SQL of a text. Where it has changed, the API keys may be those of another time: all of them are read. */

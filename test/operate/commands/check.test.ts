@@ -140,7 +140,7 @@ t.test('on SQLite, the check fails where the start does, in the same words', asy
   for (const [name, sql, told] of [
     ['theirs', 'CREATE TABLE notes (text)', /^it has tables that are not of this program, .*: notes$/],
     ['many', 'CREATE TABLE a (b); CREATE TABLE b (b); CREATE TABLE c (b); CREATE TABLE d (b)', /: a, b, c, …$/],
-    ['newer', "UPDATE applied_migrations SET name = '0999-more.sql' WHERE name = '0002-records.sql'", NEWER],
+    ['newer', "UPDATE applied_migrations SET name = '0999-more.sql' WHERE name = '0003-records.sql'", NEWER],
   ] as const) {
     if (name === 'newer') await openUrl(`sqlite:${folder}/${name}`).close();
     const db = new Sqlite(`${folder}/${name}`);
@@ -169,7 +169,7 @@ t.test('an older schema is reported by the number of its migrations, alike in bo
   const url = server.newUrl();
   for (const each of [`sqlite:${file}`, url]) await checkAndOpen(t, each);
   const older = `DROP TABLE idempotency_keys; DROP TABLE passed_check; DROP TABLE deleted_revisions;
-    DELETE FROM applied_migrations WHERE name = '0002-records.sql';`;
+    DELETE FROM applied_migrations WHERE name = '0003-records.sql';`;
   const db = new Sqlite(file);
   db.exec(`${older} DROP TABLE record_edits`);
   db.close();
@@ -177,7 +177,7 @@ t.test('an older schema is reported by the number of its migrations, alike in bo
     `${older} DROP FUNCTION write_records() CASCADE; DROP FUNCTION note_revisions`,
   );
   const from = to - 1;
-  const told = new RegExp(`: it would be migrated from version ${from} to ${to}, by engine/0002-records.sql$`);
+  const told = new RegExp(`: it would be migrated from version ${from} to ${to}, by engine/0003-records.sql$`);
   for (const each of [`sqlite:${file}`, url])
     t.match(await checkAndOpen(t, each), { code: 0, told, migrated: { from, to } });
 });

@@ -67,7 +67,9 @@ export const toDialect = (schema: string): Dialect => ({
   toCompared,
   toOrdered: toCompared,
   elements: (number) => `json_array_elements($${number}::json)`,
-  seconds: 'CAST(floor(extract(epoch FROM now())) AS bigint)',
+  now: 'now()',
+  toHours: (count) => `interval '1 hour' * ${count}`,
+  keyOrder: 'place',
   nestsWrites: true,
   keyState: "current_setting('transaction_read_only')",
 });

@@ -32,6 +32,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
       await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
     },
     mark: '$1',
+    keyOrder: 'place',
     query,
     read: (table) => readRows(connection, table),
     insert: (table, rows) => {
@@ -61,7 +62,10 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
 
 /** Reads as many rows at a time as those before have room for. */
 async function* readRows(connection: Connection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
-  const texts = columns.map(({ column, type }) => (type === 'boolean' ? `CAST(${column} AS integer)` : column));
+  const texts = columns.map(({ column, type, isSeconds }) => {
+    if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
+    return type === 'boolean' ? `CAST(${column} AS integer)` : column;
+  });
   // As JSON writes a number: PostgreSQL writes 1e-07.
   const toCommon = (value: string | null, index: number) =>
     columns[index]?.type === 'number' && value !== null ? toJsonText(Number(value)) : value;
@@ -78,6 +82,7 @@ async function* readRows(connection: Connection, { name, columns, order }: Moved
 
 function toInsert({ name, columns }: MovedTable): string {
   const names = columns.map(({ column }) => column);
+  const values = columns.map(({ column, isSeconds }) => (isSeconds ? `to_timestamp(${column})` : column));
   const arrays = columns.map((column, index) => toArraySql(column as Field, index + 1));
-  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${arrays}) AS moved (${names})`;
+  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM unnest(${arrays}) AS moved (${names})`;
 }

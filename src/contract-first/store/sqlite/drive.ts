@@ -33,7 +33,9 @@ export const DIALECT: Dialect = {
   // Numbers are stored as text, and "10" sorts before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
   elements: () => 'json_each(?)',
-  seconds: 'unixepoch()',
+  now: 'unixepoch()',
+  toHours: (count) => `3600 * ${count}`,
+  keyOrder: 'rowid',
   nestsWrites: false,
   // The schema version also changes when a backup is restored.
   keyState: '(SELECT schema_version FROM pragma_schema_version)',

@@ -20,6 +20,7 @@ export function openSqliteToMove(file: string): MovingSide {
     // A reader's snapshot begins with its first statement.
     begin: (isTarget) => query(isTarget ? 'BEGIN IMMEDIATE' : 'BEGIN'),
     mark: '?',
+    keyOrder: 'rowid',
     query,
     read: (table) => readRows(db, table),
     insert: (table, rows) => prepareInsertRows(db, table, table.columns as Field[])(JSON.stringify(rows)),

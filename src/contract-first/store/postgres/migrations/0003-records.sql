@@ -32,14 +32,14 @@ CREATE TABLE passed_check (contract text);
 INSERT INTO passed_check VALUES (NULL);
 
 -- The answer to the change with each Idempotency-Key, by operation and caller: the record as JSON, and the digest of the request.
--- Expired keys are deleted, the oldest first. Times are seconds since 1970.
+-- Expired keys are deleted, the oldest first.
 CREATE TABLE idempotency_keys (
   caller text COLLATE "C" NOT NULL,
   operation text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
   digest text COLLATE "C" NOT NULL,
   answer text NOT NULL,
-  expires_at bigint NOT NULL,
+  expires_at timestamptz NOT NULL,
   PRIMARY KEY (caller, operation, key)
 );
 CREATE INDEX idempotency_keys_by_end ON idempotency_keys (expires_at);

@@ -1,14 +1,3 @@
--- The migrations that have run, with the digests of their files. A part is `engine`, or the name of a collection.
-CREATE TABLE applied_migrations (
-  part TEXT NOT NULL,
-  name TEXT NOT NULL,
-  digest TEXT NOT NULL,
-  PRIMARY KEY (part, name)
-) STRICT;
-
--- All triggers as they were after the last migration. With others, no server starts.
-CREATE TABLE known_triggers (name TEXT PRIMARY KEY NOT NULL, sql TEXT NOT NULL) STRICT;
-
 -- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL means all. A rate is `100/s`, or `none`; NULL means the server's default.
 -- `changed` is the number of the last change: servers read only keys with a higher number than the last one that they have read.
 CREATE TABLE api_keys (

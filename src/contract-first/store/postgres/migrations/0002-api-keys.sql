@@ -1,15 +1,7 @@
--- The migrations that have run, with the digests of their files. A part is `engine`, or the name of a collection.
-CREATE TABLE applied_migrations (
-  part text COLLATE "C" NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  digest text NOT NULL,
-  PRIMARY KEY (part, name)
-);
-
 -- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL means all. A rate is `100/s`, or `none`; NULL means the server's default.
 -- `changed` is the number of the last change: servers read only keys with a higher number than the last one that they have read.
 CREATE TABLE api_keys (
-  rowid bigint GENERATED ALWAYS AS IDENTITY,
+  place bigint GENERATED ALWAYS AS IDENTITY,
   id text PRIMARY KEY,
   name text NOT NULL,
   hash text NOT NULL UNIQUE CHECK (length(hash) = 64),
