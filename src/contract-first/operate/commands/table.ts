@@ -37,7 +37,7 @@ export interface Program {
 /** Runs a command, or says how it is called. Returns the exit code, if there is one. @throws Error of the command */
 export async function runCommand(program: Program, args: string[]): Promise<number | undefined> {
   const { commands } = program;
-  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((words) => Object.hasOwn(commands, words));
+  const name = [args.slice(0, 2).join(' '), ...args.slice(0, 1)].find((words) => Object.hasOwn(commands, words));
   const isHelp = args.includes('--help') || args[0] === '-h';
   const usage = name === undefined ? toUsages(program, args) : toUsage(program, name);
   const command = commands[name ?? ''];
