@@ -1,6 +1,7 @@
 /** `contract-first/test`: the server, the client and the check of replies for the tests of a service. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { handle, refuse } from 'contract-first';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { ContractCheck } from '../src/contract-first/testing/contract-check.ts';
@@ -76,6 +77,24 @@ t.test('services are made from their settings, or are the fakes that a test pass
   await t.rejects(request('/v1/pets'), { message: 'The reply breaks the contract: header x-word is not documented' });
   const faked = await openTestServer(t, own, { services: { bank: 'fake' } as never });
   t.strictSame({ ...faked.app.contractFirst.services }, { bank: 'fake' });
+});
+
+t.test('a handler that makes a change without the key of its request is an error', async (t) => {
+  const createPet = handle('createPet', async ({ body, pets, urlOf }) => {
+    if (body.name === 'Mia') return refuse('idempotency_key_reused', 'No.');
+    const pet = await pets.create(body);
+    return { status: 201, body: pet, headers: { Location: urlOf('getPet', { petId: pet.id }) } };
+  });
+  const { client } = await openTestServer(t, { ...service, handlers: { ...service.handlers, createPet } });
+  const headers = { 'Idempotency-Key': 'one' };
+  t.match(await client.createPet({ body: NEW }), { status: 201 });
+  t.match(await client.createPet({ body: { ...NEW, name: 'Mia' }, headers }), { status: 422 });
+  const message = /^operation createPet has answered a request without passing on its Idempotency-Key/;
+  await t.rejects(client.createPet({ body: NEW, headers }), { message });
+  // A server says it once, not with each request.
+  t.match(await client.createPet({ body: NEW, headers }), { status: 201 });
+  const { client: ours } = await openTestServer(t, service);
+  for (const status of [201, 201]) t.match(await ours.createPet({ body: NEW, headers }), { status });
 });
 
 t.test('it takes the t of node:test', (t) => {

@@ -56,7 +56,7 @@ async function run(): Promise<number> {
 }
 
 interface Outcome {
-  /** What is not declared, and, with `--check`, which files are stale: only then they fail. */
+  /** Replies that are not declared, and, with `--check`, stale files: only then they fail. */
   notes: string[];
   /** Operations without a handler, and handlers without an operation: no server would start. */
   unmatched?: string[];

@@ -39,6 +39,8 @@ export class RequestState {
   isAnswered = false;
   /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`. */
   isReplayed = false;
+  /** Whether a change was made with the request's `Idempotency-Key`. */
+  isKeyUsed = false;
   /** The code with which the server itself refused the request. */
   errorCode: ErrorCode | undefined = undefined;
   /** The error by which a plugin refused the request, for the log. */

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { build } from '../build.ts';
 import { listen } from '../engine/http/connections/listening.ts';
+import { DROPPED } from '../engine/routes/route.ts';
 import { openOwnStore } from '../opening.ts';
 import { loadConfig } from '../operate/config.ts';
 import { loadOwnContract } from '../own-contract.ts';
@@ -55,7 +56,8 @@ export async function openTestServer(
   const config = loadConfig(env, given.services ? { name: service.name } : service);
   const contract = await loadOwnContract(service);
   const store = await openOwnStore(service, contract, { kind: 'memory' }, config);
-  const logger = pino({ level: 'error' }, process.stderr);
+  const dropped: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => note(line, dropped) });
   const log = { logger, write: process.stderr.write.bind(process.stderr) };
   const app = await build(service, { ...config, apiKeys: [KEY] }, { contract, store, log, ...given });
   t.after(async () => {
@@ -64,7 +66,19 @@ export async function openTestServer(
   });
   await listen(app, { host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const request = buildRequest(port, new ContractCheck(readFileSync(service.contract, 'utf8')), KEY);
+  const send = buildRequest(port, new ContractCheck(readFileSync(service.contract, 'utf8')), KEY);
+  const request: Request = async (...args) => {
+    const received = await send(...args);
+    if (dropped.length > 0) throw new Error(dropped.shift());
+    return received;
+  };
   const collections = store.collections as unknown as TestServer['collections'];
   return { client: buildClient(contract, request), request, collections, app, port, key: KEY };
+}
+
+/** Shows errors, and takes the words of a handler that drops the key of a request. */
+function note(line: string, dropped: string[]): void {
+  const { level, msg } = JSON.parse(line);
+  if (level >= 50) process.stderr.write(line);
+  if (String(msg).endsWith(DROPPED)) dropped.push(msg);
 }

@@ -78,7 +78,7 @@ function findFault($ref: string, node: unknown, isSchema: boolean, isOpen: boole
   return isNone ? `$ref ${$ref} leads to no schema` : undefined;
 }
 
-/** What a reference stands for, with the keywords beside it. */
+/** The target of a reference, with the keywords beside it. */
 function join(target: Schema, beside: Keywords, isSchema: boolean): Schema {
   if (Object.keys(beside).length === 0 || typeof target === 'boolean') return target;
   if (isRecursion(target)) return beyond(target, beside);

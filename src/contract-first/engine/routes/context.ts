@@ -82,6 +82,7 @@ export class Context implements AnyContext {
       },
       set isReplayed(isReplayed) {
         state.isReplayed = isReplayed;
+        state.isKeyUsed = true;
       },
     };
   }

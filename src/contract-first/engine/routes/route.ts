@@ -16,7 +16,7 @@ import { HttpError, NO_ROUTE, refuse, toInvalid } from '../errors.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildSunset } from '../replies/sunset.ts';
-import { stateOf } from '../request-state.ts';
+import { type RequestState, stateOf } from '../request-state.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
@@ -65,6 +65,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const refuseOver: RefuseOver = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
+  const noteKey = idempotencyKey && buildNoteKey(operation.id, parts.logger);
   const { security, isKeyOptional } = operation;
   const auth = security.length > 0 ? authFor(security, refuseOver, isKeyOptional) : undefined;
 
@@ -93,9 +94,25 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     }
     if (reply.sent) return undefined;
     state.isAnswered = true;
-    if (idempotencyKey) state.isReplayed ||= 'Idempotency-Replayed' in (answered.headers ?? {});
+    noteKey?.(state, answered);
     return send(reply, answered);
   }
+}
+
+/** The words of a handler that does not keep the promise of a declared `Idempotency-Key`. */
+export const DROPPED =
+  'has answered a request without passing on its Idempotency-Key: sent again, it is done again. Give the change { idempotency }.';
+
+/** Notes that a reply repeats another; warns once of a handler that drops the keys of its requests. */
+function buildNoteKey(id: string, logger: RouteParts['logger']) {
+  let isReported = false;
+  return (state: RequestState, { status, headers = {} }: AnyAnswer): void => {
+    state.isReplayed ||= 'Idempotency-Replayed' in headers;
+    const isUsed = state.isKeyUsed || state.isReplayed || state.checked?.digest === undefined;
+    if (isUsed || isReported || status >= 300) return;
+    logger.warn(`operation ${id} ${DROPPED}`);
+    isReported = true;
+  };
 }
 
 /** Notes the operation for the log, and checks the key where one is needed: one hook for both, because each hook costs. */
