@@ -43,7 +43,7 @@ export function toSection(page: Page, operation: Operation): Html {
 <div class="words">
 <h3>${source.summary ?? id}</h3>
 <p><b class="${method.toLowerCase()}">${method}</b> <code>${page.blank('prefix')}${path}</code></p>
-${toNotice(page, operation, source)}
+${toNotice(page, operation)}
 ${page.toProse(source.description)}
 <p>${toKeys(operation)}</p>
 </div>
@@ -71,13 +71,9 @@ const PLACES = [
 const toTryLink = ({ id }: Operation, { tags }: OperationNode): Html =>
   html`<a href="./docs/try#/${encodeURIComponent((tags?.[0] ?? 'default').toWellFormed())}/${id}">Try it</a>`;
 
-function toNotice(
-  { blank, targets }: Page,
-  { id, deprecation }: Operation,
-  { deprecated }: OperationNode,
-): Html | undefined {
-  if (!deprecated && !deprecation) return undefined;
-  const { at, sunset, successor } = deprecation ?? {};
+function toNotice({ blank, targets }: Page, { id, deprecation }: Operation): Html | undefined {
+  if (!deprecation) return undefined;
+  const { at, sunset, successor } = deprecation;
   return html`<p class="deprecated">Deprecated${at && ` since ${toDay(at)}`}${
     sunset && html`, to be removed on ${blank(`sunset-${id}`)}`
   }${successor && html`, use <a href="#${targets.get(successor)}">${successor}</a>`}.</p>`;

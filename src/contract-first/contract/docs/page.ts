@@ -187,11 +187,11 @@ ${page.toProse(intro)}</div>
 }
 
 function toFirstRequest(page: Page, operation: Operation): Html {
-  const [reply] = repliesOf(page, page.nodesOf(operation).source);
+  const replies = repliesOf(page, page.nodesOf(operation).source);
   return html`<h2>A first request</h2>
 <p id="page-key" hidden><label>Your API key <input type="password" autocomplete="off" spellcheck="false"></label></p>
 ${toFigure(page.toCurl(operation), html`<a href="#${operation.id}">${operation.id}</a>`, true)}
-${toReplySamples(page, reply ? [reply] : [])}`;
+${toReplySamples(page, replies.slice(0, 1))}`;
 }
 
 function toSchemes({ document, follow, toProse }: Page): Html {
@@ -203,7 +203,7 @@ function toSchemes({ document, follow, toProse }: Page): Html {
 }
 
 function toKind({ type, scheme, in: place, name, flows = {} }: SchemeNode): Html {
-  const scopes = [...new Set(Object.values(flows).flatMap((flow) => Object.keys(flow.scopes ?? {})))];
+  const scopes = [...new Set(Object.values(flows).flatMap((flow) => Object.keys(Object(flow.scopes))))];
   const list = scopes.map((scope, index) => html`${index > 0 && ', '}<code>${scope}</code>`);
   const kind = type === 'http' ? scheme : type === 'apiKey' ? `in the ${place} ${name}` : 'bearer token';
   return html`${kind}${scopes.length > 0 && ', with the scopes '}${list}`;

@@ -14,21 +14,20 @@ export interface Prose {
 const markdown = new MarkdownIt({ html: false });
 
 export function buildProse(targets: Targets): Prose {
-  /** In a link, code is no other link. The page's policy lets no style stand in an attribute. */
-  const link = (rendered: string): Html =>
-    new Html(
-      rendered
-        .replace(/<a [\s\S]*?<\/a>|<code>([^<]*)<\/code>/g, (whole, name) => {
-          const id = targets.get(name);
-          return id ? `<a href="#${id}">${whole}</a>` : whole;
-        })
-        .replace(/(?<=<t[hd]) style="[^"]*"/g, ''),
-    );
-
+  /** In a link, code is no other link. */
+  const toLink = (whole: string, name: string): string => {
+    const id = targets.get(name);
+    return id ? `<a href="#${id}">${whole}</a>` : whole;
+  };
   return {
     toInline: (text) => new Html(markdown.renderInline(text)),
-    toProse: (text) =>
-      text ? link(markdown.render(text).replace(/<tr>\n<td>(?=<code>(\w+)<\/code>)/g, toRow(targets))) : undefined,
+    toProse(text) {
+      if (!text) return undefined;
+      // The page's policy lets no style stand in an attribute.
+      const rendered = markdown.render(text).replace(/(?<=<t[hd]) style="[^"]*"/g, '');
+      const rows = rendered.replace(/<tr>\n<td>(?=<code>(\w+)<\/code>)/g, toRow(targets));
+      return new Html(rows.replace(/<a [\s\S]*?<\/a>|<code>([^<]*)<\/code>/g, toLink));
+    },
   };
 }
 

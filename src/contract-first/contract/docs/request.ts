@@ -1,7 +1,7 @@
 /** An operation's request as a curl command, to copy. The page's script writes it for other servers, keys and languages. */
 import { stringify } from 'lossless-json';
 import type { Content, KeyPlace, Operation, Parameter } from '../../engine/contract/contract.ts';
-import { isKey, type MediaNode } from '../../engine/contract/document.ts';
+import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
 import { toMediaType } from '../../engine/contract/media-types.ts';
 import { encodePath, toName } from '../../engine/contract/path-names.ts';
 import { type Html, html, toContent, toText } from '../../engine/docs/html.ts';
@@ -38,10 +38,9 @@ export function buildToCurl(source: Source, samples: Samples, base: () => Html):
     const { method, path, body, security } = operation;
     const nodes = source.nodesOf(operation);
     const given = operation.parameters.flatMap((parameter) => {
-      const node = nodes.parameters.find(
-        (one) => toName(one.name) === toName(parameter.name) && one.in === parameter.in,
-      );
-      const media = node?.content ? (Object.values(node.content)[0] as MediaNode) : (node ?? {});
+      const isSame = (one: ParameterNode) => toName(one.name) === toName(parameter.name) && one.in === parameter.in;
+      const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
+      const media = content ? (Object.values(content)[0] as MediaNode) : own;
       const isWritten = media.example !== undefined || Object.keys(media.examples ?? {}).length > 0;
       if (!parameter.required && !isWritten) return [];
       const [sample] = samples.ofMedia(media, 'readOnly');
@@ -52,9 +51,9 @@ export function buildToCurl(source: Source, samples: Samples, base: () => Html):
       ...given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value)),
       ...keys.filter((place) => place.in === 'query').map(({ name }) => `${encode(name)}=${KEY}`),
     ];
-    const filled = encodePath(path).replace(/\{(\w+)\}/g, (whole, name) => {
+    const filled = encodePath(path).replace(/\{(\w+)\}/g, (_, name) => {
       const one = given.find((parameter) => parameter.in === 'path' && parameter.name === name);
-      return one ? [one.value].flat().map(encode).join(',') : whole;
+      return [one?.value].flat().map(encode).join(',');
     });
     const once = operation.parameters.find(isKey);
     const content = body?.contents[0];

@@ -68,6 +68,9 @@ function make(schema: Schema | undefined, making: Making, open: Keywords[]): unk
   const { example, examples: [first] = [], const: only, default: preset, enum: [listed] = [] } = keywords;
   const written = [example, first, only, preset, listed].find((one) => one !== undefined);
   if (written !== undefined) return withoutLeftOut(written, keywords, making);
+  const { if: condition, else: other = true, ...own } = keywords;
+  // Most conditions ask for a field that the sample of a request does not have.
+  if (condition !== undefined) return make(making.flat({ allOf: [other, own] }), making, [...open, keywords]);
   const choices = keywords.oneOf ?? keywords.anyOf;
   return choices ? makeChoice(keywords, choices, making, open) : makeNew(keywords, making, [...open, keywords]);
 }
@@ -80,9 +83,10 @@ function withoutLeftOut(value: unknown, { properties = {} }: Keywords, { flat, l
 /** The first choice that has a value. A discriminator gets its name. */
 function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open: Keywords[]): unknown {
   const { oneOf: _, anyOf: __, discriminator, ...own } = keywords;
-  for (const choice of choices) {
+  const isNull = (choice: Schema) => making.flat(choice).type === 'null';
+  for (const choice of [...choices.filter((one) => !isNull(one)), ...choices.filter(isNull)]) {
     const target = making.flat(choice);
-    if (open.includes(target) || target.type === 'null') continue;
+    if (open.includes(target)) continue;
     const value = make(making.flat({ ...own, allOf: [choice] }), making, [...open, keywords, target]);
     if (value === undefined) continue;
     if (!isMap(value) || !discriminator) return value;

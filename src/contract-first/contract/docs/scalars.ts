@@ -52,17 +52,10 @@ export function makeText({ format = '', pattern, minLength, maxLength }: Keyword
   const isFormat = Object.hasOwn(FORMATS, format);
   const texts = isFormat ? [FORMATS[format] as string] : TEXTS.map(fit);
   if (pattern === undefined) return texts[0];
+  const form = new RegExp(pattern, 'u');
   return [...texts, ...Object.values(FORMATS)].find(
-    (text) => text.length >= least && text.length <= most && isMatch(pattern, text),
+    (text) => text.length >= least && text.length <= most && form.test(text),
   );
-}
-
-function isMatch(pattern: string, text: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(text);
-  } catch {
-    return false;
-  }
 }
 
 /** The least number that is allowed, or 1. */

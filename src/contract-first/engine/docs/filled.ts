@@ -34,5 +34,5 @@ export const toDay = (date: Date): string => date.toISOString().slice(0, 10);
 
 /** The page as this start serves it. */
 export function fill(page: string, blanks: ReadonlyMap<string, string>): string {
-  return page.replace(/(?<=<!--([\w-]+)-->)[^<]*/g, (text, name) => html`${blanks.get(name) ?? text}`.text);
+  return page.replace(/(?<=<!--([\w-]+)-->)[^<]*/g, (_, name) => html`${blanks.get(name)}`.text);
 }
