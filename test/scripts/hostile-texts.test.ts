@@ -96,7 +96,7 @@ const ELEMENTS: Record<string, string> = {
     tr: 'id',
     dt: 'id',
     dl: 'class',
-    h4: 'id',
+    h3: 'id',
   },
   ...{
     button: 'type class popovertarget data-fetch',

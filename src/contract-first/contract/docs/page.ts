@@ -181,8 +181,8 @@ function toStart(page: Page, contract: AnyContract, intro: string | undefined): 
 <div class="words"><h1>${page.document.info.title}</h1>
 ${page.toProse(intro)}</div>
 <div class="samples">${first && toFirstRequest(page, first)}</div>
-<div class="fields"><h4 id="page-servers">Servers</h4><dl>${servers}</dl>
-<h4 id="page-authentication">Authentication</h4>${toSchemes(page)}</div>
+<div class="fields"><h3 id="page-servers">Servers</h3><dl>${servers}</dl>
+<h3 id="page-authentication">Authentication</h3>${toSchemes(page)}</div>
 </section>`;
 }
 

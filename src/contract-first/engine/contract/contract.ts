@@ -113,6 +113,8 @@ export interface AnyContract {
   yaml: Buffer;
   /** The contract as JSON, with every digit. */
   json: string;
+  /** Where in the text of `yaml` the list of servers stands; an empty place, where it could stand; undefined where it cannot be replaced. */
+  serversAt?: [start: number, end: number] | undefined;
   /** SHA-256 of `json`. */
   digest: string;
   /** The contract as an object, with its references. */
