@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
+import { makePage } from '../src/contract-first/contract/docs/page.ts';
 import { finish } from '../src/contract-first/contract/finish.ts';
 import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
 import { toRecords } from '../src/contract-first/contract/records.ts';
@@ -36,6 +37,7 @@ import { type OwnStore, openUrl } from './database.ts';
 export type { Received, Request, RequestOptions } from '../src/contract-first/testing/requests.ts';
 
 const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
+const CLIENTS = new URL('../openapi/clients/', import.meta.url);
 
 export const KEY = 'key-of-the-tests-0123456789';
 
@@ -97,7 +99,8 @@ export const withRecordsOf = (contract: ReadContract, own: AnyDomain = domain) =
 /** The contract as the server reads it, after the build has checked and written it. @throws ContractError */
 export function finished(contract: ReadContract, own: OwnParts = { toErrorBody, domain }): Contract {
   checkOperations(contract, own);
-  return readFinished(JSON.parse(JSON.stringify(finish(contract, own.domain))), contract.yaml);
+  const read = readFinished(JSON.parse(JSON.stringify(finish(contract, own.domain))), contract.yaml);
+  return { ...read, loadPage: () => makePage(read, CLIENTS) };
 }
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
@@ -108,7 +111,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const app = await buildServer({
     ...(contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs()),
     name: 'petstore',
-    clients: new URL('../openapi/clients/', import.meta.url),
+    clients: CLIENTS,
     handlers: contract ? handlersFor(contract) : handlers,
     toErrorBody,
     domain,

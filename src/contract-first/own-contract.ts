@@ -1,21 +1,26 @@
 /** The contract of a service: finished by the build, or, where the service runs from its sources, when it is loaded. */
 import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Contract } from './engine/contract/contract.ts';
-import { type FinishedFile, readFinished } from './engine/contract/finished.ts';
+import { type Finished, type FinishedFile, readFinished } from './engine/contract/finished.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
 import type { Service } from './service.ts';
 import type { AnyDomain } from './store/description.ts';
 import type { RecordCodecs } from './store/record-codec.ts';
 
-/** The file that the build writes, beside the folder of the contract. */
+/** The files that the build writes, beside the folder of the contract. */
 export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);
+export const toPageFile = (contract: URL) => new URL('../docs.html.br', contract);
 
 /** @throws ContractError */
 export async function loadOwnContract(
   service: Pick<Service, 'contract' | 'toErrorBody' | 'domain' | 'handlers'>,
 ): Promise<Contract> {
   const { contract } = service;
-  return readOwn(contract, async () => (await import('./contract/finish-own.ts')).finishOwn(contract, service));
+  const finished = await readOwn(contract, async () =>
+    (await import('./contract/finish-own.ts')).finishOwn(contract, service),
+  );
+  return { ...finished, loadPage: () => loadPage(finished, contract) };
 }
 
 /** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
@@ -31,8 +36,14 @@ export async function loadShapes<Domain extends AnyDomain>(
   return buildShapes(await readOwn(contract, finishUnchecked), domain);
 }
 
-async function readOwn(contract: URL, finish: () => Promise<FinishedFile>): Promise<Contract> {
+async function readOwn(contract: URL, finish: () => Promise<FinishedFile>): Promise<Finished> {
   const finished = toFinishedFile(contract);
   const file: FinishedFile = existsSync(finished) ? JSON.parse(readFileSync(finished, 'utf8')) : await finish();
   return readFinished(file, readFileSync(contract));
+}
+
+async function loadPage(contract: Finished, file: URL): Promise<Buffer> {
+  const made = toPageFile(file);
+  if (existsSync(made)) return readFile(made);
+  return (await import('./contract/docs/page.ts')).makePage(contract, new URL('clients/', file));
 }

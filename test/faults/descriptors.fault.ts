@@ -63,7 +63,7 @@ t.test(
     const server = await startServer(t);
     await server.request('/livez');
     const before = openBy(server).length;
-    const assets = ['swagger-ui-bundle.js', 'swagger-ui.css', 'page.css', 'start.js'];
+    const assets = ['swagger-ui-bundle.js', 'swagger-ui.css', 'reading.css', 'reading.js'];
     const bytes = assets.map((name) => `GET /docs/static/${name} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
     const clients: RawClient[] = Array.from({ length: 240 }, () => connectRaw(server.port, bytes));
     await Promise.all(clients.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));

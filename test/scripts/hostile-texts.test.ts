@@ -10,9 +10,9 @@ import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { buildHandlersMap, buildService, OPTIONAL } from '../../src/contract-first/cli/service-files.ts';
 import { named } from '../../src/contract-first/cli/source-text.ts';
 import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
+import { toPage } from '../../src/contract-first/contract/docs/page.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
-import { toPage, toTryPage } from '../../src/contract-first/engine/docs/page.ts';
 import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
 import { deprecationHeaders } from '../../src/contract-first/engine/replies/deprecation.ts';
 import {
@@ -71,46 +71,57 @@ async function checkCode(contract: ReadContract): Promise<void> {
   demandSame(map.statements.length, imported.length + 1, 'statements of the map');
 }
 
-/** The elements of our pages and of Markdown, with their attributes. */
+/** The elements of our page and of Markdown, with their attributes. */
 const ELEMENTS: Record<string, string> = {
   ...{
     html: 'lang',
     meta: 'charset name content',
     link: 'rel href type sizes',
-    script: 'src type defer',
-    nav: 'id class aria-label',
+    script: 'src type',
+    nav: 'id popover aria-label',
+    select: 'id aria-label hidden',
+    option: 'value',
   },
   ...{
     a: 'href class',
-    section: 'id',
-    div: 'class id tabindex',
-    pre: 'id tabindex',
-    span: 'data-fill',
-    p: 'class',
+    section: 'id class',
+    div: 'class',
+    figure: 'class',
+    details: 'open',
+    pre: 'tabindex',
+    code: 'class',
+    b: 'class',
+    p: 'id class hidden',
     tr: 'id',
+    dt: 'id',
+    dl: 'class',
+    h3: 'id',
   },
   ...{
-    button: 'type data-copy data-send data-fetch',
-    input: 'id type autocomplete spellcheck',
+    button: 'type class popovertarget data-fetch',
+    input: 'type autocomplete spellcheck',
     img: 'src alt',
     ol: 'start',
   },
 };
 const BARE =
-  /^(head|body|title|main|header|small|h[1-6]|p|ul|li|dl|dt|dd|code|details|summary|label|output|s|table|thead|tbody|th|td|em|strong|blockquote|hr|br)$/;
+  /^(head|body|title|main|header|small|h[1-6]|p|ul|li|dl|dt|dd|code|summary|label|output|s|span|table|thead|tbody|th|td|em|strong|blockquote|hr|br|figcaption)$/;
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>/g;
 
 /** Each `<` begins an element of ours, and no address runs anything. */
 function checkPage(page: string): void {
-  const texts = page.replace('<!DOCTYPE html>', '').replace(TAG, (_tag, _end, name, attributes) => {
-    const known = (ELEMENTS[name] ?? '').split(' ');
-    demand(name in ELEMENTS || BARE.test(name), `the page has an element ${name}`);
-    for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-z-]+)(?:="([^"]*)")?/g)) {
-      demand(known.includes(attribute), `${name} has an attribute ${attribute}`);
-      if (/^(href|src)$/.test(attribute)) checkAddress(decoded(value));
-    }
-    return '';
-  });
+  const texts = page
+    .replace('<!DOCTYPE html>', '')
+    .replace(/<!--[\w-]*-->/g, '')
+    .replace(TAG, (_tag, _end, name, attributes) => {
+      const known = (ELEMENTS[name] ?? '').split(' ');
+      demand(name in ELEMENTS || BARE.test(name), `the page has an element ${name}`);
+      for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-z-]+)(?:="([^"]*)")?/g)) {
+        demand(known.includes(attribute), `${name} has an attribute ${attribute}`);
+        if (/^(href|src)$/.test(attribute)) checkAddress(decoded(value));
+      }
+      return '';
+    });
   demand(!/[<>]/.test(texts), `the page has ${/.{0,40}[<>].{0,40}/s.exec(texts)}`);
 }
 
@@ -134,22 +145,27 @@ const URL_TEXT = /^https:\/\/SERVER[\w.~:@!$&'()*+,;=%/#-]*$/;
 
 /** A command has the headers, the body and the URL of its operation, each as one word. */
 function checkCommands(contract: ReadContract, page: string): void {
-  const texts = [...page.matchAll(/<pre id="curl-[\w-]+" tabindex="0">(.*?)<\/pre>/gs)].map(([, text = '']) =>
-    decoded(text.replace(/<\/?span[^>]*>/g, '')),
+  const texts = [...page.matchAll(/<figure class="request">.*?<pre tabindex="0">(.*?)<\/pre>/gs)].map(([, text = '']) =>
+    decoded(text.replace(/<!--[\w-]*-->/g, '')),
   );
   const found = wordsOf([...texts, toCurl('KEY', 'https://SERVER', contract)]);
   const urls = found.slice(0, -1).map((words) => words.pop() as string);
+  // A long body stands on several lines.
+  for (const words of found) if (words.includes('-d')) words.push(JSON.stringify(JSON.parse(words.pop() as string)));
   for (const url of urls) demand(URL_TEXT.test(url), `a command calls ${url}`);
   const [put, list] = [...contract.operations.values()] as [Operation, Operation];
-  const [{ examples }] = Object.values<Json>(
-    Object.values<Json>(JSON.parse(contract.json).paths)[0].put.requestBody.content,
-  );
+  const source = Object.values<Json>(JSON.parse(contract.json).paths)[0].put;
+  const [{ examples }] = Object.values<Json>(source.requestBody.content);
+  const header = source.parameters.find((one: Json) => one.in === 'header');
   const key = `${list.security[0]?.place.name}: `;
   const ofList = ['-i', '-H', `${key}<API_KEY>`];
   const type = `Content-Type: ${put.body?.contents[0]?.type}`;
   const [{ value }] = Object.values<Json>(examples);
+  const sent = `${header.name}: ${Object.values<Json>(header.examples)[0].value}`
+    .replace(/\p{Cc}/gu, ' ')
+    .toWellFormed();
   const ofOld = ['-i'];
-  const ofPut = ['-i', '-X', 'PUT', '-H', `${key}<API_KEY>`, '-H', type, '-d', JSON.stringify(value)];
+  const ofPut = ['-i', '-X', 'PUT', '-H', `${key}<API_KEY>`, '-H', sent, '-H', type, '-d', JSON.stringify(value)];
   demandSame(found, [ofList, ofPut, ofList, ofOld, ['-H', `${key}KEY`], []], 'commands');
 }
 
@@ -197,9 +213,8 @@ const demandSame = (found: unknown, wanted: unknown, name: string) =>
 async function check(contract: ReadContract): Promise<void> {
   await checkTypes(contract);
   await checkCode(contract);
-  const page = toPage(contract, [], './').toString();
+  const page = toPage(contract, []);
   checkPage(page);
-  checkPage(toTryPage(contract, '../').toString());
   checkCommands(contract, page);
   checkHeaders(contract);
   checkServed(contract);

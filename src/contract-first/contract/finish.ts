@@ -16,7 +16,7 @@ import { toRecords } from './records.ts';
 import { writeGraph } from './written-graph.ts';
 
 export function finish(contract: ReadContract, domain: AnyDomain): FinishedFile {
-  const { yaml, json, digest, document, resolved, title, prefix, keyPlaces, operations } = contract;
+  const { yaml, json, serversAt, digest, document, resolved, title, prefix, keyPlaces, operations } = contract;
   const records = toRecords(contract, domain);
   const facts: Facts = {
     ...{ document, resolved, title, prefix, keyPlaces, records },
@@ -25,7 +25,7 @@ export function finish(contract: ReadContract, domain: AnyDomain): FinishedFile 
     operations: [...operations.values()].map(toWritten),
     proven: findProven(operations, records, domain),
   };
-  return { format: FORMAT, sha256: sha256Of(yaml), digest, json, facts: writeGraph(facts) };
+  return { format: FORMAT, sha256: sha256Of(yaml), digest, json, serversAt, facts: writeGraph(facts) };
 }
 
 function toWritten({ parameters, replies, deprecation, ...others }: Operation): WrittenOperation {

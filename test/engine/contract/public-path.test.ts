@@ -1,4 +1,5 @@
 import t from 'tap';
+import { parse, stringify } from 'yaml';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { withPrefix, withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
 import { loadOurs, startService } from '../../service.ts';
@@ -34,12 +35,22 @@ t.test(
     const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
     const [here, ...others] = loaded.document.servers ?? [];
     const expected = { ...JSON.parse(loaded.json), servers: [{ ...here, url: `${PUBLIC}/v1` }, ...others] };
-    for (const url of ['/openapi.json', '/openapi.yaml']) t.strictSame((await app.inject(url)).json(), expected, url);
+    t.strictSame((await app.inject('/openapi.json')).json(), expected);
+    const { body } = await app.inject('/openapi.yaml');
+    t.strictSame(parse(body), expected);
+    const file = loaded.yaml.toString();
+    t.strictSame(
+      body.split('\n').filter((line) => !file.includes(line)),
+      [`   ${JSON.stringify(expected.servers)}`],
+      'all other lines are those of the file, comments too',
+    );
+    const twice = withPublicPath(withPrefix(loaded, '/v2'), PUBLIC);
+    t.strictSame(parse(twice.yaml.toString()), JSON.parse(twice.json));
     t.equal(withPublicPath(loaded, ''), loaded);
   },
 );
 
-t.test('a contract that names no server gets one', async (t) => {
+t.test('a contract that names no server gets one, in its YAML too, and JSON stays JSON', async (t) => {
   const source = (await loadOurs()).contract.document;
   const { servers: _, ...rest } = source;
   const contract = withPublicPath(
@@ -47,6 +58,17 @@ t.test('a contract that names no server gets one', async (t) => {
     PUBLIC,
   );
   t.strictSame(JSON.parse(contract.json).servers, [{ url: PUBLIC }]);
+  t.equal(contract.yaml.toString(), contract.json);
+  for (const text of [
+    stringify(rest),
+    `# Ours\n${stringify(rest)}`.trimEnd(),
+    `${stringify(rest)}servers: &s [{ url: / }]\nx-s: *s\n`,
+  ]) {
+    const file = `${t.testdir({ 'bare.yaml': text })}/bare.yaml`;
+    const { yaml, json } = withPublicPath(await loadContract(file), PUBLIC);
+    t.strictSame(parse(yaml.toString()), JSON.parse(json));
+    t.match(JSON.parse(json).servers[0].url, PUBLIC);
+  }
 });
 
 t.test('below another prefix, the servers that end in the old one end in the new one', async (t) => {

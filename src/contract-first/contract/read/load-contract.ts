@@ -40,7 +40,7 @@ async function toCurrentVersion(source: Record<string, unknown>): Promise<Record
 
 /** The contract and its problems. @throws ContractError if its operations cannot be read */
 export async function readContract(file: URL | string): Promise<{ contract: ReadContract; problems: string[] }> {
-  const { yaml, json } = await readSource(file);
+  const { yaml, json, serversAt } = await readSource(file);
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
   const current = await toCurrentVersion(source);
@@ -63,7 +63,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
-    ...{ yaml, json, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
+    ...{ yaml, json, serversAt, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };

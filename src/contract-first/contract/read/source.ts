@@ -1,7 +1,7 @@
 /** Converts the contract's YAML to JSON. */
 import { readFileSync } from 'node:fs';
 import { stringify } from 'lossless-json';
-import type { YAMLError } from 'yaml';
+import type { Document, YAMLError } from 'yaml';
 import { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 
@@ -9,17 +9,17 @@ export interface Source {
   yaml: Buffer;
   /** With every digit of its numbers. */
   json: string;
+  /** Where in the text of a YAML file the list of its servers stands, or could stand. */
+  serversAt?: [start: number, end: number] | undefined;
 }
 
 /** @throws ContractError if the text is not YAML */
 export async function readSource(file: URL | string): Promise<Source> {
   const yaml = readFileSync(file);
-  return { yaml, json: await toJson(yaml) };
-}
-
-async function toJson(yaml: Buffer): Promise<string> {
   const text = yaml.toString('utf8');
-  return stringify(readJson(text) ?? (await readYaml(text))) as string;
+  const read = readJson(text);
+  const { source, serversAt } = read === undefined ? await readYaml(text) : { source: read };
+  return { yaml, json: stringify(source) as string, serversAt };
 }
 
 /** Tries JSON first: it is YAML, too, but the YAML parser takes many times longer. */
@@ -31,7 +31,7 @@ function readJson(text: string): unknown {
   }
 }
 
-async function readYaml(text: string): Promise<unknown> {
+async function readYaml(text: string) {
   const { parseDocument } = await import('yaml');
   // Merge keys are from YAML 1.1, but widely used.
   const document = parseDocument(text, { intAsBigInt: true, merge: true });
@@ -39,10 +39,19 @@ async function readYaml(text: string): Promise<unknown> {
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new ContractError([toLine(fault)]);
   try {
-    return document.toJS();
+    return { source: document.toJS() as unknown, serversAt: findServers(document, text) };
   } catch (error) {
     throw new ContractError([(error as Error).message]);
   }
+}
+
+/** Undefined for a list with anchors, which may be used elsewhere, and for a file in flow style. */
+function findServers({ contents }: Document, text: string): Source['serversAt'] {
+  const { range, flow, items = [] } = Object(contents);
+  if (!range || flow) return undefined;
+  const value = items.find(({ key }: { key: unknown }) => String(key) === 'servers')?.value;
+  const [start, end] = value?.range ?? [range[1], range[1]];
+  return value?.anchor || /[&*]/.test(text.slice(start, end)) ? undefined : [start, end];
 }
 
 /** The parser's message without the lines of the file that follow it. */

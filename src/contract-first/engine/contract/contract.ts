@@ -113,6 +113,8 @@ export interface AnyContract {
   yaml: Buffer;
   /** The contract as JSON, with every digit. */
   json: string;
+  /** Where in the text of `yaml` the list of servers stands; an empty place, where it could stand; undefined where it cannot be replaced. */
+  serversAt?: [start: number, end: number] | undefined;
   /** SHA-256 of `json`. */
   digest: string;
   /** The contract as an object, with its references. */
@@ -137,6 +139,8 @@ export interface ReadContract extends AnyContract {
   isComplete: boolean;
 }
 
+export type LoadPage = () => Promise<Buffer>;
+
 /** A finished contract, which the build has checked. */
 export interface Contract extends AnyContract {
   /** The document for fastify-openapi-glue. */
@@ -145,6 +149,8 @@ export interface Contract extends AnyContract {
   tokenSchemes: string[];
   /** The schemas that every stored record must fit, by their names. */
   records: Readonly<Record<string, Schema>>;
+  /** The reference page, compressed by brotli: the build has made it, or it is made now, where the service runs from its sources. */
+  loadPage: LoadPage;
   /** By collection: schemas of replies that every record of it, or every list of them, fits, so that stored text is sent unchecked. */
   proven: Readonly<Record<string, Schema[]>>;
 }

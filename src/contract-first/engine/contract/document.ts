@@ -16,6 +16,7 @@ export interface Document extends Node {
   openapi: string;
   info: { title: string; version: string; description?: string };
   servers?: ServerNode[];
+  tags?: { name: string; description?: string }[];
   paths: Named<PathItem>;
   webhooks?: Named<PathItem>;
   components?: {
@@ -43,6 +44,7 @@ export type SecurityNode = Named<string[]>;
 
 export interface SchemeNode extends Node {
   type: string;
+  description?: string;
   scheme?: string;
   bearerFormat?: string;
   in?: 'query' | 'header' | 'cookie';
@@ -95,10 +97,20 @@ export interface MediaNode extends ValueNode {
   encoding?: Named<EncodingNode>;
 }
 
-export type ExampleNode = Node & { value?: unknown };
+export type ExampleNode = Node & { summary?: string; value?: unknown };
 export type EncodingNode = Node & { contentType?: string; style?: string; explode?: boolean };
-export type BodyNode = Node & { required?: boolean; content: Named<MediaNode>; 'x-max-bytes'?: number };
-export type HeaderNode = Node & { required?: boolean; schema?: Schema; content?: Named<MediaNode> };
+export type BodyNode = Node & {
+  required?: boolean;
+  description?: string;
+  content: Named<MediaNode>;
+  'x-max-bytes'?: number;
+};
+export type HeaderNode = Node & {
+  required?: boolean;
+  description?: string;
+  schema?: Schema;
+  content?: Named<MediaNode>;
+};
 export type LinkNode = Node & { operationId?: string; operationRef?: string; parameters?: Named<unknown> };
 
 export interface ResponseNode extends Node {

@@ -16,6 +16,7 @@ export interface FinishedFile {
   digest: string;
   /** The contract as JSON, with every digit. */
   json: string;
+  serversAt?: Finished['serversAt'];
   /** The facts, as a graph. */
   facts: string;
 }
@@ -31,8 +32,11 @@ export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replie
   deprecation?: { at?: string; sunset?: string; successor?: string } | undefined;
 }
 
+/** All of a contract but its page, which has a file of its own. */
+export type Finished = Omit<Contract, 'loadPage'>;
+
 /** The facts as they are written. */
-export interface Facts extends Omit<Contract, 'yaml' | 'json' | 'digest' | 'publicPath' | 'operations'> {
+export interface Facts extends Omit<Finished, 'yaml' | 'json' | 'serversAt' | 'digest' | 'publicPath' | 'operations'> {
   operations: WrittenOperation[];
 }
 
@@ -41,11 +45,11 @@ export const sha256Of = (text: string | Buffer): string => createHash('sha256').
 const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
 
 /** @throws ContractError if the file was made of another contract, or by another version */
-export function readFinished({ format, sha256, digest, json, facts }: FinishedFile, yaml: Buffer): Contract {
+export function readFinished({ format, sha256, digest, json, serversAt, facts }: FinishedFile, yaml: Buffer): Finished {
   if (format !== FORMAT || sha256 !== sha256Of(yaml)) throw new ContractError([STALE]);
   const { operations, ...others } = readGraph(facts) as Facts;
   const read = operations.map((operation): [string, Operation] => [operation.id, toOperation(operation)]);
-  return { yaml, json, digest, publicPath: '', ...others, operations: new Map(read) };
+  return { yaml, json, serversAt, digest, publicPath: '', ...others, operations: new Map(read) };
 }
 
 function toOperation({ parameters, replies, deprecation, ...others }: WrittenOperation): Operation {

@@ -6,7 +6,7 @@ import { parseWithBigints } from './numbers.ts';
 
 /**
  * Puts `publicPath`, such as `/shop`, which a proxy strips, before the paths of its servers, and of everything that the server refers
- * to. The served YAML is then JSON text, no longer the file.
+ * to.
  */
 export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicPath: string): Kind {
   if (publicPath === '') return contract;
@@ -28,5 +28,16 @@ function withServers<Kind extends AnyContract>(contract: Kind, toUrl: (url: stri
   const source = parseWithBigints(contract.json) as Document;
   const servers = (source.servers ?? [{ url: '' }]).map((server) => ({ ...server, url: toUrl(server.url) }));
   const json = stringify({ ...source, servers }) as string;
-  return { ...contract, json, yaml: Buffer.from(json), document: { ...contract.document, servers } };
+  const { text, serversAt } = toYaml(contract, stringify(servers) as string, json);
+  return { ...contract, json, yaml: Buffer.from(text), serversAt, document: { ...contract.document, servers } };
+}
+
+/** The file with these servers: as one line of JSON, which is YAML, too. The rest stays as it is, with its comments. */
+function toYaml({ yaml, serversAt }: AnyContract, servers: string, json: string) {
+  if (!serversAt) return { text: json, serversAt };
+  const file = yaml.toString('utf8');
+  const [start, end] = serversAt;
+  const before = file.slice(0, start) + (start === end ? '\nservers:' : '');
+  const at: [number, number] = [before.length + 1, before.length + 1 + servers.length];
+  return { text: `${before} ${servers}\n${file.slice(end)}`, serversAt: at };
 }

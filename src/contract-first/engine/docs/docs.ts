@@ -1,10 +1,13 @@
 /** Serves the contract: as it is written in YAML, as JSON without loss, as a page to read, and with Swagger UI to try. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import type { AnyContract } from '../contract/contract.ts';
-import { loadClients } from './clients.ts';
-import { addDocument, addPage } from './documents.ts';
+import type { Contract } from '../contract/contract.ts';
+import { addDocument, addPage, type Loaded } from './documents.ts';
+import { fill, toBlanks } from './filled.ts';
+import { html } from './html.ts';
 
 /**
  * The headers that OWASP recommends for HTML, beside those of every reply. The page loads nothing from other sites, and has no inline
@@ -32,49 +35,56 @@ const PAGE_HEADERS = {
 const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui'));
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** Our files for the browser: styles, and plugins of Swagger UI. */
+/** Our files for the browser. `try.html` is the page of Swagger UI, the others are its scripts and styles, and those of the page to read. */
 const ADDITIONS = new URL('page/', import.meta.url);
+const TRY_PAGE = 'try.html';
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
+  '.html': 'text/html; charset=utf-8',
+  '.yaml': 'application/yaml',
+  '.json': 'application/json; charset=utf-8',
 };
 
-/** Loaded on the first request: loading and making the pages would take a tenth of the start. */
-const loadPages = () => import('./page.ts');
+/** The headers of a file of the page. */
+const headersOf = (name: string) => ({
+  'content-type': TYPES[extname(name)] ?? 'text/plain; charset=utf-8',
+  ...PAGE_HEADERS,
+});
 
-/** Below `prefix`, such as `/internal`. */
-export function addDocs(app: FastifyInstance, contract: AnyContract, prefix: string, folder?: URL): void {
-  addDocument(app, `${prefix}/openapi.yaml`, contract.yaml, { 'content-type': 'application/yaml' });
-  addDocument(app, `${prefix}/openapi.json`, Buffer.from(contract.json), {
-    'content-type': 'application/json; charset=utf-8',
-  });
-  const clients = loadClients(folder);
-  // Relative, so that the page works below any path that a proxy strips.
-  for (const [url, root] of Object.entries({ '/docs': './', '/docs/': '../' })) {
-    addPage(app, prefix + url, async () => (await loadPages()).toPage(contract, clients, root), {
-      'content-type': 'text/html; charset=utf-8',
-      ...PAGE_HEADERS,
-    });
-  }
-  addPage(app, `${prefix}/docs/try`, async () => (await loadPages()).toTryPage(contract, '../'), {
-    'content-type': 'text/html; charset=utf-8',
-    ...PAGE_HEADERS,
-  });
-  for (const { path, text } of clients) {
-    addDocument(app, `${prefix}/docs/clients/${path}`, text, {
-      'content-type': 'text/plain; charset=utf-8',
-      ...PAGE_HEADERS,
-    });
-  }
-  addFiles(app, prefix, SWAGGER_UI, SWAGGER_UI_FILES);
-  addFiles(app, prefix, ADDITIONS, readdirSync(ADDITIONS));
+/** Below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that a proxy strips. */
+export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, folder?: URL): void {
+  for (const [name, body] of Object.entries({
+    'openapi.yaml': contract.yaml,
+    'openapi.json': Buffer.from(contract.json),
+  }))
+    addDocument(app, `${prefix}/${name}`, body, { 'content-type': TYPES[extname(name)] as string });
+  const { loadPage, title } = contract;
+  const page = async (root: string) => loadFilled(await loadPage(), contract, root);
+  addPage(app, `${prefix}/docs`, () => page('./'), headersOf('docs.html'));
+  addPage(app, `${prefix}/docs/`, () => page('../'), headersOf('docs.html'));
+  const tryPage = readFileSync(new URL(TRY_PAGE, ADDITIONS), 'utf8').replaceAll('TITLE', () => html`${title}`.text);
+  addDocument(app, `${prefix}/docs/try`, Buffer.from(tryPage), headersOf(TRY_PAGE));
+  for (const path of listClients(folder)) addFile(app, `${prefix}/docs/clients/${path}`, new URL(path, folder));
+  for (const name of SWAGGER_UI_FILES) addFile(app, `${prefix}/docs/static/${name}`, new URL(name, SWAGGER_UI));
+  for (const name of readdirSync(ADDITIONS).filter((one) => one !== TRY_PAGE))
+    addFile(app, `${prefix}/docs/static/${name}`, new URL(name, ADDITIONS));
 }
 
-function addFiles(app: FastifyInstance, prefix: string, folder: URL, names: string[]): void {
-  for (const name of names) {
-    const headers = { 'content-type': TYPES[extname(name)] as string, ...PAGE_HEADERS };
-    addDocument(app, `${prefix}/docs/static/${name}`, readFileSync(new URL(name, folder)), headers);
-  }
+const addFile = (app: FastifyInstance, url: string, file: URL) =>
+  addDocument(app, url, readFileSync(file), headersOf(url));
+
+/** The page as it was made, if nothing in it is another at this start: then it is compressed already. */
+async function loadFilled(made: Buffer, contract: Contract, root: string): Promise<Loaded> {
+  const text = (await promisify(brotliDecompress)(made)).toString();
+  const filled = fill(text, toBlanks(contract)).replaceAll('="./', `="${root}`);
+  return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
+}
+
+/** The clients to copy, in a folder for each language: `python/client.py`. None if there is no such folder: a contract need not have any. */
+export function listClients(folder: URL | undefined): string[] {
+  const names = folder && existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+  return names.filter((name) => /^\w+\/\S+\.\w+$/.test(name)).sort();
 }

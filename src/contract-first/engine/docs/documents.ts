@@ -1,4 +1,4 @@
-/** Serves files that do not change while the server runs, from memory, compressed once, on the first request. */
+/** Serves files that do not change while the server runs, from memory, compressed once. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -6,27 +6,36 @@ import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toVary } from '../replies/vary.ts';
 
-/** The best coding first. Brotli's quality 11 would take seconds, and save 5 %. */
-const CODINGS: Record<string, (body: Buffer) => Promise<Buffer>> = {
-  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-  gzip: (body) => promisify(gzip)(body),
-};
+type Compress = (body: Buffer) => Promise<Buffer>;
+
+/** Quality 11 would take seconds, and save 5 %. */
+export const toBrotli: Compress = (body) =>
+  promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+
+/** The best coding first. */
+const CODINGS: Record<string, Compress> = { br: toBrotli, gzip: (body) => promisify(gzip)(body) };
 
 /** Smaller files are not compressed: they fit into one packet. */
 const SMALLEST = 1400;
 
 type Headers = { 'content-type': string; [name: string]: string };
 
-export function addDocument(app: FastifyInstance, url: string, body: Buffer, headers: Headers): void {
-  app.get(url, buildSend(body, headers));
+/** A text, compressed by brotli already if it came so. */
+export interface Loaded {
+  body: Buffer;
+  brotli?: Buffer | undefined;
 }
 
-/** Adds a page that is made on the first request. */
-export function addPage(app: FastifyInstance, url: string, make: () => Promise<Buffer>, headers: Headers): void {
-  let made: Promise<ReturnType<typeof buildSend>> | undefined;
+export function addDocument(app: FastifyInstance, url: string, body: Buffer, headers: Headers): void {
+  app.get(url, buildSend({ body }, headers));
+}
+
+/** Adds a page that is loaded on the first request. */
+export function addPage(app: FastifyInstance, url: string, load: () => Promise<Loaded>, headers: Headers): void {
+  let loaded: Promise<ReturnType<typeof buildSend>> | undefined;
   app.get(url, async (request, reply) => {
-    made ??= make().then((body) => buildSend(body, headers));
-    const send = await made;
+    loaded ??= load().then((page) => buildSend(page, headers));
+    const send = await loaded;
     return reply.sent ? reply : send(request, reply);
   });
 }
@@ -35,15 +44,15 @@ export function addPage(app: FastifyInstance, url: string, make: () => Promise<B
  * Sends the body with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has the file already gets 304. The reply may
  * be sent meanwhile, if the request's body breaks off.
  */
-function buildSend(body: Buffer, headers: Headers) {
+function buildSend({ body, brotli }: Loaded, headers: Headers) {
   const digest = createHash('sha256').update(body).digest('base64url');
   const isText = body.length > SMALLEST && !headers['content-type'].startsWith('image/');
   const codings = isText ? Object.keys(CODINGS) : [];
-  const compressed = new Map<string, Promise<Buffer>>();
+  const compressed = new Map<string, Promise<Buffer>>(brotli && [['br', Promise.resolve(brotli)]]);
 
   /** Node compresses in another thread. */
   function compress(coding: string): Promise<Buffer> {
-    const known = compressed.get(coding) ?? (CODINGS[coding] as (body: Buffer) => Promise<Buffer>)(body);
+    const known = compressed.get(coding) ?? (CODINGS[coding] as Compress)(body);
     compressed.set(coding, known);
     return known;
   }

@@ -23,5 +23,9 @@ function toSafe(value: Value): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** Text between tags alone, such as JSON, where quotes may stand as they are. */
+export const toContent = (text: string): Html =>
+  new Html(text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'));
+
 /** Any value of a contract: an object may have a `toString` of its own. */
 export const toText = (value: unknown): string => (isNode(value) ? (stringify(value) as string) : String(value));

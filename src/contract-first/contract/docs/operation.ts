@@ -1,0 +1,185 @@
+/** The section of an operation: words, its request and a sample of each reply, then its parameters, body and replies. */
+import { stringify } from 'lossless-json';
+import type { Operation } from '../../engine/contract/contract.ts';
+import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
+import { isJson, toMediaType } from '../../engine/contract/media-types.ts';
+import { toDay } from '../../engine/docs/filled.ts';
+import { type Html, html, toContent, toText } from '../../engine/docs/html.ts';
+import type { Schema } from '../../engine/schema/json.ts';
+import type { Ids } from './ids.ts';
+import type { Prose, Targets } from './prose.ts';
+import type { Samples } from './sample.ts';
+import { join, type Words } from './schema.ts';
+import type { Source } from './source.ts';
+
+interface NamedHeader {
+  name: string;
+  nodes: HeaderNode[];
+}
+
+/** All that the sections of a page have in common. */
+export interface Page extends Source, Prose, Samples {
+  words: Words;
+  ids: Ids;
+  targets: Targets;
+  blank: (name: string) => Html;
+  toCurl: (operation: Operation) => Html;
+  /** The headers of replies that were named, by their ids. */
+  headers: Map<string, NamedHeader>;
+}
+
+/** A sample of a request, for which the page's script adds languages, or of a reply. */
+export function toFigure(text: Html | string, caption: Html | string | undefined, isRequest = false): Html {
+  return html`<figure${isRequest && html` class="request"`}><figcaption><span>${caption}</span><button type="button" class="copy">Copy</button></figcaption>
+<pre tabindex="0">${typeof text === 'string' ? toContent(text) : text}</pre></figure>
+`;
+}
+
+export function toSection(page: Page, operation: Operation): Html {
+  const { id, method, path } = operation;
+  const { source } = page.nodesOf(operation);
+  const replies = repliesOf(page, source);
+  return html`<section id="${id}" class="row">
+<div class="words">
+<h3>${source.summary ?? id}</h3>
+<p><b class="${method.toLowerCase()}">${method}</b> <code>${page.blank('prefix')}${path}</code></p>
+${toNotice(page, operation)}
+${page.toProse(source.description)}
+<p>${toKeys(operation)}</p>
+</div>
+<div class="samples">
+${toFigure(page.toCurl(operation), toTryLink(operation, source), true)}
+${toReplySamples(page, replies)}
+</div>
+<div class="fields">
+${toParameters(page, operation)}
+${toBody(page, operation, source)}
+<h4>Replies</h4>
+<dl class="replies">${replies.map((reply, _, [first]) => toReply(page, id, reply, (first as NamedReply)[1]))}</dl>
+</div>
+</section>
+`;
+}
+
+const PLACES = [
+  ['path', 'In the path'],
+  ['query', 'In the query'],
+  ['header', 'Headers'],
+  ['cookie', 'Cookies'],
+] as const;
+
+const toTryLink = ({ id }: Operation, { tags }: OperationNode): Html =>
+  html`<a href="./docs/try#/${encodeURIComponent((tags?.[0] ?? 'default').toWellFormed())}/${id}">Try it</a>`;
+
+function toNotice({ blank, targets }: Page, { id, deprecation }: Operation): Html | undefined {
+  if (!deprecation) return undefined;
+  const { at, sunset, successor } = deprecation;
+  return html`<p class="deprecated">Deprecated${at && ` since ${toDay(at)}`}${
+    sunset && html`, to be removed on ${blank(`sunset-${id}`)}`
+  }${successor && html`, use <a href="#${targets.get(successor)}">${successor}</a>`}.</p>`;
+}
+
+/** Authentication is explained once, above: only the scopes are those of the operation. */
+function toKeys({ security, isKeyOptional }: Operation): Html {
+  if (security.length === 0) return html`Takes no key.`;
+  const kinds = security.map((requirement) => {
+    const keys = [requirement, ...requirement.alsoNeeded];
+    const places = keys.map(
+      ({ place }) => html`<a href="#page-authentication">a key</a> as <code>${place.name}</code>`,
+    );
+    const scopes = keys.flatMap((key) => key.scopes).map((scope) => html`<code>${scope}</code>`);
+    const key =
+      security.length + keys.length > 2 ? join(places, ' and ') : html`<a href="#page-authentication">a key</a>`;
+    return html`${key}${scopes.length > 0 && html` with ${join(scopes, ', ')}`}`;
+  });
+  return html`Takes ${join(kinds, ', or ')}${isKeyOptional && ', or none'}.`;
+}
+
+function toParameters(page: Page, operation: Operation): Html[] {
+  const { parameters } = page.nodesOf(operation);
+  return PLACES.map(([place, title]) => {
+    const terms = parameters
+      .filter((one) => one.in === place)
+      .map((one) => {
+        const [media] = Object.values(one.content ?? {});
+        return page.words.toTerm(one.name, one.schema ?? media?.schema, operation.id, one);
+      });
+    return html`${terms.length > 0 && html`<h4>${title}</h4><dl>${terms}</dl>`}`;
+  });
+}
+
+/** The fields of the first media type; others have the same, as a rule. */
+function toBody(page: Page, { id, body }: Operation, { requestBody }: OperationNode): Html | undefined {
+  const { description, content = {} } = page.follow(requestBody) ?? {};
+  const [media] = Object.values(content);
+  if (!body || !media) return undefined;
+  const types = Object.keys(content).map((type) => html`<code>${toMediaType(type)}</code>`);
+  return html`<h4>Body ${join(types, ', ')}</h4>${page.toProse(description)}${page.words.toFields(media.schema, id)}`;
+}
+
+/** The error codes of a reply's examples. */
+function codesOf({ follow, targets }: Page, { content = {} }: ResponseNode): string[] {
+  const examples = Object.values(Object.values(content)[0]?.examples ?? {}).map((one) => Object(follow(one).value));
+  return examples.map(({ code }) => toText(code)).filter((code) => targets.has(code));
+}
+
+export type NamedReply = readonly [status: string, reply: ResponseNode];
+
+export const repliesOf = ({ follow }: Page, { responses = {} }: OperationNode): NamedReply[] =>
+  Object.entries(responses).map(([status, reply]) => [status, follow(reply)]);
+
+/** Samples of each reply with a body, of which those of the first are open. */
+export function toReplySamples(page: Page, replies: NamedReply[]): Html[] {
+  const shown = replies.filter(([, { content = {} }]) => Object.keys(content).length > 0);
+  return shown.map(([status, reply], index) => {
+    const words = codesOf(page, reply).join(', ') || toFirstSentence(reply.description);
+    return html`<details${index === 0 && html` open`}><summary><code>${status}</code> ${page.toInline(words)}</summary>
+${toBodies(page, reply)}</details>
+`;
+  });
+}
+
+const toFirstSentence = (text: string): string => (text.trim().split(/(?<=\.)\s|\n/)[0] as string).replace(/\.$/, '');
+
+/** Further media types are shown where they have examples. */
+function toBodies(page: Page, { content = {} }: ResponseNode): Html[] {
+  const isWritten = ({ example, examples }: MediaNode) => example !== undefined || examples !== undefined;
+  const entries = Object.entries(content);
+  return entries.flatMap(([type, media], index) => {
+    if (index > 0 && !isWritten(media)) return [];
+    const samples = isJson(toMediaType(type)) || isWritten(media) ? page.ofMedia(media, 'writeOnly') : [];
+    const kind = entries.length > 1 ? type : undefined;
+    if (samples.length === 0) return [toFigure(`A body of type ${type}`, kind)];
+    return samples.map(({ summary, value }) => toFigure(toSampleText(value, type), summary ?? kind));
+  });
+}
+
+export const toSampleText = (value: unknown, type = 'application/json'): string =>
+  isJson(toMediaType(type)) || typeof value !== 'string' ? (stringify(value, null, 2) as string) : value;
+
+/** Headers that the first reply has, too, are not repeated. */
+function toReply(page: Page, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
+  const id = page.ids.add(`${path}.${status}`);
+  const { description, headers = {}, content = {} } = reply;
+  const schemas = new Set(
+    Object.values(content).flatMap(({ schema }): Schema[] => (schema === undefined ? [] : [schema])),
+  );
+  const types = [...schemas].map((schema) => page.words.toType(schema));
+  const codes = codesOf(page, reply).map((code) => html`<a href="#${page.targets.get(code)}"><code>${code}</code></a>`);
+  const names = Object.keys(headers).filter((name) => reply === first || !Object.hasOwn(first.headers ?? {}, name));
+  const links = names.map((name) => html`<a href="#${addHeader(page, name, headers[name] as HeaderNode)}">${name}</a>`);
+  return html`<dt id="${id}"><a href="#${id}"><code>${status}</code></a></dt>
+<dd>${page.toProse(description)}<p>${codes.length > 0 ? join(codes, ', ') : join(types, ' or ')}</p>
+${links.length > 0 && html`<p>Headers: ${join(links, ', ')}</p>`}</dd>
+`;
+}
+
+/** Remembers a header, to explain it once; returns its id. */
+function addHeader({ headers, ids, follow }: Page, name: string, node: HeaderNode): string {
+  const known = [...headers].find(([, header]) => header.name.toLowerCase() === name.toLowerCase());
+  const [id, { nodes }] = known ?? ([ids.add(`header-${name}`), { name, nodes: [] }] as [string, NamedHeader]);
+  const target = follow(node);
+  if (!nodes.some(({ description }) => description === target.description)) nodes.push(target);
+  if (!known) headers.set(id, { name, nodes });
+  return id;
+}

@@ -1,0 +1,114 @@
+/** An operation's request as a curl command, to copy. The page's script writes it for other servers, keys and languages. */
+import { stringify } from 'lossless-json';
+import type { Content, KeyPlace, Operation, Parameter } from '../../engine/contract/contract.ts';
+import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
+import { toMediaType } from '../../engine/contract/media-types.ts';
+import { encodePath, toName } from '../../engine/contract/path-names.ts';
+import { type Html, html, toContent, toText } from '../../engine/docs/html.ts';
+import { isMap, isNode } from '../../engine/schema/json.ts';
+import { toShellWord } from '../../json/literals.ts';
+import type { Samples } from './sample.ts';
+import type { Source } from './source.ts';
+
+/** In place of the reader's key, and of a new `Idempotency-Key`: plain text in the command. */
+const KEY = '<API_KEY>';
+const ONCE = '<UUID>';
+
+const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
+
+/** The texts of a parameter, by how its value is written. */
+function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: unknown): string[] {
+  const own = encode(name);
+  if (writing === 'json' && isNode(value)) return [`${own}=${encode(stringify(value))}`];
+  if (Array.isArray(value)) {
+    if (writing === 'repeated') return value.map((item) => `${own}=${encode(item)}`);
+    const separator = { spaced: '%20', piped: '%7C' }[writing as string] ?? ',';
+    return [`${own}=${value.map(encode).join(separator)}`];
+  }
+  if (!isMap(value)) return [`${own}=${encode(value)}`];
+  return Object.entries(value).map(([field, one]) =>
+    writing === 'deep' ? `${own}[${encode(field)}]=${encode(one)}` : `${encode(field)}=${encode(one)}`,
+  );
+}
+
+const toHeaderText = (value: unknown): string => (Array.isArray(value) ? value.map(toText).join(',') : toText(value));
+
+export function buildToCurl(source: Source, samples: Samples, base: () => Html): (operation: Operation) => Html {
+  return (operation) => {
+    const { method, path, body, security } = operation;
+    const nodes = source.nodesOf(operation);
+    const given = operation.parameters.flatMap((parameter) => {
+      const isSame = (one: ParameterNode) => toName(one.name) === toName(parameter.name) && one.in === parameter.in;
+      const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
+      const media = content ? (Object.values(content)[0] as MediaNode) : own;
+      const isWritten = media.example !== undefined || Object.keys(media.examples ?? {}).length > 0;
+      if (!parameter.required && !isWritten) return [];
+      const [sample] = samples.ofMedia(media, 'readOnly');
+      return [{ ...parameter, value: sample?.value ?? `<${parameter.name}>` }];
+    });
+    const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ place }) => place) : [];
+    const query = [
+      ...given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value)),
+      ...keys.filter((place) => place.in === 'query').map(({ name }) => `${encode(name)}=${KEY}`),
+    ];
+    const filled = encodePath(path).replace(/\{(\w+)\}/g, (_, name) => {
+      const one = given.find((parameter) => parameter.in === 'path' && parameter.name === name);
+      return [one?.value].flat().map(encode).join(',');
+    });
+    const once = operation.parameters.find(isKey);
+    const content = body?.contents[0];
+    const media = content && findMedia(source.follow(nodes.source.requestBody)?.content, content.type);
+    const lines = [
+      ...keys.map(toKeyOption),
+      once && `-H ${toShellWord(`${once.name}: ${ONCE}`)}`,
+      ...given
+        .filter((one) => one.in === 'header' && one.name !== once?.name)
+        .map(({ name, value }) => `-H ${toShellWord(`${name}: ${toHeaderText(value)}`.replace(/\p{Cc}/gu, ' '))}`),
+      ...(media ? toBodyOptions(content as Content, media, source, samples) : []),
+    ].filter(Boolean);
+    const start = [`curl ${toMethodOption(method, media !== undefined)}`, ...lines, ''].join(' \\\n  ');
+    const end = toShellWord(`${filled}${query.length > 0 ? '?' : ''}${query.join('&')}`);
+    return html`${toContent(start)}'${base()}${toContent(end.slice(1))}`;
+  };
+}
+
+const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
+  Object.entries(content).find(([name]) => toMediaType(name) === type)?.[1];
+
+/** curl sends a POST with a body by itself, and waits for a body after `-X HEAD`. */
+function toMethodOption(method: string, hasBody: boolean): string {
+  if (method === 'HEAD') return '--head';
+  return method === (hasBody ? 'POST' : 'GET') ? '-i' : `-i -X ${method}`;
+}
+
+function toKeyOption({ in: place, name }: KeyPlace): string | undefined {
+  if (place === 'basic') return `-u ${toShellWord(`${KEY}:`)}`;
+  const header = {
+    bearer: `Authorization: Bearer ${KEY}`,
+    header: `${name}: ${KEY}`,
+    cookie: `Cookie: ${name}=${KEY}`,
+  };
+  return place === 'query' ? undefined : `-H ${toShellWord(header[place])}`;
+}
+
+/** A body of more characters stands on several lines. */
+const ONE_LINE = 80;
+
+function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat }: Source, samples: Samples): string[] {
+  const header = `-H ${toShellWord(`Content-Type: ${type}`)}`;
+  const value = samples.ofMedia(media, 'readOnly')[0]?.value;
+  if (kind === 'json') {
+    const short = stringify(value ?? {}) as string;
+    return [header, `-d ${toShellWord(short.length > ONE_LINE ? (stringify(value, null, 2) as string) : short)}`];
+  }
+  if (kind === 'bytes' || !isMap(value)) return [header, "--data-binary '@file'"];
+  const fields = Object.entries(value).flatMap(([name, one]) => [one].flat().map((item) => [name, item] as const));
+  const isFile = (name: string) => flat(flat(media.schema).properties?.[name]).format === 'binary';
+  const [option, fileOption] =
+    type === 'multipart/form-data' ? ['--form-string', '-F'] : ['--data-urlencode', '--data-urlencode'];
+  return fields.map(([name, one]) =>
+    isFile(name)
+      ? `${fileOption} ${toShellWord(`${name}=@file`)}`
+      : `${option} ${toShellWord(`${name}=${toText(one)}`.replaceAll('\0', ''))}`,
+  );
+}

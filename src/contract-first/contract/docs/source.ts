@@ -1,0 +1,69 @@
+/** The contract as a page shows it: as OpenAPI 3.1, with exact numbers, each reference followed where it is met. */
+
+import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
+import type { Document, Method, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
+import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import { withNames } from '../../engine/contract/path-names.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+import { fromStep } from '../../json/pointer.ts';
+import { toCurrent } from '../read/older-version.ts';
+
+export interface Source {
+  document: Document;
+  /** The target of a reference, with the description that stands beside the reference; any other node itself. */
+  follow<Kind>(node: Kind): Kind;
+  /** A schema with its reference followed and its `allOf` merged; the same object for the same schema. */
+  flat(schema: Schema | undefined): Keywords;
+  nodesOf(operation: Operation): { source: OperationNode; parameters: ParameterNode[] };
+}
+
+export function toSource({ json }: Pick<AnyContract, 'json'>): Source {
+  const read = parseWithBigints(json) as Document;
+  const document = read.openapi.startsWith('3.0.') ? toCurrent(read) : read;
+  const items = new Map(Object.entries(document.paths ?? {}).map(([path, item]) => [withNames(path), item]));
+  const flats = new WeakMap<Keywords, Keywords>();
+
+  function follow<Kind>(node: Kind, seen?: Set<unknown>): Kind;
+  function follow(node: unknown, seen = new Set()): unknown {
+    if (!isNode(node) || typeof node.$ref !== 'string' || seen.has(node)) return node;
+    const target = follow(lookUp(document, node.$ref), seen.add(node));
+    return isNode(target) && node.description ? { ...target, description: node.description } : target;
+  }
+
+  function flatten(schema: Schema | undefined, open: ReadonlySet<Keywords>): Keywords {
+    const node = keywordsOf(schema);
+    const known = flats.get(node);
+    if (known || open.has(node)) return known ?? {};
+    const { $ref, allOf = [], ...own } = node;
+    const targets = typeof $ref === 'string' ? [lookUp(document, $ref) as Schema, ...allOf] : allOf;
+    const within = new Set([...open, node]);
+    const made = mergeAllOf({ ...own, allOf: targets.map((target) => flatten(target, within)) });
+    flats.set(node, made);
+    return made;
+  }
+
+  return {
+    document,
+    follow: (node) => follow(node),
+    flat: (schema) => flatten(schema, new Set()),
+    nodesOf({ path, method }) {
+      const item = follow(items.get(path)) as PathItem;
+      const source = item[method.toLowerCase() as Method] as OperationNode;
+      const own = (source.parameters ?? []).map((one) => follow(one));
+      const isOwn = ({ name, in: place }: ParameterNode) => own.some((one) => one.name === name && one.in === place);
+      const shared = (item.parameters ?? []).map((one) => follow(one)).filter((one) => !isOwn(one));
+      return { source, parameters: [...shared, ...own] };
+    },
+  };
+}
+
+/** The name of the component that a schema refers to, by itself or as the only part of its `allOf`. */
+export function nameOf(schema: Schema | undefined): string | undefined {
+  const { $ref, allOf = [] } = keywordsOf(schema);
+  if (typeof $ref === 'string') return /^#\/components\/schemas\/([^/]+)$/.exec(fromPointer($ref))?.[1];
+  return allOf.length === 1 && !keywordsOf(schema).properties ? nameOf(allOf[0]) : undefined;
+}
+
+const fromPointer = ($ref: string): string => fromStep(decodeURIComponent($ref.replace(/%(?![0-9A-F]{2})/gi, '%25')));

@@ -1,0 +1,38 @@
+/** Values in the page that only a start knows. Each stands behind a comment with its name: `<!--prefix-->/v1<!---->`. */
+import type { AnyContract } from '../contract/contract.ts';
+import { html } from './html.ts';
+
+export interface ListedServer {
+  url: string;
+  description: string | undefined;
+}
+
+/** This server first, then the contract's others, with the defaults of their variables. */
+export function toServers({ document, publicPath, prefix }: AnyContract): ListedServer[] {
+  const listed = (document.servers ?? []).map(({ url, description, variables = {} }) => ({
+    url: url.replace(/\{([^{}]*)\}/g, (_, name) => String(Object(variables)[name]?.default ?? '')),
+    description,
+  }));
+  const own = { url: publicPath + prefix, description: 'The server that sent you this page.' };
+  const here = listed.find(({ url }) => !/^([a-z][a-z0-9+.-]*:)?\/\//i.test(url)) ?? own;
+  return [{ ...here, url: here.url || '/' }, ...listed.filter((one) => one !== here)];
+}
+
+/** `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; `server-0`; `sunset-getItem`. */
+export function toBlanks(contract: AnyContract): ReadonlyMap<string, string> {
+  const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
+  const [[, here]] = servers as [[string, string]];
+  // A part of a word of a shell, which a slash follows.
+  const base = encodeURI(here.toWellFormed()).replace(/\/+$/, '').replaceAll("'", '%27');
+  const sunsets = [...contract.operations.values()].flatMap(({ id, deprecation }) =>
+    deprecation?.sunset ? [[`sunset-${id}`, toDay(deprecation.sunset)] as const] : [],
+  );
+  return new Map([['prefix', contract.prefix], ['base', `https://SERVER${base}`], ...servers, ...sunsets]);
+}
+
+export const toDay = (date: Date): string => date.toISOString().slice(0, 10);
+
+/** The page as this start serves it. */
+export function fill(page: string, blanks: ReadonlyMap<string, string>): string {
+  return page.replace(/(?<=<!--([\w-]+)-->)[^<]*/g, (_, name) => html`${blanks.get(name)}`.text);
+}

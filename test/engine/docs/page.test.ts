@@ -1,0 +1,278 @@
+/** The reference page, as the build makes it of any contract. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { toPage } from '../../../src/contract-first/contract/docs/page.ts';
+import { buildSamples } from '../../../src/contract-first/contract/docs/sample.ts';
+import { type Source, toSource } from '../../../src/contract-first/contract/docs/source.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import type { ReadContract } from '../../../src/contract-first/engine/contract/contract.ts';
+import type { MediaNode } from '../../../src/contract-first/engine/contract/document.ts';
+import { toDoubles } from '../../../src/contract-first/engine/contract/numbers.ts';
+import { withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
+import { extendSunsets } from '../../../src/contract-first/engine/contract/sunsets.ts';
+import type { Json } from '../../any-json.ts';
+import { withManyOperations } from '../../many-operations.ts';
+import { changed, OTHERS } from '../../other-contracts.ts';
+import { withNewOperations } from '../../properties/new-operations.ts';
+import { loadOurs, readOurs, startService } from '../../service.ts';
+
+const RICH = readFileSync(new URL('./rich.yaml', import.meta.url), 'utf8');
+
+const load = (t: Test, yaml: string) => loadContract(`${t.testdir({ 'any.yaml': yaml })}/any.yaml`);
+
+const decoded = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(?:#(\d+)|(\w+));/g, (_, code, name) =>
+      code ? String.fromCharCode(Number(code)) : ({ amp: '&', lt: '<', gt: '>', quot: '"' }[name as string] as string),
+    );
+
+/** The contents of the elements of an HTML text that begin so. */
+const partsOf = (html: string, start: string, end: string) =>
+  html
+    .split(start)
+    .slice(1)
+    .map((part) => part.slice(0, part.indexOf(end)));
+
+const sectionOf = (page: string, id: string) =>
+  partsOf(page, `<section id="${id}" class="row">`, '</section>')[0] as string;
+const commandOf = (page: string, id: string) =>
+  decoded(partsOf(sectionOf(page, id), '<pre tabindex="0">', '</pre>')[0] as string);
+const textOf = (page: string, id: string) => decoded(sectionOf(page, id)).replace(/\s+/g, ' ');
+
+/** Each media type of requests and replies of a contract. */
+function mediaOf(
+  contract: ReadContract,
+  source: Source,
+): [place: string, media: MediaNode, leftOut: 'readOnly' | 'writeOnly'][] {
+  return [...contract.operations.values()].flatMap((operation) => {
+    const node = source.nodesOf(operation).source;
+    const requests = Object.entries(source.follow(node.requestBody)?.content ?? {});
+    const replies = Object.entries(node.responses ?? {}).flatMap(([status, reply]) =>
+      Object.entries(source.follow(reply).content ?? {}).map(([type, media]) => [`${status} ${type}`, media] as const),
+    );
+    return [
+      ...requests.map(
+        ([type, media]) => [`${operation.id} ${type}`, media, 'readOnly'] as [string, MediaNode, 'readOnly'],
+      ),
+      ...replies.map(
+        ([type, media]) => [`${operation.id} ${type}`, media, 'writeOnly'] as [string, MediaNode, 'writeOnly'],
+      ),
+    ];
+  });
+}
+
+const ours = readFileSync(new URL('../../../openapi/petstore.yaml', import.meta.url), 'utf8');
+const CONTRACTS: Record<string, string> = {
+  ours,
+  rich: RICH,
+  many: withManyOperations(),
+  added: stringify(withNewOperations(parse(ours))),
+  ...Object.fromEntries(Object.keys(OTHERS).map((name) => [name, changed(name)])),
+};
+
+for (const [name, yaml] of Object.entries(CONTRACTS)) {
+  t.test(`each sample is valid, each reply with a body has one, and each link leads somewhere: ${name}`, async (t) => {
+    const contract = await load(t, yaml);
+    const source = toSource(contract);
+    const { ofMedia } = buildSamples(source);
+    const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
+    formats.default(ajv);
+    const shared = toDoubles(source.document.components);
+    for (const [place, media, leftOut] of mediaOf(contract, source).filter(([, { schema }]) => schema !== undefined)) {
+      const validate = ajv.compile({ allOf: [toDoubles(media.schema)], components: shared } as Json);
+      for (const { value } of ofMedia(media, leftOut)) {
+        validate(toDoubles(value));
+        const problems = (validate.errors ?? []).filter(({ keyword, params }) => {
+          return (
+            keyword !== 'required' ||
+            !new RegExp(`"${params.missingProperty}":\\{[^}]*"${leftOut}":true`).test(JSON.stringify(shared))
+          );
+        });
+        t.strictSame(problems, [], place);
+      }
+    }
+    const page = toPage(contract, []);
+    for (const operation of contract.operations.values()) {
+      const replies = Object.values(source.nodesOf(operation).source.responses ?? {}).map((reply) =>
+        source.follow(reply),
+      );
+      const withBody = replies.filter(({ content = {} }) => Object.keys(content).length > 0);
+      t.equal(sectionOf(page, operation.id).match(/<details/g)?.length ?? 0, withBody.length, operation.id);
+    }
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    t.equal(new Set(ids).size, ids.length, 'each id once');
+    for (const [, id = ''] of page.matchAll(/href="#([^"]+)"/g)) t.ok(ids.includes(id), id);
+  });
+}
+
+t.test('no text of a contract is HTML, on either page, and all can be read without JavaScript', async (t) => {
+  const contract = await load(t, RICH);
+  const page = toPage(contract, []);
+  t.match(page, '<title>&#60;b&#62;Rich&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
+  t.notMatch(page, /<(img|script)>|<img|<\/?noscript>| style=/);
+  t.match(page, '<td><code>mine</code>');
+  t.notMatch(page, 'Clients to copy');
+  t.match(page, '<a href="https://example.com/"><code>gone</code></a> and <a href="#error-gone"><code>gone</code></a>');
+  t.match(toPage(contract, ['go/client.go', 'go/README.md']), /README\.md<\/a><\/li>/);
+  for (const text of [
+    'PUT /v2/things/{part_id}/{at}',
+    'Takes a key as X-Key and a key as X-More.',
+    'In the path',
+    'Body application/json',
+  ])
+    t.match(textOf(page, 'putThing'), text);
+  t.match(textOf(page, 'deleteThing'), 'Takes a key as Authorization, or a key as session, or none.');
+  t.match(textOf(page, 'sendFields'), 'Takes no key.');
+  t.match(textOf(page, 'sendBytes'), 'Takes a key with write.');
+});
+
+t.test('a type is one line of words, and a named object is explained once', async (t) => {
+  const page = toPage(await load(t, RICH), []);
+  for (const words of [
+    'id integer, int64, only in replies required',
+    'a integer, 1 to 100, default 20 required An a.',
+    'level any, one of low high required',
+    'named Named',
+    'tree Tree',
+    'shape Shape',
+    'old string or null',
+    'rows array of object, 1 to 5 items, each once',
+    'choice object or object Choice 1:x string Choice 2:y string',
+    'either string, uuid or integer',
+    'same Base',
+    'many string',
+    'any other field integer',
+    'secret string, only in requests',
+  ])
+    t.match(textOf(page, 'putThing'), words);
+  for (const words of [
+    'exact string, 3 characters',
+    'least string, at least 2 characters',
+    'above integer, more than 0',
+    'under integer, less than 0',
+    'tens integer, at least 15, a multiple of 10',
+    'short string, at most 2 characters',
+  ])
+    t.match(textOf(page, 'object-Words'), words);
+  t.match(textOf(page, 'object-Named'), 'own string required');
+  t.match(page, 'id="object-Tree.below"');
+  t.equal(page.match(/<h3>Tree<\/h3>/g)?.length, 1);
+  t.match(textOf(page, 'addAll'), 'An array of:name string');
+  t.match(textOf(page, 'putThing'), '410 It is gone. gone Headers: X-Last');
+  t.match(page, '<dt id="header-X-Shared">');
+});
+
+t.test('a command sends what its operation takes, as a shell and the server read it', async (t) => {
+  const page = toPage(await load(t, RICH), []);
+  t.equal(
+    commandOf(page, 'putThing'),
+    `curl -i -X PUT \\
+  -H 'X-Key: <API_KEY>' \\
+  -H 'X-More: <API_KEY>' \\
+  -H 'X-Rule: it'\\''s,so' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"a":20,"level":"low"}' \\
+  'https://SERVER/v2/things/string/1,2?fields=a&fields=b&list=a,b&spaced=a%20b&piped=a%7Cb&deep[a]=1&b=2&json=%7B%22c%22%3A3%7D'`,
+  );
+  const wanted: Record<string, string[]> = {
+    deleteThing: ['curl -i -X DELETE', "-u '<API_KEY>:'"],
+    sendForm: [
+      "-F 'file=@file'",
+      "--form-string 'name=string'",
+      "--form-string 'tags=string'",
+      "/form?token=<API_KEY>'",
+    ],
+    sendFields: ['-X PUT', "--data-urlencode 'name=O'\\''Neil'"],
+    sendBytes: ["-H 'Authorization: Bearer <API_KEY>'", "-H 'Content-Type: image/png'", "--data-binary '@file'"],
+    peek: ['curl --head'],
+    addAll: ['[{"name":"string"}]'],
+    addOdd: ["-d '{}'"],
+    search: ["-H 'Idempotency-Key: <UUID>'", '{"kind":"box","side":1}'],
+  };
+  for (const [id, parts] of Object.entries(wanted)) for (const part of parts) t.match(commandOf(page, id), part, id);
+});
+
+t.test('samples leave out a schema within itself, deep objects first, and fields of the other direction', async (t) => {
+  const page = toPage(await load(t, RICH), []);
+  const [, reply = ''] = partsOf(sectionOf(page, 'putThing'), '<pre tabindex="0">', '</pre>');
+  const [thing] = JSON.parse(decoded(reply).replace('9223372036854775807', '"9223372036854775807"'));
+  t.match(thing, {
+    id: '9223372036854775807',
+    level: 'low',
+    shape: { kind: 'box', side: 1 },
+    old: 'string',
+    map: { name: 1 },
+    either: '123e4567-e89b-42d3-a456-426614174000',
+  });
+  t.notOk('secret' in thing);
+  const tree = partsOf(sectionOf(page, 'object-Tree'), '<pre tabindex="0">', '</pre>')[0] as string;
+  t.strictSame(JSON.parse(decoded(tree)), { name: 'string', others: [] });
+  const [, words = ''] = partsOf(sectionOf(page, 'search'), '<pre tabindex="0">', '</pre>');
+  const { date, code, day, odd, long, short, exact, below, above, under, tens, even, halves, none, list } = JSON.parse(
+    decoded(words),
+  );
+  t.strictSame(
+    { date, code, day, odd, long, short, exact, below, above, under, tens, even, halves, none, list },
+    {
+      ...{ date: '2026-01-31T12:00:00Z', code: 'ABC', day: '2026-01-31', odd: undefined, long: 'stringstr' },
+      ...{
+        short: 'st',
+        exact: 'str',
+        below: -5,
+        above: 1,
+        under: -1,
+        tens: 20,
+        even: 10,
+        halves: 1,
+        none: [],
+        list: ['string'],
+      },
+    },
+  );
+});
+
+t.test('servers are listed once, this one first, and named by their words', async (t) => {
+  const page = toPage(await readOurs(), []);
+  t.strictSame(
+    partsOf(page, '<option value="', '</option>').map((option) => option.replace(/.*>/, '')),
+    ['This server', 'Production', 'Staging'],
+  );
+  t.strictSame(partsOf(page, '<code class="server">', '</code>').map(decoded), [
+    '/v1',
+    'https://petstore.example/v1',
+    'https://staging.petstore.example/v1',
+  ]);
+  const other = toPage(await load(t, RICH), []);
+  t.strictSame(partsOf(other, '<code class="server">', '</code>').map(decoded), [
+    '/v2',
+    'https://things.example/v2',
+    'https://b.example/v2/',
+  ]);
+  const bare = parse(ours);
+  delete bare.servers;
+  bare.paths['/pets'].get.responses['400'].description = 'In words of its own.';
+  const own = toPage(await load(t, stringify(bare)), []);
+  t.match(own, '<code class="server"><!--server-0-->/<!----></code>');
+  t.match(textOf(own, 'listPets'), '400 In words of its own.');
+});
+
+t.test('a start fills in its servers, prefix and sunsets, and otherwise sends the bytes of the build', async (t) => {
+  const { contract } = await loadOurs();
+  const made = await contract.loadPage();
+  const { app } = await startService(t);
+  const br = await app.inject({ url: '/docs', headers: { 'accept-encoding': 'br' } });
+  t.ok(br.rawPayload.equals(made));
+  const later = extendSunsets(contract, new Map([['getPet', new Date('2031-06-07T00:00:00Z')]]));
+  const other = await startService(t, { contract: withPublicPath(later, '/shop') });
+  const page = (await other.app.inject('/docs')).body;
+  t.match(textOf(page, 'getPet'), 'to be removed on 2031-06-07, use listPets.');
+  t.match(commandOf(page, 'listPets'), "'https://SERVER/shop/v1/pets?limit=20'");
+  t.match(decoded(partsOf(page, '<code class="server">', '</code>')[0] as string), '/shop/v1');
+  t.match((await other.app.inject('/docs/')).body, 'href="../docs/static/reading.css"');
+  const moved = await startService(t, { contract: withPublicPath(contract, '/a"<b>') });
+  t.match((await moved.app.inject('/docs')).body, '/a&#34;&#60;b&#62;/v1');
+});
