@@ -1,7 +1,8 @@
 /** The contract of a service: finished by the build, or, where the service runs from its sources, when it is loaded. */
 import { existsSync, readFileSync } from 'node:fs';
+import type { Finished } from './contract/finish-own.ts';
 import type { Contract } from './engine/contract/contract.ts';
-import { type FinishedFile, readFinished } from './engine/contract/finished.ts';
+import { readFinished } from './engine/contract/finished.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
 import type { Service } from './service.ts';
 import type { AnyDomain } from './store/description.ts';
@@ -23,13 +24,16 @@ export async function loadShapes<Domain extends AnyDomain>(contract: URL, domain
   const finishUnchecked = async () => {
     const { loadContract } = await import('./contract/read/load-contract.ts');
     const { finish } = await import('./contract/finish.ts');
-    return finish(await loadContract(contract), domain);
+    const read = await loadContract(contract);
+    return { file: finish(read, domain), yaml: read.yaml };
   };
   return buildShapes(await readOwn(contract, finishUnchecked), domain);
 }
 
-async function readOwn(contract: URL, finish: () => Promise<FinishedFile>): Promise<Contract> {
+async function readOwn(contract: URL, finish: () => Promise<Finished>): Promise<Contract> {
   const finished = toFinishedFile(contract);
-  const file: FinishedFile = existsSync(finished) ? JSON.parse(readFileSync(finished, 'utf8')) : await finish();
-  return readFinished(file, readFileSync(contract));
+  const { file, yaml } = existsSync(finished)
+    ? { file: JSON.parse(readFileSync(finished, 'utf8')), yaml: readFileSync(contract) }
+    : await finish();
+  return readFinished(file, yaml);
 }

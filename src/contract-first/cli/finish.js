@@ -1,10 +1,10 @@
-/** `node finish.js <folder>` finishes the contract of the program in a folder, in a process of its own: a module is loaded once in each. */
+/** `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and writes both there, in a process of its own: a module is loaded once in each. */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [, , folder] = process.argv;
+const [, , folder, contract] = process.argv;
 // The modules that the program imports, so that its contract is finished by what will read it.
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
@@ -13,4 +13,6 @@ const [{ finishOwn }, { toFinishedFile }, { service }] = await Promise.all([
   built('own-contract.js'),
   import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
 ]);
-writeFileSync(toFinishedFile(service.contract), JSON.stringify(await finishOwn(service.contract, service)));
+const { file, yaml } = await finishOwn(pathToFileURL(contract), service);
+writeFileSync(service.contract, yaml);
+writeFileSync(toFinishedFile(service.contract), JSON.stringify(file));

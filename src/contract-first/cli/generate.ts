@@ -44,9 +44,7 @@ async function run(): Promise<number> {
     return isCheck && problems.length > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
-    else
-      for (const problem of toLocated(error.problems, readFileSync(path, 'utf8'), path))
-        console.error(toPrintable(problem));
+    else for (const problem of await toLocated(error.problems, path)) console.error(toPrintable(problem));
     return 1;
   }
 }
@@ -74,8 +72,7 @@ async function generate(path: string): Promise<string[]> {
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   checkMigrations(domain);
-  for (const warning of toLocated(warnings, contract.yaml.toString(), path))
-    console.error(toPrintable(`warning: ${warning}`));
+  for (const warning of await toLocated(warnings, path)) console.error(toPrintable(`warning: ${warning}`));
   for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const problems = [

@@ -22,8 +22,8 @@ interface Command {
   run: (args: string[]) => Promise<number | undefined>;
 }
 
-/** Tools that read and write TypeScript. */
-const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space'];
+/** Tools that read and write TypeScript, and one that reads contracts in several files. */
+const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
 
 /** A tool that works as soon as it is imported. */
 const importing = (load: () => Promise<unknown>) => async () => void (await load());
@@ -78,7 +78,7 @@ const COMMANDS: Record<string, Command> = {
     usage: '[CONTRACT FOLDER]',
     about: 'compares the contract with its newest release, and fails if its version does not fit',
     takes: [0, 2],
-    tools: ['ts-blank-space'],
+    tools: ['@redocly/openapi-core', 'ts-blank-space'],
     run: async (args) => (await import('./contract-diff.ts')).run(args),
   },
   release: {

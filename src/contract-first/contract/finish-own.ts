@@ -5,19 +5,24 @@ import type { OwnParts } from '../engine/routes/compiled-operations.ts';
 import { describeUnmatched } from '../engine/routes/unmatched.ts';
 import { checkOperations } from './checks/checked-operations.ts';
 import { finish } from './finish.ts';
-import { withPlaces } from './located.ts';
+import { withLocations } from './located.ts';
 import { loadContract } from './read/load-contract.ts';
 
-/** @throws ContractError whose problems have their places in the file */
-export async function finishOwn(file: URL, own: OwnParts & { handlers: object }): Promise<FinishedFile> {
+export interface Finished {
+  file: FinishedFile;
+  /** The contract as it is served. */
+  yaml: Buffer;
+}
+
+/** @throws ContractError whose problems have their locations in the files */
+export async function finishOwn(file: URL, own: OwnParts & { handlers: object }): Promise<Finished> {
   try {
     const contract = await loadContract(file);
     const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(own.handlers));
     if (unmatched.length > 0) throw new ContractError(unmatched);
     checkOperations(contract, own);
-    const finished = finish(contract, own.domain);
-    return finished;
+    return { file: finish(contract, own.domain), yaml: contract.yaml };
   } catch (error) {
-    throw withPlaces(error, file);
+    throw await withLocations(error, file);
   }
 }

@@ -30,16 +30,17 @@ export class Places {
     this.#document = document;
   }
 
-  /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References are followed. */
+  /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
   reach(place: Place, keys: string[]): Place & { left: number } {
     this.#left = MOST_REFERENCES;
     return this.#reach(place, keys);
   }
 
   #reach(place: Place, keys: string[]): Place & { left: number } {
-    const here = this.#follow(place);
     const [key, ...others] = keys;
-    const next = key === undefined ? undefined : this.#child(here, key);
+    if (key === undefined) return { ...place, left: 0 };
+    const here = this.#follow(place);
+    const next = this.#child(here, key);
     return next ? this.#reach(next, others) : { ...here, left: keys.length };
   }
 
@@ -120,4 +121,16 @@ export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
     },
   });
   return offsets;
+}
+
+/** The keys to the part of a document that begins at this offset. */
+export function keysAt(node: unknown, offset: number): string[] {
+  const isIn = (part: unknown) => ((part as Node | null)?.range?.[2] ?? 0) > offset;
+  if (isSeq<Node>(node)) {
+    const index = node.items.findIndex(isIn);
+    return index < 0 ? [] : [String(index), ...keysAt(node.items[index], offset)];
+  }
+  const pair = isMap<Node, Node>(node) ? node.items.find(({ key, value }) => isIn(value) || isIn(key)) : undefined;
+  if (!pair || (pair.key.range?.[0] ?? 0) > offset) return [];
+  return [String(pair.key), ...(isIn(pair.key) ? [] : keysAt(pair.value, offset))];
 }

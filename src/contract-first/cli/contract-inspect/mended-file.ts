@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CST, Lexer, stringify } from 'yaml';
 import { toLocated } from '../../contract/located.ts';
-import { readSource } from '../../contract/read/source.ts';
+import { type Bundle, isInFiles } from '../../contract/read/bundle.ts';
+import { readFiles } from '../../contract/read/source.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { isNode } from '../../engine/schema/json.ts';
-import { type Bundled, bundled, isInFiles } from './bundling.ts';
 import { mend } from './mending.ts';
 
 const hasComments = (yaml: string): boolean =>
@@ -32,7 +32,7 @@ export async function withMended<T>(
 ): Promise<T> {
   const { document, files, missing } = await read(file, source);
   const changes = isNode(document) ? mend(document) : [];
-  if (missing.length > 0 && isInFiles(document)) throw new Error(missing.join('\n'));
+  if (missing.length > 0 && isInFiles(document)) throw new Error((await toLocated(missing, file)).join('\n'));
   if (changes.length + files.length === 0) return run(file, []);
   const folder = mkdtempSync(join(tmpdir(), 'contract-inspect-'));
   try {
@@ -41,19 +41,14 @@ export async function withMended<T>(
     const text = readFileSync(file, 'utf8');
     const lost = hasComments(text) ? [`${source}: it is written anew, without its comments`] : [];
     const joined = files.length > 0 ? [`${source}: ${toNames(files)} written into it`] : [];
-    return await run(mended, [...joined, ...lost, ...toLocated(changes, text, source)]);
+    return await run(mended, [...joined, ...lost, ...(await toLocated(changes, file, source))]);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 /** The document, and the other files in it. What is from a URL reads no files. */
-async function read(file: string, source: string): Promise<Bundled> {
-  const json = await readSource(file).then(
-    ({ json }) => json,
-    () => 'null',
-  );
-  const document = parseWithBigints(json);
-  const isOne = source !== file || !/^3\.[01]/.test(Object(document).openapi) || !isInFiles(document);
-  return isOne ? { document, files: [], missing: [] } : bundled(file);
+async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing'>> {
+  const { bundle, json } = await readFiles(file).catch(() => ({ bundle: undefined, json: 'null' }));
+  return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [] };
 }
