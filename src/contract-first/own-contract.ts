@@ -1,6 +1,6 @@
 /** The contract of a service: finished by the build, or, where the service runs from its sources, when it is loaded. */
 import { existsSync, readFileSync } from 'node:fs';
-import type { Finished } from './contract/finish-own.ts';
+import type { Finished } from './contract/finish.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { readFinished } from './engine/contract/finished.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
@@ -16,7 +16,7 @@ export async function loadOwnContract(
   service: Pick<Service, 'contract' | 'toErrorBody' | 'domain' | 'handlers'>,
 ): Promise<Contract> {
   const { contract } = service;
-  return readOwn(contract, async () => (await import('./contract/finish-own.ts')).finishOwn(contract, service));
+  return readOwn(contract, async () => (await import('./contract/finish.ts')).finishOwn(contract, service));
 }
 
 /** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */

@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { judgeContract } from '../../src/contract-first/cli/contract-diff/gate.ts';
-import { withMended } from '../../src/contract-first/cli/contract-inspect/mended-file.ts';
+import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
-import { finishOwn } from '../../src/contract-first/contract/finish-own.ts';
+import { finishOwn } from '../../src/contract-first/contract/finish.ts';
 import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
 import { readSource } from '../../src/contract-first/contract/read/source.ts';
 import { lookUp } from '../../src/contract-first/engine/schema/pointers.ts';
@@ -44,7 +44,7 @@ const FILES = {
   'broken.yaml': 'a: [',
 };
 
-async function mendedIn(t: Test, text: string, source?: string) {
+async function fixedIn(t: Test, text: string, source?: string) {
   const folder = t.testdir({ ...FILES, 'other.yaml': text });
   const file = `${folder}/other.yaml`;
   const read = async (made: string, changes: string[]) => ({
@@ -52,12 +52,12 @@ async function mendedIn(t: Test, text: string, source?: string) {
     json: (await readSource(made)).json,
     changes,
   });
-  const made = await withMended(file, read, source ?? file);
+  const made = await withFixes(file, read, source ?? file);
   return { ...made, changes: made.changes.map((change) => change.replaceAll(`${folder}/`, '')) };
 }
 
 t.test('references to other files become references to components, with every digit of their numbers', async (t) => {
-  const { document, json, changes } = await mendedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
+  const { document, json, changes } = await fixedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
   t.strictSame(changes, ['other.yaml: paths/pets.yaml, schemas.json written into it']);
   t.equal(document.paths['/pets'].get.operationId, 'list');
   for (const path of ['~1a', '~1pets']) {
@@ -76,7 +76,7 @@ t.test('a reference to another file that leads to nothing is named with its line
     'https://example.com/a.yaml': /:13:15: \$ref https:\/\/example\.com\/a\.yaml: it is not fetched$/,
   };
   for (const [$ref, message] of Object.entries(cases)) {
-    await t.rejects(mendedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
+    await t.rejects(fixedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
   }
 });
 
@@ -98,7 +98,7 @@ t.test('references lead to regular files below the folder of the contract, of a 
     const words = `\\$ref ${$ref}: ${reason}`;
     writeFileSync(file, contractWith(`{ $ref: '${$ref}' }`));
     await t.rejects(
-      withMended(file, async () => {}),
+      withFixes(file, async () => {}),
       { message: new RegExp(`:13:15: ${words}$`) },
     );
     t.match(await lint(file), `other.yaml:13:15: $ref ${$ref}: ${reason}`, $ref);
@@ -108,7 +108,7 @@ t.test('references lead to regular files below the folder of the contract, of a 
   }
   symlinkSync(file, `${outer}/contract.yaml`);
   await t.rejects(
-    withMended(`${outer}/contract.yaml`, async () => {}),
+    withFixes(`${outer}/contract.yaml`, async () => {}),
     { message: /there is no such file$/ },
   );
 });
@@ -116,22 +116,22 @@ t.test('references lead to regular files below the folder of the contract, of a 
 t.test('names of fields and replies are no examples', async (t) => {
   const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
   const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
-  for (const text of [inField, inReply]) await t.rejects(mendedIn(t, text), { message: /\$ref nowhere\.yaml: / });
+  for (const text of [inField, inReply]) await t.rejects(fixedIn(t, text), { message: /\$ref nowhere\.yaml: / });
 });
 
 t.test('one in an example, or in what no operation uses, is no reason', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
-  const { document, changes } = await mendedIn(t, contractWith('{}', more));
+  const { document, changes } = await fixedIn(t, contractWith('{}', more));
   t.match(changes, [/pets\.yaml, schemas\.json written/, /example is taken out/, /Unused is taken out/]);
   t.strictSame(Object.keys(document.components.schemas), ['Pet']);
 });
 
 t.test('a contract from a URL reads no files, and one of an older version is left as it is', async (t) => {
   const text = contractWith('{ $ref: schemas.json#/Pet }');
-  t.strictSame((await mendedIn(t, text, 'https://a/b.yaml')).changes, []);
-  t.strictSame((await mendedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
+  t.strictSame((await fixedIn(t, text, 'https://a/b.yaml')).changes, []);
+  t.strictSame((await fixedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
 });
 
 t.test('of many files, the first are told by name', async (t) => {
@@ -139,7 +139,7 @@ t.test('of many files, the first are told by name', async (t) => {
   const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
   const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
   const folder = t.testdir({ ...files, 'other.yaml': contractWith(schema).replace(/^.*pets.*\n/m, '') });
-  const [told] = await withMended(`${folder}/other.yaml`, async (_, changes) => changes);
+  const [told] = await withFixes(`${folder}/other.yaml`, async (_, changes) => changes);
   t.equal(told?.replaceAll(`${folder}/`, ''), 'other.yaml: a.json, b.json, c.json, 2 more written into it');
 });
 
@@ -189,4 +189,9 @@ t.test('a problem is reported with the file and the line where it stands, by eac
     t.match((await inspect([file])).text, `${folder}/schemas.yaml:${line}: `);
     t.match(await lint(file), new RegExp(`${folder}/schemas\\.yaml:(\\n.*)*\\n  ${line.split(':')[0]}:`));
   }
+});
+
+t.test('a first file that is not YAML is reported itself', async (t) => {
+  const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
+  await t.rejects(finishOwn(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
 });

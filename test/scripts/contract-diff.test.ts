@@ -3,11 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
-import {
-  compareContracts,
-  compareStoredRecords,
-  readContract,
-} from '../../src/contract-first/cli/contract-diff/contracts.ts';
+import { parse as parseYaml } from 'yaml';
+import { compareContracts, compareStoredRecords } from '../../src/contract-first/cli/contract-diff/contracts.ts';
 import { judgeContract, toFiles } from '../../src/contract-first/cli/contract-diff/gate.ts';
 import { toReport } from '../../src/contract-first/cli/contract-diff/report.ts';
 import { release } from '../../src/contract-first/cli/contract-release.ts';
@@ -22,12 +19,13 @@ const TEXT = { type: 'string' };
 const TRACE = { name: 'Trace', in: 'header', schema: TEXT };
 const NAMES = ['allOf', '$ref', 'example', 'default', 'constructor'];
 
-const PARSED = readContract(SOURCE);
+const readYaml = (text: string): Json => parseYaml(text, { intAsBigInt: true, merge: true });
+const PARSED = readYaml(SOURCE);
 
 /** An edited contract, which is JSON and read faster as such, or one as YAML. */
 function read(text: string): Json {
   if (text === SOURCE) return PARSED;
-  return text.startsWith('{') ? parse(text, null, parseNumberAndBigInt) : readContract(text);
+  return text.startsWith('{') ? parse(text, null, parseNumberAndBigInt) : readYaml(text);
 }
 
 /** Verdict, place and what, of every change from one contract to the other. */

@@ -17,7 +17,7 @@ import {
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
 import { checkOperations } from '../contract/checks/checked-operations.ts';
-import { toLocated } from '../contract/located.ts';
+import { toLocated } from '../contract/located-problems.ts';
 import { ContractFiles, checkFile } from '../contract/read/bundle.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
 import { type Source as ContractSource, mayBeInFiles, readSource } from '../contract/read/source.ts';
@@ -66,20 +66,20 @@ class Files extends ContractFiles {
 
   protected override async load(file: string): Promise<Source> {
     const { bundle, yaml } = this.#source ?? {};
-    return bundle && yaml && file === this.contract ? new Source(file, yaml.toString()) : super.load(file);
+    return bundle ? new Source(file, String(yaml)) : super.load(file);
   }
 
   /** Where a problem stands. */
-  toOrigin(location: NormalizedProblem['location'][number]): NormalizedProblem['location'][number] {
-    if (!this.#source?.bundle || location.pointer === undefined) return location;
-    const { file, keys } = this.#source.bundle.originOf(location.pointer.split('/').slice(1).map(fromStep));
-    return {
-      ...location,
-      source: new Source(file, readFileSync(file, 'utf8')),
-      pointer: ['#', ...keys.map(toStep)].join('/'),
-    };
+  toOrigin(location: Location): Location {
+    const { bundle } = this.#source ?? {};
+    if (!bundle) return location;
+    const { file, keys } = bundle.originOf((location.pointer as string).split('/').slice(1).map(fromStep));
+    const source = new Source(file, readFileSync(file, 'utf8'));
+    return { ...location, source, pointer: ['#', ...keys.map(toStep)].join('/') };
   }
 }
+
+type Location = NormalizedProblem['location'][number];
 
 /** Rules of Redocly for the operations that the server has. */
 const OF_OURS =
@@ -101,7 +101,7 @@ const isMeant = (problem: NormalizedProblem) =>
 
 /** Whether it takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
-  const [{ source, pointer = '' }] = location as [NormalizedProblem['location'][number]];
+  const [{ source, pointer = '' }] = location as [Location];
   if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
   const document = parse(source.body);
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
@@ -139,7 +139,7 @@ function toReports(problems: NormalizedProblem[], files: Files, ref: string): st
     ruleId,
     message,
   } of problems) {
-    const location = files.toOrigin(found as NormalizedProblem['location'][number]);
+    const location = files.toOrigin(found as Location);
     const { start } = getLineColLocation(location);
     const name = join(dirname(ref), relative(dirname(resolve(ref)), location.source.absoluteRef));
     const line = `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;

@@ -9,7 +9,7 @@ const [, , folder, contract] = process.argv;
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
 const [{ finishOwn }, { toFinishedFile }, { service }] = await Promise.all([
-  built('contract/finish-own.js'),
+  built('contract/finish.js'),
   built('own-contract.js'),
   import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
 ]);

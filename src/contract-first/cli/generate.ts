@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { toLocated } from '../contract/located.ts';
+import { toLocated } from '../contract/located-problems.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
 import { toTokenSchemes } from '../contract/read/security.ts';
 import { checkTokens } from '../engine/access/token-checks.ts';

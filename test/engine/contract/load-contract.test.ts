@@ -71,6 +71,11 @@ const refusals: Refusal[] = [
     },
   ],
   ['a document that is no OpenAPI', '/ needs info', (c) => delete c.info],
+  [
+    'an operation without replies',
+    '/paths/~1pets/get/responses needs a status, such as 200, or default',
+    (c) => (c.paths['/pets'].get.responses = {}),
+  ],
   ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
   [
     'a path parameter that is not declared',
@@ -314,8 +319,8 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = '#/components/schemas/PetID'),
   ],
   [
-    'a reference to another document',
-    'operation getPet: $ref pets.yaml#/PetId is not in this document: make one of its files, by npx @redocly/cli bundle <file> --output <file>',
+    'a reference to another file that is not there',
+    'in petstore.yaml, #/paths/~1pets~1{petId}/get/parameters/0/schema: $ref pets.yaml#/PetId: there is no such file',
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
   ],
   [

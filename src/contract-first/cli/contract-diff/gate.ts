@@ -1,7 +1,7 @@
 /** The gate: may the contract become a release, given what it changes of the newest one? */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { toLocated } from '../../contract/located.ts';
+import { toLocated } from '../../contract/located-problems.ts';
 import { readSource } from '../../contract/read/source.ts';
 import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
@@ -36,6 +36,7 @@ export function toFiles([contract = findContract(), folder = join(dirname(findCo
   return [contract, folder];
 }
 
+/** Its integers are bigint, since two large ones that differ could be the same double. */
 async function read(file: string): Promise<Document> {
   let contract: Document | null;
   try {

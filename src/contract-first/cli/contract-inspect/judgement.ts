@@ -1,6 +1,6 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
-import { buildLocationOf, withoutLocation } from '../../contract/located.ts';
+import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { nameOf } from '../../contract/read/operations.ts';
 import { toTokenSchemes } from '../../contract/read/security.ts';

@@ -14,7 +14,7 @@ import {
   Source,
 } from '@redocly/openapi-core';
 import { stringify } from 'lossless-json';
-import { ContractError } from '../../engine/contract/contract.ts';
+import type { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { isNode } from '../../engine/schema/json.ts';
 import { isData, isNames, isValue } from '../../engine/schema/keys.ts';
@@ -87,7 +87,8 @@ class ReadFiles extends ContractFiles {
     try {
       return new Source(file, await this.#read(file));
     } catch (error) {
-      if (error instanceof ContractError) this.faults.set(file, error.problems);
+      const { problems = [] } = error as Partial<ContractError>;
+      this.faults.set(file, problems);
       throw error;
     }
   }

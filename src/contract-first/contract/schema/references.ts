@@ -8,8 +8,6 @@ import { type Discriminated, discriminated } from './discriminator.ts';
 /** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;
 
-const BUNDLE = ': make one of its files, by npx @redocly/cli bundle <file> --output <file>';
-
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
 export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
@@ -57,7 +55,7 @@ export function buildResolve(document: unknown): Resolve {
       if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
       const isNone = isOther || (isSchema && Object(node) !== node && typeof node !== 'boolean');
       if (open.has($ref) && !isSchema) refuse(`${$ref} refers to itself, which only a schema may do`);
-      else if (node === undefined) refuse(`$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`);
+      else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
       else if (isNone) refuse(`$ref ${$ref} leads to no schema`);
       else {
         open.add($ref);

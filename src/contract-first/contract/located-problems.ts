@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ContractError } from '../engine/contract/contract.ts';
 import { fromStep } from '../json/pointer.ts';
-import { keysAt, keysOfOperations, offsetsOfTexts, type Place, Places } from './places.ts';
 import { mayBeInFiles, readFiles } from './read/source.ts';
+import { keysAt, keysOfOperations, offsetsOfTexts, type SourceLocation, SourceLocations } from './yaml-locations.ts';
 
 /** A position that the reader has found already, in the contract's file or in another one. */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
@@ -69,7 +69,7 @@ class PositionedText {
   }
 
   positionOf(keys: string[]): string {
-    const places = new Places(this.document);
+    const places = new SourceLocations(this.document);
     return this.toPosition(places.reach(places.root, keys).offset);
   }
 
@@ -141,7 +141,7 @@ const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
 
 /** Returns the number of characters before the place of a problem; 0 where it is about no part of the text. */
 function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
-  const places = new Places(document);
+  const places = new SourceLocations(document);
   let texts: Map<string, number> | undefined;
   let operations: Map<string, string[]> | undefined;
   return (problem) => {
@@ -158,7 +158,12 @@ function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
 }
 
 /** The place that words name, within the operation to which the keys lead. */
-function toPlace(places: Places, keys: string[], words: string, from = places.reach(places.root, keys)): Place {
+function toPlace(
+  places: SourceLocations,
+  keys: string[],
+  words: string,
+  from = places.reach(places.root, keys),
+): SourceLocation {
   const [start, toKeys] = WORDS.find(([start]) => start.test(words)) ?? [];
   // The first word of a fault may be the keyword that has it.
   if (!start || !toKeys) return from.left > 0 ? from : places.reach(from, [/^[\w$-]*/.exec(words)?.[0] as string]);
