@@ -178,6 +178,7 @@ t.test('a contract in several files is finished, served and released as one, wit
 t.test('a problem is reported with the file and the line where it stands, by each tool', async (t) => {
   for (const [line, schemas] of [
     ['4:11', SCHEMAS.replace('type: integer', 'type: whole')],
+    ['4:21', SCHEMAS.replace('type: integer', 'allOf: [{ type: whole }]')],
     ['7:7', SCHEMAS.replace('type: array', 'type: array\n      minItems: -1')],
     ['9:3', SCHEMAS.replace('type: string', 'pattern: "("')],
     ['7:16', SCHEMAS.replace('"#/Tag"', '"#/None"')],

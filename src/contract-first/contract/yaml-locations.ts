@@ -125,11 +125,11 @@ export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
 
 /** The keys to the part of a document that begins at this offset. */
 export function keysAt(node: unknown, offset: number): string[] {
-  const isBefore = (part: Node) => (part.range?.[0] as number) <= offset;
-  if (isSeq<Node>(node)) {
-    const index = node.items.findLastIndex(isBefore);
-    return index < 0 ? [] : [String(index), ...keysAt(node.items[index], offset)];
-  }
-  const pair = isMap<Node, Node>(node) ? node.items.findLast(({ key }) => isBefore(key)) : undefined;
-  return pair ? [String(pair.key), ...keysAt(pair.value, offset)] : [];
+  const children = isSeq<Node>(node)
+    ? node.items.map((item, index) => ({ name: String(index), first: item, child: item }))
+    : isMap<Node, Node>(node)
+      ? node.items.map(({ key, value }) => ({ name: String(key), first: key, child: value }))
+      : [];
+  const found = children.findLast(({ first }) => (first.range?.[0] as number) <= offset);
+  return found ? [found.name, ...keysAt(found.child, offset)] : [];
 }
