@@ -1,7 +1,7 @@
 /** Every example of a reply in the contract, asked for: people read and tools mock what the server gives. */
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { resolveDocument } from '../src/contract-first/contract/read/resolved.ts';
+import { resolveDocument } from '../src/contract-first/contract/read/load-contract.ts';
 import { makeKey, toStoredKey } from '../src/contract-first/store/api-keys.ts';
 import { StoreUnavailable } from '../src/contract-first/store/store.ts';
 import type { Json } from './any-json.ts';

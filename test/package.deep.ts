@@ -99,7 +99,8 @@ t.test('it is installed again, loses its development tools, and has its records'
     { status, stderr },
     {
       status: 1,
-      stderr: /^typescript, openapi-typescript, ts-blank-space: not installed\. Run `npm install --save-dev /,
+      stderr:
+        /^typescript, openapi-typescript, ts-blank-space, @redocly\/openapi-core: not installed\. Run `npm install --save-dev /,
     },
   );
 });

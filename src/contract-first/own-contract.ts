@@ -1,8 +1,9 @@
 /** The contract of a service: finished by the build, or, where the service runs from its sources, when it is loaded. */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type { FinishedFiles } from './contract/finish.ts';
 import type { Contract } from './engine/contract/contract.ts';
-import { type Finished, type FinishedFile, readFinished } from './engine/contract/finished.ts';
+import { type Finished, readFinished } from './engine/contract/finished.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
 import type { Service } from './service.ts';
 import type { AnyDomain } from './store/description.ts';
@@ -18,7 +19,7 @@ export async function loadOwnContract(
 ): Promise<Contract> {
   const { contract } = service;
   const finished = await readOwn(contract, async () =>
-    (await import('./contract/finish-own.ts')).finishOwn(contract, service),
+    (await import('./contract/finish.ts')).finishOwn(contract, service),
   );
   return { ...finished, loadPage: () => loadPage(finished, contract) };
 }
@@ -31,15 +32,18 @@ export async function loadShapes<Domain extends AnyDomain>(
   const finishUnchecked = async () => {
     const { loadContract } = await import('./contract/read/load-contract.ts');
     const { finish } = await import('./contract/finish.ts');
-    return finish(await loadContract(contract), domain);
+    const read = await loadContract(contract);
+    return { file: finish(read, domain), yaml: read.yaml };
   };
   return buildShapes(await readOwn(contract, finishUnchecked), domain);
 }
 
-async function readOwn(contract: URL, finish: () => Promise<FinishedFile>): Promise<Finished> {
+async function readOwn(contract: URL, finish: () => Promise<FinishedFiles>): Promise<Finished> {
   const finished = toFinishedFile(contract);
-  const file: FinishedFile = existsSync(finished) ? JSON.parse(readFileSync(finished, 'utf8')) : await finish();
-  return readFinished(file, readFileSync(contract));
+  const { file, yaml } = existsSync(finished)
+    ? { file: JSON.parse(readFileSync(finished, 'utf8')), yaml: readFileSync(contract) }
+    : await finish();
+  return readFinished(file, yaml);
 }
 
 async function loadPage(contract: Finished, file: URL): Promise<Buffer> {

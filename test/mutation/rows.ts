@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
-import { compareContracts, readContract } from '../../src/contract-first/cli/contract-diff/contracts.ts';
+import { parse, stringify } from 'yaml';
+import { compareContracts } from '../../src/contract-first/cli/contract-diff/contracts.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import type { Json } from '../any-json.ts';
 import type { Verdict } from './judge.ts';
@@ -19,6 +19,8 @@ const MEANING = {
   breaks: 'the server starts, and what it sends or ignores breaks the contract',
   nobody: 'the server goes by something else than the contract',
 };
+
+const read = (yaml: string): Json => parse(yaml, { intAsBigInt: true, merge: true });
 
 export interface Row {
   mutant: Mutant;
@@ -46,7 +48,7 @@ async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   const problem = await lint(file);
   rmSync(folder, { recursive: true });
   if (problem) return { mutant, by: 'lint', why: problem.trim() };
-  const [change] = compareContracts(readContract(stringify(contract)), readContract(text), '2026-11-20');
+  const [change] = compareContracts(read(stringify(contract)), read(text), '2026-11-20');
   if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
   return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
 }

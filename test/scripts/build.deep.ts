@@ -44,7 +44,7 @@ const SOURCES = {
 const ENGINE = {
   'package.json': '{ "name": "contract-first", "type": "module", "exports": "./dist/engine/index.js" }',
   'dist/engine/index.js': '',
-  'dist/contract/finish-own.js': 'export const finishOwn = () => ({});',
+  'dist/contract/finish.js': "export const finishOwn = () => ({ file: {}, yaml: '' });",
   'dist/own-contract.js': "export const toFinishedFile = (contract) => new URL('../contract.json', contract);",
   'dist/cli/generate.js':
     "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",

@@ -1,10 +1,16 @@
-/** `npm run contract:inspect` makes one contract of several files. */
+/** A contract in several files: the tools and the server have one that is made of them. */
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { SIZE_LIMIT } from '../../src/contract-first/cli/contract-files.ts';
-import { withMended } from '../../src/contract-first/cli/contract-inspect/mended-file.ts';
+import { parse } from 'yaml';
+import { judgeContract } from '../../src/contract-first/cli/contract-diff/gate.ts';
+import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
+import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
+import { finishOwn } from '../../src/contract-first/contract/finish.ts';
+import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
 import { readSource } from '../../src/contract-first/contract/read/source.ts';
 import { lookUp } from '../../src/contract-first/engine/schema/pointers.ts';
 
@@ -38,7 +44,7 @@ const FILES = {
   'broken.yaml': 'a: [',
 };
 
-async function mendedIn(t: Test, text: string, source?: string) {
+async function fixedIn(t: Test, text: string, source?: string) {
   const folder = t.testdir({ ...FILES, 'other.yaml': text });
   const file = `${folder}/other.yaml`;
   const read = async (made: string, changes: string[]) => ({
@@ -46,12 +52,12 @@ async function mendedIn(t: Test, text: string, source?: string) {
     json: (await readSource(made)).json,
     changes,
   });
-  const made = await withMended(file, read, source ?? file);
+  const made = await withFixes(file, read, source ?? file);
   return { ...made, changes: made.changes.map((change) => change.replaceAll(`${folder}/`, '')) };
 }
 
 t.test('references to other files become references to components, with every digit of their numbers', async (t) => {
-  const { document, json, changes } = await mendedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
+  const { document, json, changes } = await fixedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
   t.strictSame(changes, ['other.yaml: paths/pets.yaml, schemas.json written into it']);
   t.equal(document.paths['/pets'].get.operationId, 'list');
   for (const path of ['~1a', '~1pets']) {
@@ -64,13 +70,13 @@ t.test('references to other files become references to components, with every di
 
 t.test('a reference to another file that leads to nothing is named with its line, and why', async (t) => {
   const cases = {
-    'nowhere.yaml#/A': /^\S+other\.yaml:13:15: #\/paths\S+\/schema refers to nowhere\.yaml#\/A: there is no such file$/,
-    'schemas.json#/Dog': /schema refers to schemas\.json#\/Dog: it has no such part$/,
-    'broken.yaml': /schema refers to broken\.yaml: line 1, column 5: Flow sequence [^\n]*$/,
-    'https://example.com/a.yaml': /schema refers to https:\/\/example\.com\/a\.yaml: it is not fetched$/,
+    'nowhere.yaml#/A': /^\S+other\.yaml:13:15: \$ref nowhere\.yaml#\/A: there is no such file$/,
+    'schemas.json#/Dog': /:13:15: \$ref schemas\.json#\/Dog: it has no such part$/,
+    'broken.yaml': /^\S+broken\.yaml:1:5: Flow sequence [^\n]*$/,
+    'https://example.com/a.yaml': /:13:15: \$ref https:\/\/example\.com\/a\.yaml: it is not fetched$/,
   };
   for (const [$ref, message] of Object.entries(cases)) {
-    await t.rejects(mendedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
+    await t.rejects(fixedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
   }
 });
 
@@ -89,20 +95,20 @@ t.test('references lead to regular files below the folder of the contract, of a 
   };
   const file = `${folder}/other.yaml`;
   for (const [$ref, reason] of Object.entries(cases)) {
-    const words = `refers to ${$ref}: ${reason}`;
+    const words = `\\$ref ${$ref}: ${reason}`;
     writeFileSync(file, contractWith(`{ $ref: '${$ref}' }`));
     await t.rejects(
-      withMended(file, async () => {}),
-      { message: new RegExp(`:13:15: #/paths\\S+/schema ${words}$`) },
+      withFixes(file, async () => {}),
+      { message: new RegExp(`:13:15: ${words}$`) },
     );
-    t.match(await lint(file), `Can't resolve $ref: ${reason}`, $ref);
+    t.match(await lint(file), `other.yaml:13:15: $ref ${$ref}: ${reason}`, $ref);
     const mapping = `{ oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: a, mapping: { a: '${$ref}' } } }`;
     writeFileSync(file, contractWith(mapping, 'components: { schemas: { A: { type: object } } }'));
     t.match(await lint(file), 'other.yaml:');
   }
   symlinkSync(file, `${outer}/contract.yaml`);
   await t.rejects(
-    withMended(`${outer}/contract.yaml`, async () => {}),
+    withFixes(`${outer}/contract.yaml`, async () => {}),
     { message: /there is no such file$/ },
   );
 });
@@ -110,22 +116,22 @@ t.test('references lead to regular files below the folder of the contract, of a 
 t.test('names of fields and replies are no examples', async (t) => {
   const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
   const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
-  for (const text of [inField, inReply]) await t.rejects(mendedIn(t, text), { message: /refers to nowhere\.yaml: / });
+  for (const text of [inField, inReply]) await t.rejects(fixedIn(t, text), { message: /\$ref nowhere\.yaml: / });
 });
 
 t.test('one in an example, or in what no operation uses, is no reason', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
-  const { document, changes } = await mendedIn(t, contractWith('{}', more));
+  const { document, changes } = await fixedIn(t, contractWith('{}', more));
   t.match(changes, [/pets\.yaml, schemas\.json written/, /example is taken out/, /Unused is taken out/]);
   t.strictSame(Object.keys(document.components.schemas), ['Pet']);
 });
 
 t.test('a contract from a URL reads no files, and one of an older version is left as it is', async (t) => {
   const text = contractWith('{ $ref: schemas.json#/Pet }');
-  t.strictSame((await mendedIn(t, text, 'https://a/b.yaml')).changes, []);
-  t.strictSame((await mendedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
+  t.strictSame((await fixedIn(t, text, 'https://a/b.yaml')).changes, []);
+  t.strictSame((await fixedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
 });
 
 t.test('of many files, the first are told by name', async (t) => {
@@ -133,6 +139,60 @@ t.test('of many files, the first are told by name', async (t) => {
   const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
   const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
   const folder = t.testdir({ ...files, 'other.yaml': contractWith(schema).replace(/^.*pets.*\n/m, '') });
-  const [told] = await withMended(`${folder}/other.yaml`, async (_, changes) => changes);
+  const [told] = await withFixes(`${folder}/other.yaml`, async (_, changes) => changes);
   t.equal(told?.replaceAll(`${folder}/`, ''), 'other.yaml: a.json, b.json, c.json, 2 more written into it');
+});
+
+const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: { list: 1, find: 1 } };
+
+const SCHEMAS = `Pet:
+  type: object
+  properties:
+    id: { type: integer, maximum: 9223372036854775807 }
+    tags:
+      type: array
+      items: { $ref: "#/Tag" }
+Tag:
+  type: string
+`;
+
+/** A contract whose schemas have this text. */
+function prepare(t: Test, schemas: string, text = contractWith('{ $ref: schemas.yaml#/Pet }')) {
+  const paths = { 'pets.yaml': FILES.paths['pets.yaml'].replace('../schemas.json', '../schemas.yaml') };
+  const folder = t.testdir({ paths, 'schemas.yaml': schemas, 'other.yaml': text, released: {} });
+  return { folder, file: `${folder}/other.yaml` };
+}
+
+t.test('a contract in several files is finished, served and released as one, with every digit', async (t) => {
+  const { file, folder } = prepare(t, SCHEMAS);
+  const { file: finished, yaml } = await finishOwn(pathToFileURL(file), OWN);
+  t.match(yaml.toString(), /maximum: 9223372036854775807$/m);
+  t.strictSame(parse(yaml.toString()), JSON.parse(finished.json));
+  t.strictSame(Object.keys(JSON.parse(finished.json).components.schemas), ['Tag', 'Pet']);
+  t.equal((await judgeContract(file, `${folder}/released`, {})).version, '1');
+  writeFileSync(`${folder}/schemas.yaml`, SCHEMAS.replace('type: string', 'type: boolean'));
+  const { file: changed } = await finishOwn(pathToFileURL(file), OWN);
+  t.not(changed.sha256, finished.sha256, 'a change of any file is one of the contract');
+});
+
+t.test('a problem is reported with the file and the line where it stands, by each tool', async (t) => {
+  for (const [line, schemas] of [
+    ['4:11', SCHEMAS.replace('type: integer', 'type: whole')],
+    ['4:21', SCHEMAS.replace('type: integer', 'allOf: [{ type: whole }]')],
+    ['7:7', SCHEMAS.replace('type: array', 'type: array\n      minItems: -1')],
+    ['9:3', SCHEMAS.replace('type: string', 'pattern: "("')],
+    ['7:16', SCHEMAS.replace('"#/Tag"', '"#/None"')],
+  ] as const) {
+    const { file, folder } = prepare(t, schemas);
+    const name = relative(process.cwd(), folder);
+    const told = await finishOwn(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
+    t.match(told, `${name}/schemas.yaml:${line}: `);
+    t.match((await inspect([file])).text, `${folder}/schemas.yaml:${line}: `);
+    t.match(await lint(file), new RegExp(`${folder}/schemas\\.yaml:(\\n.*)*\\n  ${line.split(':')[0]}:`));
+  }
+});
+
+t.test('a first file that is not YAML is reported itself', async (t) => {
+  const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
+  await t.rejects(finishOwn(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
 });

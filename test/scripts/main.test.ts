@@ -96,12 +96,15 @@ t.test('tools that are not installed are named, with the command that installs t
   cpSync(`${process.env.TEST_PROGRAM}/node_modules`, `${folder}/node_modules`, { recursive: true });
   const main = `${folder}/node_modules/contract-first/dist/cli/main.js`;
   const { status, stderr } = runNode(folder, main, 'generate');
-  const names = ['typescript', 'openapi-typescript', 'ts-blank-space'];
+  const names = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
   const wanted = names.map((name) => `"${name}@${devDependencies[name]}"`).join(' ');
   const told = `${names.join(', ')}: not installed. Run \`npm install --save-dev ${wanted}\`.\n`;
   t.strictSame({ status, stderr }, { status: 1, stderr: told });
   symlinkSync(join(PACKAGE, '../../node_modules/typescript'), `${folder}/node_modules/typescript`);
-  t.match(runNode(folder, main, 'generate').stderr, /^openapi-typescript, ts-blank-space: not installed\./);
+  t.match(
+    runNode(folder, main, 'generate').stderr,
+    /^openapi-typescript, ts-blank-space, @redocly\/openapi-core: not installed\./,
+  );
   t.match(runNode(folder, main, 'lint').stderr, /^@redocly\/openapi-core, ts-blank-space: not installed\./);
   t.end();
 });

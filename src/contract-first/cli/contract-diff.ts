@@ -10,7 +10,7 @@ import { loadOwnParts } from './own-parts.ts';
 export async function run(args: string[]): Promise<number> {
   let judgement: Judgement;
   try {
-    judgement = judgeContract(...toFiles(args), (await loadOwnParts()).domain);
+    judgement = await judgeContract(...toFiles(args), (await loadOwnParts()).domain);
   } catch (error) {
     console.error(toPrintableLines((error as Error).message));
     return 1;

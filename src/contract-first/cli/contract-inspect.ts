@@ -5,8 +5,8 @@
 import { parseArgs } from 'node:util';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { withFile } from './contract-inspect/fetching.ts';
+import { withFixes } from './contract-inspect/fixed-file.ts';
 import { judge } from './contract-inspect/judgement.ts';
-import { withMended } from './contract-inspect/mended-file.ts';
 import { writeNormalForm } from './contract-inspect/normal-form.ts';
 import { toTable } from './contract-inspect/table.ts';
 
@@ -22,7 +22,7 @@ export async function inspect(args: string[]): Promise<{ text: string; code: num
     if (values.write !== undefined && !isRefused) lines.push('', await writeNormalForm(file, values.write));
     return { text: lines.join('\n'), code: Number(isRefused) };
   };
-  return withFile(source, (file) => withMended(file, (mended, changes) => run(mended, file, changes), source));
+  return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
 }
 
 /** How many changes are listed. */

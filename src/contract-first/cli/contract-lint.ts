@@ -3,6 +3,7 @@
  * not a request.
  */
 import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type Config,
@@ -11,16 +12,19 @@ import {
   lint as lintFile,
   loadConfig,
   type NormalizedProblem,
+  Source,
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
 import { checkOperations } from '../contract/checks/checked-operations.ts';
-import { toLocated } from '../contract/located.ts';
+import { toLocated } from '../contract/located-problems.ts';
+import { ContractFiles, checkFile } from '../contract/read/bundle.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
+import { type Source as ContractSource, mayBeInFiles, readSource } from '../contract/read/source.ts';
 import { ContractError } from '../engine/contract/contract.ts';
 import { lookUp } from '../engine/schema/pointers.ts';
 import { toPrintable } from '../json/literals.ts';
-import { ContractFiles, checkFile } from './contract-files.ts';
+import { fromStep, toStep } from '../json/pointer.ts';
 import { loadOwnParts } from './own-parts.ts';
 import { findContract } from './project.js';
 
@@ -34,16 +38,48 @@ export async function lint(...files: string[]): Promise<string> {
   for (const ref of files.length > 0 ? files : [findContract()]) {
     try {
       checkFile(ref);
-      const found = (await problemsOf(ref, config)).filter(isMeant);
-      if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
+      const files = await Files.of(ref);
+      const found = (await problemsOf(files, ref, config)).filter(isMeant);
+      if (found.length > 0) reports.push(...toReports(found, files, ref));
       // Reports formats and defaults that the server would treat as annotations. A rule has judged the patterns.
       else checkOperations({ ...(await loadContract(ref)), isStrict: true }, { ...own, isLinear: true });
     } catch (error) {
-      reports.push(`${ref}:\n${toLines(error as Error, ref).join('')}`);
+      reports.push(`${ref}:\n${(await toLines(error as Error, ref)).join('')}`);
     }
   }
   return reports.join('');
 }
+
+/** The files of a contract: several are linted as the bundle that is served. */
+class Files extends ContractFiles {
+  readonly #source: ContractSource | undefined;
+
+  private constructor(contract: string, source?: ContractSource) {
+    super(contract);
+    this.#source = source;
+  }
+
+  static async of(contract: string): Promise<Files> {
+    const isOne = !mayBeInFiles(readFileSync(contract, 'utf8'));
+    return new Files(contract, isOne ? undefined : await readSource(contract));
+  }
+
+  protected override async load(file: string): Promise<Source> {
+    const { bundle, yaml } = this.#source ?? {};
+    return bundle ? new Source(file, String(yaml)) : super.load(file);
+  }
+
+  /** Where a problem stands. */
+  toOrigin(location: Location): Location {
+    const { bundle } = this.#source ?? {};
+    if (!bundle) return location;
+    const { file, keys } = bundle.originOf((location.pointer as string).split('/').slice(1).map(fromStep));
+    const source = new Source(file, readFileSync(file, 'utf8'));
+    return { ...location, source, pointer: ['#', ...keys.map(toStep)].join('/') };
+  }
+}
+
+type Location = NormalizedProblem['location'][number];
 
 /** Rules of Redocly for the operations that the server has. */
 const OF_OURS =
@@ -66,15 +102,14 @@ const isMeant = (problem: NormalizedProblem) =>
 
 /** Whether it takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
-  const [{ source, pointer = '' }] = location as [NormalizedProblem['location'][number]];
+  const [{ source, pointer = '' }] = location as [Location];
   if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
   const document = parse(source.body);
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 
 /** A rule may fail at a part of a wrong kind: then the kinds alone are judged. */
-async function problemsOf(ref: string, config: Config): Promise<NormalizedProblem[]> {
-  const externalRefResolver = new ContractFiles(ref);
+async function problemsOf(externalRefResolver: Files, ref: string, config: Config): Promise<NormalizedProblem[]> {
   try {
     return await lintFile({ ref, config, externalRefResolver });
   } catch (error) {
@@ -89,16 +124,29 @@ async function problemsOf(ref: string, config: Config): Promise<NormalizedProble
 }
 
 /** The lines for a contract that does not exist, is no YAML, or cannot be served. */
-function toLines(error: Error, file: string): string[] {
+async function toLines(error: Error, file: string): Promise<string[]> {
   const isRefused = error instanceof ContractError;
   // A parser shows lines of the file behind its message.
-  const lines = isRefused ? toLocated(error.problems, readFileSync(file, 'utf8'), file) : error.message.split('\n', 1);
+  const lines = isRefused ? await toLocated(error.problems, file) : error.message.split('\n', 1);
   return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 
-function toLine({ location, severity, ruleId, message }: NormalizedProblem): string {
-  const [{ start }] = location.map(getLineColLocation) as [ReturnType<typeof getLineColLocation>];
-  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
+/** For each file its name, and a line for each problem. */
+function toReports(problems: NormalizedProblem[], files: Files, ref: string): string[] {
+  const lines = new Map<string, string>();
+  for (const {
+    location: [found],
+    severity,
+    ruleId,
+    message,
+  } of problems) {
+    const location = files.toOrigin(found as Location);
+    const { start } = getLineColLocation(location);
+    const name = join(dirname(ref), relative(dirname(resolve(ref)), location.source.absoluteRef));
+    const line = `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
+    lines.set(name, `${lines.get(name) ?? `${name}:\n`}${line}`);
+  }
+  return [...lines.values()];
 }
 
 /** The arguments are contracts; by default, the service's. Returns the exit code. */

@@ -1,7 +1,7 @@
 /** Names parts of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
-import { toTypes } from '../contract/read/media-types.ts';
-import { withoutNames } from '../contract/read/path-names.ts';
-import { speaksOfOthers } from '../contract/schema/value-bounds.ts';
+import { toTypes } from '../contract/read/bodies.ts';
+import { withoutNames } from '../contract/read/normal-form.ts';
+import { appliesToOtherTypes } from '../contract/schema/value-bounds.ts';
 import type { Operation, ReadContract } from '../engine/contract/contract.ts';
 import {
   type Document,
@@ -124,7 +124,7 @@ function ofSchema(schema: Schema, seen: Set<Schema>): string[] {
   seen.add(schema);
   const { type, minimum, maximum, minLength, maxLength } = schema;
   const crossed = isAbove(minimum, maximum) ? 'minimum' : isAbove(minLength, maxLength) ? 'minLength' : undefined;
-  const idle = type ? Object.keys(schema).filter((keyword) => speaksOfOthers(keyword, schema)) : [];
+  const idle = type ? Object.keys(schema).filter((keyword) => appliesToOtherTypes(keyword, schema)) : [];
   return [
     ...(crossed ? [`no value fits a schema whose ${crossed} is above its ${crossed.replace('min', 'max')}`] : []),
     ...idle.map((keyword) => `${keyword} says nothing about what is of type ${[type].flat().join(' or ')}`),

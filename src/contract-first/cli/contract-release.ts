@@ -1,8 +1,9 @@
 /**
  * Saves the contract as a release. One that the lint or the comparison refuses is not released, nor is a version twice.
  */
-import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readSource } from '../contract/read/source.ts';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
@@ -16,14 +17,15 @@ Written by \`contract-first release\`, the newest first.
 
 /** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
 export async function release(contract: string, folder: string): Promise<string> {
-  const judgement = judgeContract(contract, folder, (await loadOwnParts()).domain);
+  const judgement = await judgeContract(contract, folder, (await loadOwnParts()).domain);
   const target = resolve(folder, `${judgement.version}.yaml`);
   if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
   const broken = await lint(contract);
   if (broken) throw new Error(broken);
   if (judgement.problems.length > 0) throw new Error(toReport(judgement));
   mkdirSync(folder, { recursive: true });
-  copyFileSync(contract, target, constants.COPYFILE_EXCL);
+  // Of a contract in several files, their bundle.
+  writeFileSync(target, (await readSource(contract)).yaml, { flag: 'wx' });
   const changelog = resolve(folder, '../CHANGELOG.md');
   const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';
   writeFileSync(changelog, HEADER + toEntry(judgement) + earlier);

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
-import { basename, dirname, sep } from 'node:path';
+import { dirname, sep } from 'node:path';
 import ts from 'typescript';
 import { whenShellEnds } from '../operate/process/signals.ts';
 import { makeKey } from '../store/api-keys.ts';
@@ -98,7 +98,8 @@ const host = ts.createWatchCompilerHost(
 await generate();
 say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
-watch(dirname(contract), (_event, name) => name === basename(contract) && generateSoon());
+// A contract may be in several files.
+watch(dirname(contract), { recursive: true }, (_event, name) => /\.(ya?ml|json)$/.test(name ?? '') && generateSoon());
 watch('src', { recursive: true }, (_event, name) => {
   // Of a package below `src/`, which is built here.
   if (name?.split(sep).includes('dist')) return;

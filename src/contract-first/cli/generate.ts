@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { toLocated } from '../contract/located.ts';
+import { toLocated } from '../contract/located-problems.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
 import { toTokenSchemes } from '../contract/read/security.ts';
 import { checkTokens } from '../engine/access/token-auth.ts';
@@ -48,9 +48,7 @@ async function run(): Promise<number> {
     return unmatched.length > 0 || (isCheck && notes.length > 0) ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
-    else
-      for (const problem of toLocated(error.problems, readFileSync(path, 'utf8'), path))
-        console.error(toPrintable(problem));
+    else for (const problem of await toLocated(error.problems, path)) console.error(toPrintable(problem));
     return 1;
   }
 }
@@ -89,8 +87,7 @@ async function generate(path: string): Promise<Outcome> {
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   checkMigrations(domain);
-  for (const warning of toLocated(warnings, contract.yaml.toString(), path))
-    console.error(toPrintable(`warning: ${warning}`));
+  for (const warning of await toLocated(warnings, path)) console.error(toPrintable(`warning: ${warning}`));
   for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const notes = [

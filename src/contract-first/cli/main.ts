@@ -6,8 +6,8 @@ import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
 import { describeMissing, type Tool } from './tools.ts';
 
-/** Tools that read and write TypeScript. */
-const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space'];
+/** Tools that read and write TypeScript, and one that reads contracts in several files. */
+const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
 const LINTER: Tool[] = ['@redocly/openapi-core', 'ts-blank-space'];
 const ANY_NUMBER = [0, Number.POSITIVE_INFINITY] as const;
 
@@ -61,7 +61,7 @@ const commands: Record<string, Command> = {
     usage: '[CONTRACT FOLDER]',
     about: 'compares the contract with its newest release, and fails if its version does not fit',
     takes: [0, 2],
-    run: having(['ts-blank-space'], async ({ args }) => (await import('./contract-diff.ts')).run(args)),
+    run: having(LINTER, async ({ args }) => (await import('./contract-diff.ts')).run(args)),
   },
   release: {
     usage: '[CONTRACT FOLDER]',

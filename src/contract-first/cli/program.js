@@ -43,9 +43,10 @@ export async function writeProgram(folder, files = readProgram()) {
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
   const contract = findContract();
-  for (const path of [contract, join(dirname(contract), 'clients')])
-    if (existsSync(path)) cpSync(path, join(folder, path), { recursive: true });
-  execFileSync(process.execPath, [FINISH, resolve(folder)], { stdio: 'inherit' });
+  const clients = join(dirname(contract), 'clients');
+  mkdirSync(join(folder, dirname(contract)), { recursive: true });
+  if (existsSync(clients)) cpSync(clients, join(folder, clients), { recursive: true });
+  execFileSync(process.execPath, [FINISH, resolve(folder), contract], { stdio: 'inherit' });
 }
 
 /** Writes the program to a new folder, which then replaces `dist/`, once `makeWay` has ended. `note` becomes a file in it. */

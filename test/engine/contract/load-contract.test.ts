@@ -71,6 +71,11 @@ const refusals: Refusal[] = [
     },
   ],
   ['a document that is no OpenAPI', '/ needs info', (c) => delete c.info],
+  [
+    'an operation without replies',
+    '/paths/~1pets/get/responses needs a status, such as 200, or default',
+    (c) => (c.paths['/pets'].get.responses = {}),
+  ],
   ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
   [
     'a path parameter that is not declared',
@@ -258,6 +263,11 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = '#/components/schemas/PetID'),
   ],
   [
+    'a reference to another file that is not there',
+    'in petstore.yaml, #/paths/~1pets~1{petId}/get/parameters/0/schema: $ref pets.yaml#/PetId: there is no such file',
+    (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
+  ],
+  [
     'a reference that leads nowhere, and that nothing needs',
     '$ref #/components/schemas/PetID is not in this document',
     (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/PetID' }),
@@ -417,9 +427,9 @@ t.test('an operation that cannot be resolved does not hide the mistakes of other
 });
 
 t.test('each operation that uses a component which cannot be resolved is refused', async (t) => {
-  const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: 'toys.yaml#/Toy' }));
+  const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
-  const ids = error.problems.map((problem) => /^operation (\S+): \$ref toys/.exec(problem)?.[1]);
+  const ids = error.problems.map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
   t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
 });
 

@@ -1,7 +1,7 @@
 /** A `$ref` that is no reference: a field of this name, and data. */
 import t from 'tap';
-import { toCurrent } from '../../../src/contract-first/contract/read/older-version.ts';
-import { resolveDocument } from '../../../src/contract-first/contract/read/resolved.ts';
+import { resolveDocument } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { toCurrent } from '../../../src/contract-first/contract/read/normal-form.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });

@@ -1,7 +1,6 @@
 /** Compares two versions of the contract: what has changed, and what each change does to clients. */
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
-import { withoutWords } from '../../contract/read/extensions.ts';
+import { withoutWords } from '../../contract/read/keywords.ts';
 import { MAX_BYTES } from '../../contract/read/operations.ts';
 import {
   type Document,
@@ -143,9 +142,6 @@ const CONTRACT = byKey({
   paths: ignored,
   components: ignored,
 });
-
-/** A contract as it is compared: its integers are bigint, since two large ones that differ could be the same double. */
-export const readContract = (yaml: string): Document => parse(yaml, { intAsBigInt: true, merge: true });
 
 /** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
 export function compareContracts(before: Document, after: Document, today: string): Change[] {

@@ -1,11 +1,15 @@
 /** The gate: may the contract become a release, given what it changes of the newest one? */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { toLocated } from '../../contract/located-problems.ts';
+import { readSource } from '../../contract/read/source.ts';
+import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
+import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { findContract } from '../project.js';
 import type { Change, Effect } from './change.ts';
-import { compareContracts, compareStoredRecords, prefixesOf, readContract } from './contracts.ts';
+import { compareContracts, compareStoredRecords, prefixesOf } from './contracts.ts';
 
 export interface Judgement {
   version: string;
@@ -32,12 +36,14 @@ export function toFiles([contract = findContract(), folder = join(dirname(findCo
   return [contract, folder];
 }
 
-function read(file: string): Document {
+/** Its integers are bigint, since two large ones that differ could be the same double. */
+async function read(file: string): Promise<Document> {
   let contract: Document | null;
   try {
-    contract = readContract(readFileSync(file, 'utf8'));
+    contract = parseWithBigints((await readSource(file)).json) as Document | null;
   } catch (error) {
-    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+    if (!(error instanceof ContractError)) throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+    throw new Error((await toLocated(error.problems, file)).join('\n'));
   }
   if (typeof contract?.info?.version === 'string' && contract.paths) return contract;
   throw new Error(`${file} is not a contract: it has no info.version, or no paths.`);
@@ -47,8 +53,13 @@ function read(file: string): Document {
  * `folder` has the releases, each under its version: `1.0.0.yaml`; before the first one, it need not be there; `domain` the collections that are stored.
  * @throws Error that says which file is not a contract
  */
-export function judgeContract(file: string, folder: string, domain: AnyDomain, today = new Date()): Judgement {
-  const contract = read(file);
+export async function judgeContract(
+  file: string,
+  folder: string,
+  domain: AnyDomain,
+  today = new Date(),
+): Promise<Judgement> {
+  const contract = await read(file);
   const { version } = contract.info;
   const versions = (existsSync(folder) ? readdirSync(folder) : []).map((name) => name.replace(/\.yaml$/, ''));
   const released = versions
@@ -57,7 +68,7 @@ export function judgeContract(file: string, folder: string, domain: AnyDomain, t
     .at(-1);
   const judgement: Judgement = { version, released, changes: [], ofStoredRecords: [], problems: [] };
   if (released) {
-    const before = read(resolve(folder, `${released}.yaml`));
+    const before = await read(resolve(folder, `${released}.yaml`));
     judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
     judgement.ofStoredRecords = compareStoredRecords(before, contract, domain);
   }

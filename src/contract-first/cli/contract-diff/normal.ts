@@ -1,7 +1,6 @@
 /** A contract as it is compared: one way to write what may be written in several, and no word that says what holds without it. */
-import { toTypes } from '../../contract/read/media-types.ts';
-import { toCurrent } from '../../contract/read/older-version.ts';
-import { withoutNames } from '../../contract/read/path-names.ts';
+import { toTypes } from '../../contract/read/bodies.ts';
+import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
 import { typesOf } from '../../contract/schema/value-bounds.ts';
 import {
   type BodyNode,

@@ -1,6 +1,6 @@
 /** Paths that take requests from others: `/notes/mine` from `/notes/{name}`. */
 
-import { withoutNames } from '../../contract/read/path-names.ts';
+import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { buildToValue } from '../../engine/requests/text-coercion.ts';

@@ -1,6 +1,6 @@
 /** The building blocks of rules: tables that say for each key of a node how its change is judged. */
 import { isDeepStrictEqual } from 'node:util';
-import { isOurs } from '../../contract/read/extensions.ts';
+import { isOurs } from '../../contract/read/keywords.ts';
 import {
   type Change,
   compareLists,

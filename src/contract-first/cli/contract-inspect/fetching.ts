@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkFile, SIZE_LIMIT } from '../contract-files.ts';
+import { checkFile, SIZE_LIMIT } from '../../contract/read/bundle.ts';
 
 /** How many milliseconds a contract may take to arrive. */
 const TIME_LIMIT = 10_000;

@@ -1,7 +1,6 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
-import { readFileSync } from 'node:fs';
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
-import { buildPlaceOf, withoutPlace } from '../../contract/located.ts';
+import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { nameOf } from '../../contract/read/operations.ts';
 import { toTokenSchemes } from '../../contract/read/security.ts';
@@ -31,22 +30,22 @@ export interface Judgement {
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
   const { contract, problems, ofErrors } = await readAll(file);
   const left = new Set(problems);
-  const placeOf = buildPlaceOf(problems.length > 0 ? readFileSync(original.file, 'utf8') : '', original.name);
-  const toTold = (problem: string, start = '') => {
-    const words = withoutPlace(problem).slice(start.length);
-    return { problem: `${placeOf(problem)}: ${words}`, advice: toAdvice(words) };
+  const locationOf = await buildLocationOf(original.file, original.name);
+  const toErrorDetails = (problem: string, start = '') => {
+    const words = withoutLocation(problem).slice(start.length);
+    return { problem: `${locationOf(problem)}: ${words}`, advice: toAdvice(words) };
   };
   const take = (start: string) =>
     problems
       .filter((problem) => problem.startsWith(start) && left.delete(problem))
-      .map((problem) => toTold(problem, start));
+      .map((problem) => toErrorDetails(problem, start));
 
   const rows = sourcesOf(contract).map(({ method, path, id }): Row => {
     const start = `${nameOf(id)}: `;
     const request = `${method.toUpperCase()} ${path}`;
     return { name: id, request, problems: take(start) };
   });
-  const general = [...left].map((problem) => toTold(problem));
+  const general = [...left].map((problem) => toErrorDetails(problem));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
   const schemes = contract ? toTokenSchemes(contract.resolved) : [];
   const unchecked = schemes.map((name) => `security scheme ${name}: src/tokens.ts is to check its tokens`);

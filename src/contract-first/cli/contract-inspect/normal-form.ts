@@ -1,8 +1,7 @@
 /** The normal form of a contract: OpenAPI 3.1, each operation with an operationId of its own. */
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { toCurrent } from '../../contract/read/older-version.ts';
-import { inPlace, withIds } from '../../contract/read/operation-ids.ts';
+import { inPlace, toCurrent, withIds } from '../../contract/read/normal-form.ts';
 import { readSource } from '../../contract/read/source.ts';
 import { type Document, operationsOf } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';

@@ -8,7 +8,7 @@ import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/sch
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { lookUp } from '../../engine/schema/pointers.ts';
 import { fromStep } from '../../json/pointer.ts';
-import { toCurrent } from '../read/older-version.ts';
+import { toCurrent } from '../read/normal-form.ts';
 
 export interface Source {
   document: Document;

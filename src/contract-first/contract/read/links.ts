@@ -1,5 +1,4 @@
-/** Checks that the links of responses (OpenAPI 3.1, section 4.8.20) lead to existing operations and parameters. */
-
+/** Checks that what refers to another operation leads to one: links of responses, and successors. */
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode, type ResolvedDocument } from '../../engine/contract/document.ts';
 import { isJson } from '../../engine/contract/media-types.ts';
@@ -8,6 +7,7 @@ import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { lookUp } from '../../engine/schema/pointers.ts';
 import { fromStep } from '../../json/pointer.ts';
 
+/** Links (OpenAPI 3.1, section 4.8.20) have parameters that are there. */
 export function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, refuse: Refuse): void {
   for (const operation of operations.values()) {
     const { responses = {} } = nodesOf(resolved, operation).source;
@@ -45,4 +45,15 @@ function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
   if (items !== undefined) return mayHave(items, rest);
   if (properties === undefined || additionalProperties) return true;
   return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
+}
+
+/** The successor's URL is sent as it is, so its path must not have parameters. */
+export function checkSuccessors(operations: Map<string, Operation>, refuse: Refuse): void {
+  for (const { id, deprecation } of operations.values()) {
+    if (deprecation?.successor === undefined) continue;
+    const successor = operations.get(deprecation.successor);
+    if (!successor || successor.path.includes('{')) {
+      refuse(`operation ${id}: x-successor must be the operationId of one whose path has no parameters`);
+    }
+  }
 }

@@ -1,17 +1,15 @@
 /** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
+
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
-import type { Document } from '../../engine/contract/document.ts';
+import { type Document, operationsOf, type PathItem, type ResolvedDocument } from '../../engine/contract/document.ts';
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
-import { isNode } from '../../engine/schema/json.ts';
+import { isNode, type Refuse } from '../../engine/schema/json.ts';
 import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
-import { checkExtensions, withoutWords } from './extensions.ts';
-import { withGetAndHead } from './get-and-head.ts';
-import { checkNumbers } from './numbers.ts';
-import { withIds } from './operation-ids.ts';
-import { toOperations } from './operations.ts';
-import { withPathNames } from './path-names.ts';
-import { resolveDocument } from './resolved.ts';
+import { resolveOf } from '../schema/references.ts';
+import { checkExtensions, checkNumbers, withoutWords } from './keywords.ts';
+import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
+import { nameOf, toOperations } from './operations.ts';
 import { toKeyPlaces } from './security.ts';
 import { checkOwnPaths, toPrefix } from './servers.ts';
 import { readSource } from './source.ts';
@@ -33,9 +31,9 @@ function withTrueReferences(json: string): Record<string, unknown> {
 }
 
 /** The document, converted to OpenAPI 3.1. */
-async function toCurrentVersion(source: Record<string, unknown>): Promise<Record<string, unknown>> {
+function toCurrentVersion(source: Record<string, unknown>): Record<string, unknown> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
-  return isOlder ? (await import('./older-version.ts')).toCurrent(source) : source;
+  return isOlder ? toCurrent(source) : source;
 }
 
 /** The contract and its problems. @throws ContractError if its operations cannot be read */
@@ -43,8 +41,8 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const { yaml, json, serversAt } = await readSource(file);
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
-  const current = await toCurrentVersion(source);
-  const dangling = await checkValidity(await toCurrentVersion(withTrueReferences(json)));
+  const current = toCurrentVersion(source);
+  const dangling = await checkValidity(toCurrentVersion(withTrueReferences(json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
@@ -68,4 +66,29 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
   return { contract, problems };
+}
+
+/** Replaces the references in the parts of the document that are served: a valid OpenAPI document, too. Problems name their operation. */
+export function resolveDocument(document: Document, refuse: Refuse): ResolvedDocument {
+  const { openapi, info, security, components = {}, ...rest } = document;
+  const resolve = resolveOf(document);
+  const paths = Object.entries(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
+  const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
+  return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
+
+  function resolveItem(path: string, item: PathItem): PathItem {
+    const { $ref, ...own } = item;
+    if ($ref) {
+      const refuseOwn = (problem: string) => refuse(`path ${path}: ${problem}`);
+      return { ...resolve<PathItem>({ $ref }, refuseOwn), ...resolve(own, refuseOwn) };
+    }
+    const owners = new Map<string, string>(
+      operationsOf(item).map(([method, { operationId }]) => [method, nameOf(operationId as string)]),
+    );
+    const entries = Object.entries(item).map(([key, node]) => {
+      const owner = owners.get(key) ?? `path ${path}`;
+      return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
+    });
+    return Object.fromEntries(entries);
+  }
 }

@@ -14,15 +14,13 @@ import { decodePath } from '../../engine/contract/path-names.ts';
 import type { Refuse } from '../../engine/schema/json.ts';
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/int64-checks.ts';
-import { checkSuccessors, toDeprecation } from './deprecation.ts';
-import { checkForm } from './forms.ts';
-import { checkLinks } from './links.ts';
-import { checkRawBody, kindOf, toTypes } from './media-types.ts';
+import { checkForm, checkRawBody, kindOf, toTypes } from './bodies.ts';
+import { toDeprecation } from './keywords.ts';
+import { checkLinks, checkSuccessors } from './links.ts';
+import { withoutNames } from './normal-form.ts';
 import { toParameters } from './parameters.ts';
-import { withoutNames } from './path-names.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
-import { arePartsSound } from './sound-parts.ts';
-import { areSound } from './sound-schemas.ts';
+import { isValidOperation } from './validity.ts';
 
 /** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
@@ -50,8 +48,7 @@ export function toOperations(
       source.security ??= resolved.security ?? [];
       const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      const isRefused = refused.has(source.operationId);
-      if (isRefused || !(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
+      if (refused.has(source.operationId) || !isValidOperation(item, source, refuseOwn)) {
         isWhole = false;
         continue;
       }

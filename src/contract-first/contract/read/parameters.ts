@@ -1,5 +1,5 @@
 /** Reads the parameters of an operation, and checks that they fit its path. */
-import type { Parameter, Writing } from '../../engine/contract/contract.ts';
+import type { Parameter, ParameterStyle } from '../../engine/contract/contract.ts';
 import { isKey, type ParameterNode } from '../../engine/contract/document.ts';
 import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -11,8 +11,8 @@ import { findInt64s } from '../schema/int64-checks.ts';
 /** The default styles of each place. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
 /** Other styles in the query: of arrays that are not exploded, and of objects. */
-const OF_ARRAYS: Record<string, Writing> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
-const OTHERS: Record<string, Writing> = { ...OF_ARRAYS, deepObject: 'deep' };
+const OF_ARRAYS: Record<string, ParameterStyle> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
+const OTHERS: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject: 'deep' };
 /** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
@@ -42,7 +42,7 @@ export function toParameters(path: string, sources: ParameterNode[], refuse: Ref
 
 const isIgnored = ({ name, in: place }: ParameterNode) => place === 'header' && IGNORED.includes(name.toLowerCase());
 
-function findUnsupported(source: ParameterNode, writing: Writing | undefined): string | undefined {
+function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefined): string | undefined {
   const { in: place, schema, style = STYLES[place], allowEmptyValue, 'x-opaque': isOpaque } = source;
   if (!(place in STYLES)) return `in ${place} is not supported`;
   if (style !== STYLES[place] && writing !== OTHERS[style as string]) return `style ${style} is not supported`;
@@ -52,7 +52,13 @@ function findUnsupported(source: ParameterNode, writing: Writing | undefined): s
 }
 
 /** How the values of a parameter are written; undefined if it is not supported. */
-function toWriting({ in: place, schema, content, style = STYLES[place], explode }: ParameterNode): Writing | undefined {
+function toWriting({
+  in: place,
+  schema,
+  content,
+  style = STYLES[place],
+  explode,
+}: ParameterNode): ParameterStyle | undefined {
   if (schema === undefined) return undefined;
   if (content) return place === 'query' ? 'json' : undefined;
   if (isSimple(schema)) return 'text';
@@ -78,7 +84,7 @@ function isFlat(schema: Schema): boolean {
 function findShared(
   path: string,
   { name, in: place }: ParameterNode,
-  writing: Writing | undefined,
+  writing: ParameterStyle | undefined,
 ): string | undefined {
   const isAlone = path.split('/').includes(`{${name}}`);
   return place === 'path' && writing === 'joined' && !isAlone

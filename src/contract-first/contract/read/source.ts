@@ -1,24 +1,56 @@
 /** Converts the contract's YAML to JSON. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'lossless-json';
 import type { Document, YAMLError } from 'yaml';
 import { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import type { Bundle } from './bundle.ts';
 
 export interface Source {
+  /** The file, byte for byte; of a contract in several files, their bundle. */
   yaml: Buffer;
   /** With every digit of its numbers. */
   json: string;
   /** Where in the text of a YAML file the list of its servers stands, or could stand. */
   serversAt?: [start: number, end: number] | undefined;
+  /** Of a contract in several files. */
+  bundle?: Bundle;
 }
 
-/** @throws ContractError if the text is not YAML */
+/** @throws ContractError if a text is not YAML, or a reference to another file leads to nothing */
 export async function readSource(file: URL | string): Promise<Source> {
+  const source = await readFiles(file);
+  const { missing = [] } = source.bundle ?? {};
+  if (missing.length > 0) throw new ContractError(missing);
+  return source;
+}
+
+/** As `readSource`, with references to other files that lead to nothing. @throws ContractError if the text of the first file is not YAML */
+export async function readFiles(file: URL | string): Promise<Source> {
+  const source = await read(file);
+  const { json } = source;
+  if (!mayBeInFiles(json)) return source;
+  const { bundleFiles, isInFiles } = await import('./bundle.ts');
+  const document = parseWithBigints(json);
+  if (!isInFiles(document) || !/^3\.[01]/.test(Object(document).openapi)) return source;
+  const path = file instanceof URL ? fileURLToPath(file) : file;
+  const bundle = await bundleFiles(path, async (one) => (await read(one)).json);
+  const { stringify: toYaml } = await import('yaml');
+  // YAML 1.1 has more words and numbers that a text must be quoted for: many programs read it.
+  const text = toYaml(bundle.document, { aliasDuplicateObjects: false, version: '1.1' });
+  const { serversAt } = await readYaml(text);
+  return { yaml: Buffer.from(text), json: stringify(bundle.document) as string, serversAt, bundle };
+}
+
+/** Whether a reference in the text of a contract, YAML or JSON, may lead to another file. */
+export const mayBeInFiles = (text: string): boolean => /\$ref["']?\s*:\s*(?!\s|["']?#)/.test(text);
+
+async function read(file: URL | string): Promise<Source> {
   const yaml = readFileSync(file);
   const text = yaml.toString('utf8');
-  const read = readJson(text);
-  const { source, serversAt } = read === undefined ? await readYaml(text) : { source: read };
+  const known = readJson(text);
+  const { source, serversAt } = known === undefined ? await readYaml(text) : { source: known };
   return { yaml, json: stringify(source) as string, serversAt };
 }
 

@@ -1,11 +1,12 @@
-/** Checks that a document is valid OpenAPI. */
+/** Checks that a document is valid OpenAPI, and that something can be made of each operation. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ContractError } from '../../engine/contract/contract.ts';
-import type { Document } from '../../engine/contract/document.ts';
+import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
-import { isMap } from '../../engine/schema/json.ts';
+import { isMap, isNode, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { toPointer } from '../../engine/schema/pointers.ts';
-import { inPlace } from './operation-ids.ts';
+import { checkShapes } from '../schema/shapes.ts';
+import { inPlace } from './normal-form.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
@@ -85,7 +86,63 @@ function findErrors(paths: unknown): Errors {
 }
 
 /** The first fault of an operation without references, with its place in the operation. Schemas are not looked into. */
-export function findFault(operation: object): Fault | undefined {
+function findFault(operation: object): Fault | undefined {
   const [fault] = toFaults(findErrors({ '/': { get: operation } }));
   return fault && { ...fault, place: fault.place.slice('/paths/~1/get'.length) };
 }
+
+/** A part, and where an operation without other parts has it. */
+type Part = [name: string, place: string, operation: Record<string, unknown>];
+
+/** Whether nothing is refused. A component is judged where it is used, as the kind that is wanted there. */
+export function isValidOperation(item: PathItem, operation: OperationNode, refuse: Refuse): boolean {
+  const problems = partsOf(item, operation).flatMap(describePart);
+  // Nothing is read in a part of a wrong kind.
+  if (problems.length === 0)
+    for (const [name, schema] of schemasOf(item, operation))
+      if (schema !== undefined) checkShapes(schema, name, (problem) => problems.push(problem));
+  problems.forEach(refuse);
+  return problems.length === 0;
+}
+
+function describePart([name, at, alone]: Part): string[] {
+  const { place, words } = findFault(alone) ?? {};
+  if (place === undefined) return [];
+  const within = place.slice(at.length).replace(/^\/headers\/([^/]+)/, ' header $1:');
+  return [`${name}:${within.replace(/^\/|(?<=:)\//, ' ')} ${words}`];
+}
+
+/** Each alone: the validator stops at the first fault. */
+function partsOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Part[] {
+  return [
+    ...[...(item.parameters ?? []), ...parameters].map(
+      (one): Part => [isNamed(one) ? `parameter ${one.name}` : 'a parameter', '/parameters/0', { parameters: [one] }],
+    ),
+    ...(requestBody === undefined ? [] : [['its body', '/requestBody', { requestBody }] as Part]),
+    ...Object.entries(responses).map(
+      ([status, one]): Part => [`response ${status}`, `/responses/${status}`, { responses: { [status]: one } }],
+    ),
+  ];
+}
+
+const isNamed = (one: unknown): one is ParameterNode => isNode(one) && typeof one.name === 'string';
+
+type Named = [name: string, schema: Schema | undefined];
+
+function schemasOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Named[] {
+  const all = [...(item.parameters ?? []), ...parameters];
+  return [
+    ...all.flatMap(({ name, schema, content }) => [
+      [`parameter ${name}`, schema] as Named,
+      ...ofContents(`parameter ${name}`, content),
+    ]),
+    ...ofContents('request.body', requestBody?.content),
+    ...Object.entries(responses).flatMap(([status, { content, headers = {} }]) => [
+      ...ofContents(`response ${status}: body`, content),
+      ...Object.entries(headers).map(([name, { schema }]): Named => [`response ${status}: header ${name}`, schema]),
+    ]),
+  ];
+}
+
+const ofContents = (name: string, content: Record<string, MediaNode> = {}) =>
+  Object.values(content).map(({ schema }): Named => [name, schema]);

@@ -8,8 +8,6 @@ import { type Discriminated, discriminated } from './discriminator.ts';
 /** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;
 
-const BUNDLE = ': make one of its files, by npx @redocly/cli bundle <file> --output <file>';
-
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
 export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
@@ -73,7 +71,7 @@ export function buildResolve(document: unknown): Resolve {
 
 function findFault($ref: string, node: unknown, isSchema: boolean, isOpen: boolean): string | undefined {
   if (isOpen) return `${$ref} refers to itself, which only a schema may do`;
-  if (node === undefined) return `$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`;
+  if (node === undefined) return `$ref ${$ref} is not in this document`;
   const isNone = isSchema && (OTHER.test($ref) || (Object(node) !== node && typeof node !== 'boolean'));
   return isNone ? `$ref ${$ref} leads to no schema` : undefined;
 }

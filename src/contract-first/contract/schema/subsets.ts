@@ -6,7 +6,7 @@ import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { targetOf } from '../../engine/schema/recursion.ts';
 import { mapSubschemas } from '../../engine/schema/subschemas.ts';
 import { fieldOf, ruleOf } from './parts.ts';
-import { isBounded, isOfType, isType, JOINT, speaksOfOthers, typesOf, valuesOf } from './value-bounds.ts';
+import { appliesToOtherTypes, isBounded, isOfType, isType, JOINT, typesOf, valuesOf } from './value-bounds.ts';
 
 /** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
 export function isWithin(inner: Schema, outer: Schema): boolean {
@@ -95,7 +95,7 @@ function fits(inner: Schema, outer: Schema): boolean {
 function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
   const alternatives = keywords.length > 0 ? alternativesOf(given) : [];
   if (alternatives.length > 0) return alternatives.every((one) => proves(one, keywords, outer));
-  return keywords.every((keyword) => speaksOfOthers(keyword, given) || holds(keyword, outer, given));
+  return keywords.every((keyword) => appliesToOtherTypes(keyword, given) || holds(keyword, outer, given));
 }
 
 function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {

@@ -18,7 +18,7 @@ const TYPES: [keywords: RegExp, types: string[]][] = [
   ],
 ];
 
-export function speaksOfOthers(keyword: string, given: Keywords): boolean {
+export function appliesToOtherTypes(keyword: string, given: Keywords): boolean {
   const types = TYPES.find(([keywords]) => keywords.test(keyword))?.[1];
   return types !== undefined && (typesOf(given)?.every((type) => !types.includes(type)) ?? false);
 }

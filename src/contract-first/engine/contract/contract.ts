@@ -6,7 +6,7 @@ import type { Schema } from '../schema/json.ts';
 import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
 
 /** How a value is written: as one text; an array as `a=1&a=2`, or `a=1,2` with one of three separators; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
-export type Writing = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
+export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 export interface Parameter {
   name: string;
@@ -14,7 +14,7 @@ export interface Parameter {
   required: boolean;
   schema: Schema;
   int64s: Int64Map;
-  writing: Writing;
+  writing: ParameterStyle;
   /** Whether only the server makes its values, and clients pass them back: `x-opaque`. */
   isOpaque: boolean;
   /** How many hours an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24; undefined for any other parameter. */

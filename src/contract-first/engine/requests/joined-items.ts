@@ -2,10 +2,10 @@
  * The items of `?ids=1,2` and `/1,2`. A comma within an item is percent-encoded (RFC 6570, section 3.2.8), so items are split first. Spaces
  * and pipes are encoded themselves, so that items have none.
  */
-import type { Writing } from '../contract/contract.ts';
+import type { ParameterStyle } from '../contract/contract.ts';
 
 /** The separators of arrays in the query: as they are sent, and as they arrive. */
-export const SEPARATORS: Partial<Record<Writing, { sent: string; arrived: RegExp }>> = {
+export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
   spaced: { sent: '%20', arrived: /%20|\+/ },
   piped: { sent: '%7C', arrived: /%7C|\|/i },

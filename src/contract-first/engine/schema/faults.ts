@@ -7,11 +7,12 @@ export interface Fault {
   words: string;
 }
 
-const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
+const WORDS: Record<string, (params: ErrorObject['params'], place: string) => string> = {
   type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
   const: ({ allowedValue }) => `must be ${allowedValue}`,
-  required: ({ missingProperty }) => `needs ${missingProperty}`,
+  required: ({ missingProperty }, place) =>
+    place.endsWith('/responses') ? 'needs a status, such as 200, or default' : `needs ${missingProperty}`,
   not: () => 'must be object, without two parts that exclude each other',
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
@@ -34,7 +35,9 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
   const faults = first.map((error) => {
     const { instancePath: place, keyword, params, message } = error;
     const isChoice = keyword === 'required' && choices.has(place);
-    const said = isChoice ? `needs ${ofChoice(place).join(' or ')}` : (WORDS[keyword]?.(params) ?? (message as string));
+    const said = isChoice
+      ? `needs ${ofChoice(place).join(' or ')}`
+      : (WORDS[keyword]?.(params, place) ?? (message as string));
     // One is left where both alternatives of a oneOf are right: both fields are there, or it is no object.
     const words = isSummary(error) ? 'must be object, with one of two parts that exclude each other' : said;
     return [`${place} ${words}`, { place, words }] as const;

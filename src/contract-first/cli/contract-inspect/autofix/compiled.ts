@@ -1,9 +1,9 @@
 /** Compiles schemas of a document that nobody has checked yet, as the server will. */
-import { toCurrent } from '../../contract/read/older-version.ts';
-import { buildResolve } from '../../contract/schema/references.ts';
-import { toDoubles } from '../../engine/contract/numbers.ts';
-import { buildChecks, type Check } from '../../engine/schema/checks.ts';
-import type { Schema } from '../../engine/schema/json.ts';
+import { toCurrent } from '../../../contract/read/normal-form.ts';
+import { buildResolve } from '../../../contract/schema/references.ts';
+import { toDoubles } from '../../../engine/contract/numbers.ts';
+import { buildChecks, type Check } from '../../../engine/schema/checks.ts';
+import type { Schema } from '../../../engine/schema/json.ts';
 import type { Node } from './unused-components.ts';
 
 export interface Compiled {

@@ -1,22 +1,21 @@
 /** Request bodies that are not JSON: forms are read field by field, and what the server could not check is passed on as it is. */
 import { stringify } from 'lossless-json';
-import { isForm } from '../../contract/read/forms.ts';
-import { checkRawBody, kindOf, toTypes } from '../../contract/read/media-types.ts';
-import { buildResolve } from '../../contract/schema/references.ts';
-import type { MediaNode } from '../../engine/contract/document.ts';
-import { isJson } from '../../engine/contract/media-types.ts';
-import { kindOfPart, partOf } from '../../engine/requests/form-fields.ts';
-import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { ANNOTATION } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
-import { toStep } from '../../json/pointer.ts';
+import { checkRawBody, isForm, kindOf, toTypes } from '../../../contract/read/bodies.ts';
+import { buildResolve } from '../../../contract/schema/references.ts';
+import type { MediaNode } from '../../../engine/contract/document.ts';
+import { isJson } from '../../../engine/contract/media-types.ts';
+import { kindOfPart, partOf } from '../../../engine/requests/form-fields.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../../../engine/schema/json.ts';
+import { ANNOTATION } from '../../../engine/schema/keys.ts';
+import { lookUp } from '../../../engine/schema/pointers.ts';
+import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';
-import { follow, operationsIn, type Tell } from './written-operations.ts';
+import { follow, operationsIn, type ReportChange } from './written-operations.ts';
 
 /** Keywords of parts that can be written as one. A form is never null. */
 const JOINED = /^(type|properties|required|allOf|nullable)$/;
 
-export function mendBodies(document: Node, tell: Tell): void {
+export function fixBodies(document: Node, report: ReportChange): void {
   const resolve = buildResolve(document);
   const resolved = (schema: unknown) => resolve((schema ?? {}) as Schema, () => {});
   const done = new Set<unknown>();
@@ -24,10 +23,10 @@ export function mendBodies(document: Node, tell: Tell): void {
     const { node, at } = follow(document, operation.node.requestBody, `${operation.at}/requestBody`);
     if (/get|head/.test(method) || !isNode(node.content) || done.has(node)) continue;
     done.add(node);
-    mendContent(node.content, `${at}/content`);
+    fixContent(node.content, `${at}/content`);
   }
 
-  function mendContent(content: Node, at: string): void {
+  function fixContent(content: Node, at: string): void {
     const types = typesOf(content).filter(({ media }) => isNode(media));
     // Beside JSON, the server takes no type that it could not check.
     if (types.some(({ type }) => isJson(type))) return;
@@ -36,15 +35,15 @@ export function mendBodies(document: Node, tell: Tell): void {
       const place = `${at}/${toStep(type)}/schema`;
       const passOn = () => {
         media.schema = { type: 'string', format: 'binary' };
-        tell(`${place} is written as format: binary: the handler gets ${type} as it is, unchecked`);
+        report(`${place} is written as format: binary: the handler gets ${type} as it is, unchecked`);
       };
       if (kindOf(type, schema) === 'bytes') checkRawBody(schema, type, '', passOn);
-      else if (!isForm(schema) || keywordsOf(schema).nullable) mendForm(media, place, passOn);
+      else if (!isForm(schema) || keywordsOf(schema).nullable) fixForm(media, place, passOn);
     }
   }
 
   /** The fields of all parts are named at the schema itself; a form without fields is passed on. */
-  function mendForm(media: MediaNode, place: string, passOn: () => void): void {
+  function fixForm(media: MediaNode, place: string, passOn: () => void): void {
     const parts = partsOf(document, media.schema);
     const fields = fieldsOf(parts);
     const isOne = parts.every((part) => Object.keys(part).every((key) => JOINED.test(key) || ANNOTATION.test(key)));
@@ -58,7 +57,7 @@ export function mendBodies(document: Node, tell: Tell): void {
     const properties = Object.fromEntries(fields.map(([name]) => [name, joined(fields, name)]));
     const required = parts.flatMap(({ required: names = [] }) => names);
     media.schema = { ...(isJoined ? { required } : { allOf: [media.schema as Schema] }), type: 'object', properties };
-    tell(`${place} names the fields of its parts: a form is checked field by field`);
+    report(`${place} names the fields of its parts: a form is checked field by field`);
   }
 }
 

@@ -3,19 +3,19 @@
  * Each change is listed. A mistake that may mean several things stays, and is refused.
  */
 import { stringify } from 'lossless-json';
-import { isNode } from '../../engine/schema/json.ts';
-import { isNames, isValue } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
-import { fromStep, toStep } from '../../json/pointer.ts';
-import { isAddress, mendAddresses } from './mended-addresses.ts';
-import { mendBodies } from './mended-bodies.ts';
-import { mendDefaults } from './mended-defaults.ts';
-import { mendParameters } from './mended-parameters.ts';
-import { mendReplies } from './mended-replies.ts';
-import { mendTypes } from './mended-types.ts';
+import { isNode } from '../../../engine/schema/json.ts';
+import { isNames, isValue } from '../../../engine/schema/keys.ts';
+import { lookUp } from '../../../engine/schema/pointers.ts';
+import { fromStep, toStep } from '../../../json/pointer.ts';
+import { fixAddresses, isAddress } from './addresses.ts';
+import { fixBodies } from './bodies.ts';
+import { fixDefaults } from './defaults.ts';
+import { fixMediaTypes } from './media-types.ts';
+import { fixParameters } from './parameters.ts';
+import { fixReplies } from './replies.ts';
 import { describeRequired, dropAlike, fieldNamesIn } from './unfittable.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
-import type { Tell } from './written-operations.ts';
+import type { ReportChange } from './written-operations.ts';
 
 const isText = (value: unknown) => typeof value === 'string';
 const isBoolean = (value: unknown) => typeof value === 'boolean';
@@ -102,10 +102,10 @@ const isOfSchema = ($ref: string): boolean =>
 const INDEX = /^[0-9]+$/;
 
 /** Changes the document in place. Returns what it has changed, each with its pointer. */
-export function mend(document: Node): string[] {
+export function autofix(document: Node): string[] {
   const changes: string[] = [];
   const isCurrent = !String(document.openapi).startsWith('3.0');
-  const tell = (change: string) => changes.push(change);
+  const report = (change: string) => changes.push(change);
   const names = fieldNamesIn(document);
   const drop: Drop = (node, key, at, why) => {
     delete node[key];
@@ -141,23 +141,23 @@ export function mend(document: Node): string[] {
         drop(node, key, at, `it cannot be ${shown(value)}`);
     }
     if (kind === 'schema') {
-      describeRequired(node, at, names, tell);
-      dropAlike(node, at, document, tell);
+      describeRequired(node, at, names, report);
+      dropAlike(node, at, document, report);
     }
-    if (kind === 'response') describeResponse(node, at, tell);
+    if (kind === 'response') describeResponse(node, at, report);
   }
 
   visit(document, '', 'other');
-  for (const part of [mendAddresses, mendDefaults, mendParameters, mendTypes, mendBodies, mendReplies])
-    part(document, tell);
+  for (const part of [fixAddresses, fixDefaults, fixParameters, fixMediaTypes, fixBodies, fixReplies])
+    part(document, report);
   dropUnused(document, drop);
   return changes;
 }
 
-function describeResponse(node: Node, at: string, tell: Tell): void {
+function describeResponse(node: Node, at: string, report: ReportChange): void {
   if (node.$ref !== undefined || isText(node.description)) return;
   node.description = '';
-  tell(`${at}/description is written: each response has one`);
+  report(`${at}/description is written: each response has one`);
 }
 
 function writeBound(node: Node, key: string): void {

@@ -1,6 +1,6 @@
 /** `npm run contract:inspect` gives replies that the server itself may send what its errors and headers are. */
 import t from 'tap';
-import { mend } from '../../src/contract-first/cli/contract-inspect/mending.ts';
+import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
 import type { Json } from '../any-json.ts';
 import { judged } from './judged-contract.ts';
 
@@ -21,7 +21,7 @@ t.test('an error of the server that is neither JSON nor text may be JSON, too', 
     'response 400: the server sends its errors as application/json, not image/png',
     /5XX/,
   ]);
-  t.strictSame(mend(document), [
+  t.strictSame(autofix(document), [
     "/paths/~1a/get/responses/400/content: application/json is added: the server's own errors are JSON",
     "/paths/~1a/get/responses/5XX/content: application/json is added: the server's own errors are JSON",
   ]);
@@ -34,7 +34,7 @@ t.test('it has the schema of the other errors where they all have the same', asy
   const added = (...errors: Json[]) => {
     const [first, second] = errors.map(of);
     const document = contractWith({ 400: image(), 401: first, 500: second ?? first });
-    mend(document);
+    autofix(document);
     return repliesOf(document)[400].content['application/json'];
   };
   t.strictSame(added(ERROR), { schema: ERROR });
@@ -56,7 +56,7 @@ t.test(
       503: { content: {} },
     });
     const before = structuredClone(document);
-    t.strictSame(mend(document), []);
+    t.strictSame(autofix(document), []);
     t.strictSame(document, before);
   },
 );
@@ -65,7 +65,7 @@ t.test('a reply of several operations is set right once, where it is', async (t)
   const document = contractWith({}, { components: { responses: { Bad: { description: '', ...image() } } } });
   const ref = { $ref: '#/components/responses/Bad' };
   document.paths['/a'].get.responses = { 400: ref, default: ref };
-  t.match(mend(document), [/^\/components\/responses\/Bad\/content: application\/json is added/]);
+  t.match(autofix(document), [/^\/components\/responses\/Bad\/content: application\/json is added/]);
 });
 
 t.test('a header that the server sends otherwise than it is described is a text', async (t) => {
@@ -80,7 +80,7 @@ t.test('a header that the server sends otherwise than it is described is a text'
     /x-request-id/,
     /retry-after is sent as 1, but it must match format/,
   ]);
-  t.strictSame(mend(document), [
+  t.strictSame(autofix(document), [
     '/paths/~1a/get/responses/200/headers/x-request-id/schema is written as type: string: the server sends AZaz09_--1',
     '/paths/~1a/get/responses/503/headers/Retry-After/schema is written as type: string: the server sends 1',
     '/paths/~1a/get/responses/503/headers/x-request-id/schema is written as type: string: the server sends AZaz09_--1',
@@ -93,16 +93,16 @@ t.test('a header that fits stays, with all that it says', async (t) => {
   const retry = { 'Retry-After': { required: true, schema: { type: 'integer', maximum: 86400n } }, 'X-Request-Id': {} };
   const document = contractWith({ 429: { headers: retry }, default: { headers: { 'Retry-After': {} } } });
   const before = structuredClone(document);
-  t.strictSame(mend(document), []);
+  t.strictSame(autofix(document), []);
   t.strictSame(document, before);
 });
 
 t.test('a Retry-After with a bound of OpenAPI 3.0 stays, and so does one that nothing can be made of', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
-  t.strictSame(mend(older), []);
+  t.strictSame(autofix(older), []);
   const broken = contractWith({ 503: { headers: { 'Retry-After': { schema: { type: 'string', pattern: '(' } } } } });
-  t.strictSame(mend(broken), []);
+  t.strictSame(autofix(broken), []);
 });
 
 t.test('a header that an error shares with a reply of handlers stays required there', async (t) => {
@@ -112,7 +112,7 @@ t.test('a header that an error shares with a reply of handlers stays required th
   document.components.responses = { Bad: { description: '', headers: headers() } };
   const bad = { $ref: '#/components/responses/Bad' };
   Object.assign(repliesOf(document), { 400: bad, default: bad });
-  t.strictSame(mend(document), [
+  t.strictSame(autofix(document), [
     '/components/responses/Bad/headers/X-Server/required is taken out: errors of the server have no such header',
   ]);
   t.strictSame(document.components.responses.Bad.headers, { 'X-Server': { schema: { type: 'string' } } });
@@ -124,7 +124,7 @@ t.test('a header that errors of the server do not have is not required there', a
   const headers = () => ({ 'X-Server': { required: true, schema: { type: 'string' } } });
   const document = contractWith({ 200: { headers: headers() }, default: { headers: headers() } });
   t.match(await judged(t, document), ['response default: header X-Server is required, and not sent']);
-  t.match(mend(document), [
+  t.match(autofix(document), [
     '/paths/~1a/get/responses/default/headers/X-Server/required is taken out: errors of the server have no such header',
   ]);
   t.strictSame(repliesOf(document)[200].headers, headers());

@@ -1,14 +1,14 @@
 /** Takes out defaults of requests that their own schema refuses: each request that leaves such a value to the server would be refused. */
-import { FILLED, isQuick } from '../../contract/schema/impossible.ts';
-import { toDoubles } from '../../engine/contract/numbers.ts';
-import { isNode } from '../../engine/schema/json.ts';
-import { ONE, subschemasOf } from '../../engine/schema/subschemas.ts';
-import { toStep } from '../../json/pointer.ts';
+import { FILLED, isQuick } from '../../../contract/schema/impossible.ts';
+import { toDoubles } from '../../../engine/contract/numbers.ts';
+import { isNode } from '../../../engine/schema/json.ts';
+import { ONE, subschemasOf } from '../../../engine/schema/subschemas.ts';
+import { toStep } from '../../../json/pointer.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
-import { entriesAt, follow, operationsIn, type Placed, type Tell } from './written-operations.ts';
+import { entriesAt, follow, operationsIn, type Placed, type ReportChange } from './written-operations.ts';
 
-export function mendDefaults(document: Node, tell: Tell): void {
+export function fixDefaults(document: Node, report: ReportChange): void {
   const compile = buildCompile(document);
   const seen = new Set<unknown>();
   for (const { item, operation } of operationsIn(document)) {
@@ -41,6 +41,6 @@ export function mendDefaults(document: Node, tell: Tell): void {
     const [problem, ...others] = [toDoubles(node.default), node.default].map((value) => check(value)?.[0]);
     if (!problem || others.includes(undefined)) return;
     delete node.default;
-    tell(`${at}/default is taken out: its own schema refuses it: ${problem}`);
+    report(`${at}/default is taken out: its own schema refuses it: ${problem}`);
   }
 }

@@ -1,8 +1,8 @@
 /** Addresses that are none: of the server, and of links between operations. */
-import { isNode } from '../../engine/schema/json.ts';
-import { toStep } from '../../json/pointer.ts';
+import { isNode } from '../../../engine/schema/json.ts';
+import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';
-import { entriesAt, operationsIn, type Tell } from './written-operations.ts';
+import { entriesAt, operationsIn, type ReportChange } from './written-operations.ts';
 
 /** Characters that no URI has (RFC 3986, section 2). */
 const OUTSIDE = /[^!-~]|["<>\\^`{|}]/;
@@ -14,10 +14,10 @@ const HOST = /:[0-9]+$|^localhost$|\.[a-z]{2,}$|^[0-9]+(\.[0-9]+){3}$/i;
 
 const isPathless = (url: string) => /^[^/{]+$/.test(url) && (HOST.test(url) || !isAddress(url));
 
-export function mendAddresses(document: Node, tell: Tell): void {
+export function fixAddresses(document: Node, report: ReportChange): void {
   const [server] = Array.isArray(document.servers) ? document.servers : [];
   if (isNode(server) && isPathless(String(server.url ?? '/'))) {
-    tell(`/servers/0/url is written as /: ${server.url} has no path`);
+    report(`/servers/0/url is written as /: ${server.url} has no path`);
     server.url = '/';
   }
   for (const { operation } of operationsIn(document)) {
@@ -25,7 +25,7 @@ export function mendAddresses(document: Node, tell: Tell): void {
       for (const [name, { node: link }] of entriesAt(document, reply, 'links')) {
         if (isAddress(link.operationRef ?? '')) continue;
         delete Object(reply.node.links)[name];
-        tell(`${reply.at}/links/${toStep(name)} is taken out: its operationRef is no reference`);
+        report(`${reply.at}/links/${toStep(name)} is taken out: its operationRef is no reference`);
       }
     }
   }

@@ -1,15 +1,15 @@
 /** Parameters that say beside their schemas what a schema can say. */
-import { namesIn } from '../../engine/contract/path-names.ts';
-import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { isList, isSimple } from '../../engine/schema/value-types.ts';
+import { namesIn } from '../../../engine/contract/path-names.ts';
+import { keywordsOf, type Schema } from '../../../engine/schema/json.ts';
+import { isList, isSimple } from '../../../engine/schema/value-types.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
-import { entriesAt, operationsIn, type Placed, type Tell } from './written-operations.ts';
+import { entriesAt, operationsIn, type Placed, type ReportChange } from './written-operations.ts';
 
 /** An empty text. */
 const EMPTY = { type: 'string', enum: [''] };
 
-export function mendParameters(document: Node, tell: Tell): void {
+export function fixParameters(document: Node, report: ReportChange): void {
   const compile = buildCompile(document);
   const operations = operationsIn(document);
   const pathsOf = new Map<Node, Set<string>>();
@@ -17,7 +17,7 @@ export function mendParameters(document: Node, tell: Tell): void {
   for (const { path, item, operation } of operations) {
     const parameters = [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'));
     // The names of one path are not those of another with the same item.
-    if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, tell);
+    if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, report);
     for (const [, { node, at }] of parameters) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
       const compiled = compile(node.schema as Schema);
@@ -28,7 +28,7 @@ export function mendParameters(document: Node, tell: Tell): void {
       delete node.allowEmptyValue;
       const { default: value } = keywordsOf(schema);
       if (!isTaken) node.schema = { ...(value !== undefined && { default: value }), anyOf: [node.schema, EMPTY] };
-      tell(
+      report(
         `${at}/allowEmptyValue is ${isTaken ? 'taken out: its schema takes an empty text' : 'written into its schema'}`,
       );
     }
@@ -36,7 +36,7 @@ export function mendParameters(document: Node, tell: Tell): void {
 }
 
 /** A part of a path that nothing describes is a text. */
-function declareNames(path: string, { node, at }: Placed, parameters: [string, Placed][], tell: Tell): void {
+function declareNames(path: string, { node, at }: Placed, parameters: [string, Placed][], report: ReportChange): void {
   const declared = parameters.filter(([, { node }]) => node.in === 'path').map(([, { node }]) => node.name);
   const names = new Set(namesIn(path).filter(Boolean));
   const { parameters: own = [] } = node;
@@ -44,6 +44,6 @@ function declareNames(path: string, { node, at }: Placed, parameters: [string, P
   for (const name of [...names].filter((name) => !declared.includes(name))) {
     node.parameters = own;
     own.push({ name, in: 'path', required: true, schema: { type: 'string' } });
-    tell(`${at}/parameters has {${name}}, which is in the path: it may be any text`);
+    report(`${at}/parameters has {${name}}, which is in the path: it may be any text`);
   }
 }

@@ -1,8 +1,9 @@
-/** Reads the media types of bodies, and refuses those that cannot be served. */
+/** Reads the media types of bodies, and refuses bodies that cannot be served. */
 import type { Content } from '../../engine/contract/contract.ts';
-import type { MediaNode } from '../../engine/contract/document.ts';
+import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/media-types.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { fileOf, kindOfPart, type PartKind, partOf } from '../../engine/requests/form-fields.ts';
+import { type Keywords, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
 
 /** The media types of forms (RFC 7578; HTML, section 4.10.21.8). */
@@ -37,4 +38,34 @@ export function checkRawBody(schema: Schema, type: string, name: string, refuse:
     Object.keys(others).every((key) => ANNOTATION.test(key));
   if (!isFree)
     refuse(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
+}
+
+/** Whether its fields can be read one by one. */
+export function isForm(schema: Schema): schema is Keywords & { properties: Record<string, Schema> } {
+  const { type = 'object', properties } = keywordsOf(schema);
+  return type === 'object' && properties !== undefined;
+}
+
+/** Each field of a form has a part, or several, which are text of simple types, JSON, or files. */
+export function checkForm(schema: Schema, encoding: Record<string, EncodingNode> | undefined, refuse: Refuse): void {
+  if (!isForm(schema)) {
+    refuse('its body: a form needs a schema of type: object with properties');
+    return;
+  }
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const part = partOf(field);
+    const kind = kindOfPart(part);
+    const file = fileOf(part);
+    if (file !== undefined) checkRawBody(file, `file ${name}`, 'its body', refuse);
+    if (kind === undefined) {
+      refuse(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
+    } else if (!isUsual(encoding?.[name] ?? {}, kind)) refuse(`its body: encoding of ${name} is not supported`);
+  }
+}
+
+/** Whether the encoding of a part fits its kind. */
+function isUsual({ style = 'form', explode = true, headers, contentType }: EncodingNode, kind: PartKind): boolean {
+  if (style !== 'form' || !explode || headers) return false;
+  if (kind === 'file' || contentType === undefined) return true;
+  return kind === 'json' ? isJson(contentType) : contentType === 'text/plain';
 }

@@ -1,19 +1,19 @@
 /** Replies that the server itself may send are described as its errors and headers are. */
 import { stringify } from 'lossless-json';
-import { codesOf, type Replying } from '../../contract/checks/own-errors.ts';
-import { checkHeader, missingHeaders, TEXT } from '../../contract/checks/own-replies.ts';
-import { RETRIED, RETRY_AFTER } from '../../contract/checks/sent-headers.ts';
-import { toTypes } from '../../contract/read/media-types.ts';
-import type { Reply } from '../../engine/contract/contract.ts';
-import type { MediaNode } from '../../engine/contract/document.ts';
-import { isJson, PLAIN_JSON } from '../../engine/contract/media-types.ts';
-import { replyFor } from '../../engine/contract/replies.ts';
-import { REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
-import { isNode, type Schema } from '../../engine/schema/json.ts';
-import { toStep } from '../../json/pointer.ts';
+import { codesOf, type Replying } from '../../../contract/checks/own-errors.ts';
+import { checkHeader, missingHeaders, TEXT } from '../../../contract/checks/own-replies.ts';
+import { RETRIED, RETRY_AFTER } from '../../../contract/checks/sent-headers.ts';
+import { toTypes } from '../../../contract/read/bodies.ts';
+import type { Reply } from '../../../engine/contract/contract.ts';
+import type { MediaNode } from '../../../engine/contract/document.ts';
+import { isJson, PLAIN_JSON } from '../../../engine/contract/media-types.ts';
+import { replyFor } from '../../../engine/contract/replies.ts';
+import { REQUEST_IDS } from '../../../engine/replies/reply-headers.ts';
+import { isNode, type Schema } from '../../../engine/schema/json.ts';
+import { toStep } from '../../../json/pointer.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
-import { entriesAt, operationsIn, type Placed, type Tell } from './written-operations.ts';
+import { entriesAt, operationsIn, type Placed, type ReportChange } from './written-operations.ts';
 
 /** A reply as it is written, and as the engine knows it. */
 interface Written {
@@ -22,7 +22,7 @@ interface Written {
   operation: Replying;
 }
 
-export function mendReplies(document: Node, tell: Tell): void {
+export function fixReplies(document: Node, report: ReportChange): void {
   const replies = operationsIn(document).flatMap(({ path, operation: source }): Written[] => {
     const written = entriesAt(document, source, 'responses').map(([status, reply]) => {
       const headers = entriesAt(document, reply, 'headers').map(([name, { node }]) => [name, node]);
@@ -31,13 +31,13 @@ export function mendReplies(document: Node, tell: Tell): void {
     const operation = { path, deprecation: undefined, replies: written.map(({ own }) => own) };
     return written.map((one) => ({ ...one, operation }));
   });
-  mendHeaders(document, replies, tell);
+  fixHeaders(document, replies, report);
   const isSent = ({ own, operation }: Written) => codesOf(own, operation).length > 0;
-  addJson(replies.filter(isSent), tell);
+  addJson(replies.filter(isSent), report);
 }
 
 /** Errors of the server are JSON, or text: JSON is added to other types, with the schema of the other errors if they all have the same. */
-function addJson(replies: Written[], tell: Tell): void {
+function addJson(replies: Written[], report: ReportChange): void {
   const contents = replies.flatMap(({ reply: { node, at } }) =>
     isNode(node.content) ? [{ at: `${at}/content`, content: node.content as Record<string, MediaNode> }] : [],
   );
@@ -48,12 +48,12 @@ function addJson(replies: Written[], tell: Tell): void {
     const types = typesOf(content).map(({ type }) => type);
     if (types[0] === undefined || TEXT.test(types[0]) || types.some(isJson)) continue;
     content[PLAIN_JSON] = schema === undefined || others.length > 0 ? {} : { schema };
-    tell(`${at}: ${PLAIN_JSON} is added: the server's own errors are JSON`);
+    report(`${at}: ${PLAIN_JSON} is added: the server's own errors are JSON`);
   }
 }
 
 /** Headers that the server sends may be what it sends, and its errors need no others. */
-function mendHeaders(document: Node, replies: Written[], tell: Tell): void {
+function fixHeaders(document: Node, replies: Written[], report: ReportChange): void {
   const compile = buildCompile(document);
   for (const { reply, own, operation } of replies) {
     const isRetried = RETRIED.some((status) => replyFor(operation.replies, status) === own);
@@ -64,16 +64,16 @@ function mendHeaders(document: Node, replies: Written[], tell: Tell): void {
     const missing = missingHeaders(own, operation);
     for (const [name, { node: header, at }] of entriesAt(document, reply, 'headers')) {
       const values = sent[name.toLowerCase()];
-      if (values) mendOne(name, header, at, values);
+      if (values) fixOne(name, header, at, values);
       if (!missing.includes(name) || !header.required) continue;
       // Replies of handlers may refer to it, too.
       const { required, ...others } = header;
       Object.assign(Object(reply.node.headers), { [name]: others });
-      tell(`${reply.at}/headers/${toStep(name)}/required is taken out: errors of the server have no such header`);
+      report(`${reply.at}/headers/${toStep(name)}/required is taken out: errors of the server have no such header`);
     }
   }
 
-  function mendOne(name: string, header: Node, at: string, values: string[]): void {
+  function fixOne(name: string, header: Node, at: string, values: string[]): void {
     const compiled = compile((header.schema ?? {}) as Schema);
     if (!compiled) return;
     const reply = { headers: { [name]: { schema: compiled.schema } } };
@@ -84,7 +84,7 @@ function mendHeaders(document: Node, replies: Written[], tell: Tell): void {
       values,
       () => {
         header.schema = { type: 'string' };
-        tell(`${at}/schema is written as type: string: the server sends ${values[0]}`);
+        report(`${at}/schema is written as type: string: the server sends ${values[0]}`);
       },
     );
   }

@@ -1,10 +1,16 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import t from 'tap';
-import { finishOwn } from '../../../src/contract-first/contract/finish-own.ts';
-import { toLocated } from '../../../src/contract-first/contract/located.ts';
+import t, { type Test } from 'tap';
+import { finishOwn } from '../../../src/contract-first/contract/finish.ts';
+import { toLocated as toLocatedIn } from '../../../src/contract-first/contract/located-problems.ts';
 
 const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: {} };
+
+/** The problems of a contract with this text, which is known by a name. */
+function toLocated(t: Test, problems: string[], text: string, name = 'a.yaml'): Promise<string[]> {
+  const folder = t.testdir({ 'contract.yaml': text });
+  return toLocatedIn(problems, `${folder}/contract.yaml`, name);
+}
 
 const YAML = `openapi: 3.1.1
 servers:
@@ -25,7 +31,7 @@ components:
 `;
 
 t.test('a problem is told with the line and the column of what it is about', async (t) => {
-  const locate = (problem: string) => toLocated([problem], YAML, 'openapi/petstore.yaml');
+  const locate = (problem: string) => toLocated(t, [problem], YAML, 'openapi/petstore.yaml');
   for (const [place, problem] of [
     ['7:5', 'operation createPet: TRACE is not served'],
     ['11:7', 'operation createPet: its body: a form needs a schema'],
@@ -42,10 +48,12 @@ t.test('a problem is told with the line and the column of what it is about', asy
     ['1:1', 'operation none: has no name'],
     ['1:1', 'it has changed'],
   ]) {
-    t.strictSame(locate(problem as string), [`openapi/petstore.yaml:${place}: ${problem}`]);
+    t.strictSame(await locate(problem as string), [`openapi/petstore.yaml:${place}: ${problem}`]);
   }
-  t.strictSame(locate('line 3, column 10: Unresolved tag: !Ref'), ['openapi/petstore.yaml:3:10: Unresolved tag: !Ref']);
-  t.strictSame(toLocated(['it is empty'], '', 'a.yaml'), ['a.yaml:1:1: it is empty']);
+  t.strictSame(await locate('line 3, column 10: Unresolved tag: !Ref'), [
+    'openapi/petstore.yaml:3:10: Unresolved tag: !Ref',
+  ]);
+  t.strictSame(await toLocated(t, ['it is empty'], ''), ['a.yaml:1:1: it is empty']);
 });
 
 const SHARED = `openapi: 3.1.1
@@ -121,7 +129,7 @@ t.test('the place is found through references, aliases, and the parts of a schem
     ['43:7', 'schema Team: field none: is not there'],
     ['50:7', '/components/schemas/Team/required/one must be string'],
   ]) {
-    t.strictSame(toLocated([problem as string], SHARED, 'a.yaml'), [`a.yaml:${place}: ${problem}`]);
+    t.strictSame(await toLocated(t, [problem as string], SHARED), [`a.yaml:${place}: ${problem}`]);
   }
 });
 
@@ -144,7 +152,7 @@ components:
 `;
 
 t.test('the search for a place ends where references lead to themselves by several ways', async (t) => {
-  t.match(toLocated(['operation a: response 200: body.x: must be text'], CIRCLE, 'a.yaml'), [/^a.yaml:\d+:\d+: /]);
+  t.match(await toLocated(t, ['operation a: response 200: body.x: must be text'], CIRCLE), [/^a.yaml:\d+:\d+: /]);
 });
 
 t.test('a colon within a path or a name is part of it', async (t) => {
@@ -153,7 +161,7 @@ t.test('a colon within a path or a name is part of it', async (t) => {
     ['5:7', '/paths/~1v1~1a:list/get/operationId must be string'],
     ['7:9', 'operation a: parameter b:c: style matrix is not supported'],
   ]) {
-    t.strictSame(toLocated([problem as string], CIRCLE, 'a.yaml'), [`a.yaml:${place}: ${problem}`]);
+    t.strictSame(await toLocated(t, [problem as string], CIRCLE), [`a.yaml:${place}: ${problem}`]);
   }
 });
 
@@ -165,7 +173,7 @@ t.test('a slip that several operations share is told once', async (t) => {
     'operation putTeam: security: other is not in components.securitySchemes',
     `operation getTeamsByTeamId: response 200: body.name: ${pattern}`,
   ];
-  t.strictSame(toLocated(problems, SHARED, 'a.yaml'), [
+  t.strictSame(await toLocated(t, problems, SHARED), [
     `a.yaml:46:11: operation putTeam: request.body.name: ${pattern} (and 2 more like it)`,
     'a.yaml:20:7: operation putTeam: security: other is not in components.securitySchemes',
   ]);

@@ -1,6 +1,6 @@
 /** `npm run contract:inspect` fixes request bodies that are not JSON, and leaves to handlers what the server could not check. */
 import t from 'tap';
-import { mend } from '../../src/contract-first/cli/contract-inspect/mending.ts';
+import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 
@@ -23,9 +23,9 @@ function documentWith(content: Json, components: Json = {}, method = 'post'): Js
 }
 
 /** The content after it was set right, and the changes. */
-function mended(content: Json, components?: Json, method?: string): { content: Json; changes: string[] } {
+function fixed(content: Json, components?: Json, method?: string): { content: Json; changes: string[] } {
   const document = documentWith(content, components, method);
-  const changes = mend(document);
+  const changes = autofix(document);
   return { content: document.components.requestBodies.Body.content, changes };
 }
 
@@ -37,7 +37,7 @@ t.test('a body with a schema that could be broken is passed on as it is, and tol
     { $ref: '#/components/schemas/Any' },
   ];
   for (const schema of schemas) {
-    const { content, changes } = mended({ 'image/jpeg': { schema } }, { schemas: { Any: { maxLength: 1 } } });
+    const { content, changes } = fixed({ 'image/jpeg': { schema } }, { schemas: { Any: { maxLength: 1 } } });
     t.strictSame(content, { 'image/jpeg': { schema: BINARY } });
     t.strictSame(changes, [
       '/components/requestBodies/Body/content/image~1jpeg/schema is written as format: binary: the handler gets image/jpeg as it is, unchecked',
@@ -55,11 +55,11 @@ t.test('a body that is served stays, and so does one beside JSON, of GET, or tha
     [URLENCODED]: { schema: BINARY },
     'a/b': 7,
   };
-  t.strictSame(mended(content), { content, changes: [] });
+  t.strictSame(fixed(content), { content, changes: [] });
   const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
-  t.strictSame(mended(beside), { content: beside, changes: [] });
-  t.strictSame(mended({ 'image/png': odd }, {}, 'get').changes, []);
-  t.strictSame(mended(undefined).changes, []);
+  t.strictSame(fixed(beside), { content: beside, changes: [] });
+  t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
+  t.strictSame(fixed(undefined).changes, []);
 });
 
 t.test('misspelt media types are written as what they mean, unless that is there, too', async (t) => {
@@ -72,12 +72,12 @@ t.test('misspelt media types are written as what they mean, unless that is there
   for (const [type, names] of Object.entries(slips) as [string, string[]][]) {
     for (const name of names) {
       const media = type === 'text/plain' ? {} : { schema };
-      const { content, changes } = mended({ [name]: media });
+      const { content, changes } = fixed({ [name]: media });
       t.strictSame(content, { [type]: media });
       t.match(changes, [new RegExp(`is written as ${type}$`)]);
     }
   }
-  t.strictSame(Object.keys(mended({ 'application/form-data': {}, [MULTIPART]: { schema } }).content), [
+  t.strictSame(Object.keys(fixed({ 'application/form-data': {}, [MULTIPART]: { schema } }).content), [
     'application/form-data',
     MULTIPART,
   ]);
@@ -87,16 +87,16 @@ t.test('a name that is no media type goes from beside one, and a body without a 
   const reply = { description: '', content: { token: {}, 'application/json': {} } };
   const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
   document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
-  t.strictSame(mend(document), [
+  t.strictSame(autofix(document), [
     '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
     '/components/responses/Token/content/token is taken out: it is no media type',
   ]);
   t.strictSame(Object.keys(reply.content), ['application/json']);
-  t.strictSame(mended({ '': {} }).content, { 'application/json': {} });
-  t.strictSame(mended({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
+  t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
+  t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
   const json = { schema: { type: 'object' } };
-  t.strictSame(mended({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
-  t.strictSame(mended({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
+  t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
+  t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
 });
 
 t.test('a form without fields is passed on as it is', async (t) => {
@@ -109,7 +109,7 @@ t.test('a form without fields is passed on as it is', async (t) => {
   ];
   const file = { oneOf: [{ properties: { a: BINARY } }, { properties: { b: string } }] };
   for (const schema of [...schemas, file, true]) {
-    const { content, changes } = mended({ [MULTIPART]: { schema } });
+    const { content, changes } = fixed({ [MULTIPART]: { schema } });
     t.strictSame(content, { [MULTIPART]: { schema: BINARY } });
     t.match(changes, [
       /data\/schema is written as format: binary: the handler gets multipart\/form-data as it is, unchecked$/,
@@ -122,7 +122,7 @@ t.test('the parts of a form are written as one where that says the same', async 
   const named = { $ref: '#/components/schemas/Named' };
   const parts = { nullable: true, allOf: [named, { properties: { file: BINARY }, required: ['file'] }] };
   for (const schema of [parts, { ...named, properties: { file: BINARY }, required: ['file'] }]) {
-    const { content, changes } = mended({ [MULTIPART]: { schema } }, { schemas });
+    const { content, changes } = fixed({ [MULTIPART]: { schema } }, { schemas });
     t.strictSame(content[MULTIPART].schema.properties, {
       ...(schema === parts ? { name: string, file: BINARY } : { file: BINARY, name: string }),
     });
@@ -146,7 +146,7 @@ t.test('keywords beside the reference to a form count, in the way of the version
     const post = operation('fill', { requestBody: { content: { [URLENCODED]: { schema: { ...schema } } } } });
     const document = { ...JSON.parse(withPaths({ '/forms': { post } })), openapi };
     document.components.schemas.A = structuredClone(A);
-    t.match(mend(document), [/urlencoded\/schema names the fields of its parts/]);
+    t.match(autofix(document), [/urlencoded\/schema names the fields of its parts/]);
     const { request } = await serve(t, JSON.stringify(document), { fill });
     const headers = { 'content-type': URLENCODED };
     const send = async (body: string) => (await request('/v1/forms', { method: 'POST', body, headers })).status;
@@ -165,7 +165,7 @@ t.test('a form of one of several kinds is checked field by field, and as a whole
   const post = operation('fill', { requestBody: { content: { [URLENCODED]: { schema } } } });
   const document = JSON.parse(withPaths({ '/forms': { post } }));
   document.components.schemas.Dog = kind('dog', { legs: { type: 'integer' } });
-  t.match(mend(document), [/urlencoded\/schema names the fields of its parts/]);
+  t.match(autofix(document), [/urlencoded\/schema names the fields of its parts/]);
   const { request } = await serve(t, JSON.stringify(document), { fill });
   const send = async (body: string) =>
     (await request('/v1/forms', { method: 'POST', body, headers: { 'content-type': URLENCODED } })) as Json;

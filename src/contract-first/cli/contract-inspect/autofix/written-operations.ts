@@ -1,8 +1,8 @@
 /** The operations of a document that nobody has checked yet, each node with its JSON Pointer. */
-import { METHODS } from '../../engine/contract/document.ts';
-import { isNode } from '../../engine/schema/json.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
-import { toStep } from '../../json/pointer.ts';
+import { METHODS } from '../../../engine/contract/document.ts';
+import { isNode } from '../../../engine/schema/json.ts';
+import { lookUp } from '../../../engine/schema/pointers.ts';
+import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';
 
 export interface Placed {
@@ -10,8 +10,8 @@ export interface Placed {
   at: string;
 }
 
-/** Told to the user: the pointer, and what has been changed there. */
-export type Tell = (change: string) => void;
+/** Reports a change: the pointer, and what has been changed there. */
+export type ReportChange = (change: string) => void;
 
 /** The target of a reference, where it is. */
 export function follow(document: Node, node: unknown, at: string): Placed {

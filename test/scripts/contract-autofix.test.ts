@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withMended } from '../../src/contract-first/cli/contract-inspect/mended-file.ts';
-import { mend } from '../../src/contract-first/cli/contract-inspect/mending.ts';
+import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
+import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
@@ -28,7 +28,7 @@ t.test('a keyword whose value it cannot have is taken out of a schema, and told 
   };
   for (const [keyword, value] of Object.entries(wrong)) {
     const document = contractWith({ allOf: [{ [keyword]: value, maxLength: 2n }] });
-    t.match(mend(document), [
+    t.match(autofix(document), [
       `/paths/~1a/post/responses/200/content/application~1json/schema/allOf/0/${keyword} is taken out: it cannot be ${JSON.stringify(value)}`,
     ]);
     t.strictSame(schemaOf(document), { allOf: [{ maxLength: 2n }] });
@@ -37,27 +37,27 @@ t.test('a keyword whose value it cannot have is taken out of a schema, and told 
 
 t.test('a number in quotes is written as one, and int64 is left to integers', async (t) => {
   const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
-  t.match(mend(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
+  t.match(autofix(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
   t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
 });
 
 t.test('a switch in quotes is written without, and one with another value stays, to be refused', async (t) => {
   const document = contractWith({ writeOnly: 'true', deprecated: 'false', readOnly: 'yes', enum: 'a' });
-  t.match(mend(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
+  t.match(autofix(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
   t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
 });
 
 t.test('an exclusive bound that is true or false is written as a bound in OpenAPI 3.1, and stays in 3.0', (t) => {
   const of = () => ({ maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false });
   const document = contractWith({ allOf: [of(), { exclusiveMinimum: true }, { exclusiveMaximum: 2 }] });
-  t.match(mend(document), [
+  t.match(autofix(document), [
     /allOf\/0\/exclusiveMaximum is written as OpenAPI 3.1 has it$/,
     /allOf\/0\/exclusiveMinimum is written/,
     /allOf\/1\/exclusiveMinimum is written/,
   ]);
   t.strictSame(schemaOf(document).allOf, [{ exclusiveMaximum: 5, minimum: 1 }, {}, { exclusiveMaximum: 2 }]);
   const older = contractWith(of(), { others: { openapi: '3.0.3' } });
-  t.strictSame(mend(older), []);
+  t.strictSame(autofix(older), []);
   t.strictSame(schemaOf(older), of());
   t.end();
 });
@@ -86,7 +86,7 @@ t.test('a parameter that may be empty, as its schema says already, does not say 
   document.paths['/a'].parameters = [{ $ref: '#/components/parameters/Q' }];
   document.components.parameters = { Q: parameter({ $ref: '#/components/schemas/Text' }) };
   document.components.schemas = { Text: TEXT };
-  t.strictSame(mend(document), [
+  t.strictSame(autofix(document), [
     '/components/parameters/Q/allowEmptyValue is taken out: its schema takes an empty text',
     ...taken.map(
       (_, index) => `/paths/~1a/post/parameters/${index}/allowEmptyValue is taken out: its schema takes an empty text`,
@@ -99,9 +99,9 @@ t.test('a parameter that may be empty, as its schema says already, does not say 
 t.test('a bound of OpenAPI 3.0 counts, and a schema that nothing can be made of stays, to be refused', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = contractWith(OBJECT, { operation: { parameters: [parameter(schema)] }, others: { openapi: '3.0.3' } });
-  t.match(mend(older), [/allowEmptyValue is written into its schema$/]);
+  t.match(autofix(older), [/allowEmptyValue is written into its schema$/]);
   const broken = contractWith(OBJECT, { operation: { parameters: [parameter({ ...TEXT, pattern: '(' })] } });
-  t.strictSame(mend(broken), []);
+  t.strictSame(autofix(broken), []);
 });
 
 t.test('a parameter that may be empty keeps the default that its schema refers to', async (t) => {
@@ -109,7 +109,7 @@ t.test('a parameter that may be empty keeps the default that its schema refers t
   const refer = { $ref: '#/components/schemas/Size' };
   const parameters = [parameter(refer), parameter({ $ref: '#/components/schemas/Large' }, { name: 'r' })];
   const document = contractWith(OBJECT, { operation: { parameters }, components: { schemas: { Size, Large } } });
-  mend(document);
+  autofix(document);
   const [small, large] = document.paths['/a'].post.parameters;
   t.strictSame(small.schema, { default: 4, anyOf: [refer, { type: 'string', enum: [''] }] });
   t.equal(large.schema.default, 9007199254740993n, 'with every digit');
@@ -123,7 +123,7 @@ t.test('a parameter that may be empty beside its schema has a schema that says s
   ];
   const document = JSON.parse(withPaths({ '/echoes': { get: operation('echo', { parameters }) } }));
   t.match(
-    mend(document),
+    autofix(document),
     parameters.map(() => /\/allowEmptyValue is written into its schema$/),
   );
   const echo = async ({ query }: Json) => ({ status: 200, body: query });
@@ -139,7 +139,7 @@ t.test('the schema of a parameter is set right, and the value of its example sta
   const examples = { one: { value: { schema: { minimum: '1' } } } };
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
   const document = contractWith(OBJECT, { operation: { parameters } });
-  t.match(mend(document), [/^\/paths\/~1a\/post\/parameters\/0\/schema\/minimum is written without quotes$/]);
+  t.match(autofix(document), [/^\/paths\/~1a\/post\/parameters\/0\/schema\/minimum is written without quotes$/]);
   t.strictSame(document.paths['/a'].post.parameters, [
     { name: 'q', in: 'query', schema: { type: 'integer', minimum: 1 }, examples },
   ]);
@@ -149,7 +149,7 @@ t.test('components of no kind that OpenAPI has stay, and int64 beside a referenc
   const components = { 'x-note': 'abc', 'x-more': { a: 1 }, schemas: { Id: { type: 'integer' } } };
   const document = contractWith({ $ref: '#/components/schemas/Id', format: 'int64' }, { components });
   const before = structuredClone(document);
-  t.strictSame(mend(document), []);
+  t.strictSame(autofix(document), []);
   t.strictSame(document, before);
 });
 
@@ -186,29 +186,29 @@ t.test(
     ];
     for (const [schema, value] of wrong) {
       t.match(
-        mend(requestWith({ ...schema, default: value })),
+        autofix(requestWith({ ...schema, default: value })),
         [/properties\/a\/default is taken out: its own schema refuses it: it must /],
         String(value),
       );
     }
-    for (const [schema, value] of right) t.strictSame(mend(requestWith({ ...schema, default: value })), []);
+    for (const [schema, value] of right) t.strictSame(autofix(requestWith({ ...schema, default: value })), []);
   },
 );
 
 t.test('a default goes wherever it is filled in, and stays where no request gets it', async (t) => {
   const wrong = { type: 'integer', default: 'a' };
   const components = { schemas: { A: { properties: { b: { items: { additionalProperties: wrong } } } } } };
-  t.match(mend(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
+  t.match(autofix(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
     /^\/components\/schemas\/A\/properties\/b\/items\/additionalProperties\/default is taken out/,
   ]);
   const ofItem = requestWith({});
   ofItem.paths['/a'].parameters = [{ name: 'p', in: 'query', schema: { ...wrong } }];
-  t.match(mend(ofItem), [/^\/paths\/~1a\/parameters\/0\/schema\/default is taken out/]);
-  t.strictSame(mend(requestWith({ anyOf: [wrong, { not: wrong }] })), []);
-  t.strictSame(mend(requestWith({ ...wrong, readOnly: true })), []);
-  t.strictSame(mend(contractWith({ properties: { a: wrong } })), [], 'of a reply');
+  t.match(autofix(ofItem), [/^\/paths\/~1a\/parameters\/0\/schema\/default is taken out/]);
+  t.strictSame(autofix(requestWith({ anyOf: [wrong, { not: wrong }] })), []);
+  t.strictSame(autofix(requestWith({ ...wrong, readOnly: true })), []);
+  t.strictSame(autofix(contractWith({ properties: { a: wrong } })), [], 'of a reply');
   const post = { requestBody: { content: { 'application/json': { schema: wrong } } }, responses: {} };
-  t.strictSame(mend(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
+  t.strictSame(autofix(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
 });
 
 t.test('a default beside a pattern that may take years is not tried', async (t) => {
@@ -220,13 +220,13 @@ t.test('a default beside a pattern that may take years is not tried', async (t) 
     { default: { [text]: 1 }, patternProperties: { [slow.pattern]: true } },
     { default: { [text]: 1 }, propertyNames: slow },
   ]) {
-    t.strictSame(mend(requestWith(one)), []);
+    t.strictSame(autofix(requestWith(one)), []);
   }
-  t.match(mend(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
+  t.match(autofix(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
 });
 
 t.test('a reference that is no URI leads to nothing', async (t) => {
-  t.match(mend(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
+  t.match(autofix(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
 t.test('what is right stays, and so do fields, names and values that are called like keywords', async (t) => {
@@ -245,7 +245,7 @@ t.test('what is right stays, and so do fields, names and values that are called 
   const operation = { externalDocs: { url: 'https://a' } };
   const document = contractWith(schema, { media: { examples }, operation, components: { schemas: { A: OBJECT } } });
   const before = structuredClone(document);
-  t.strictSame(mend(document), []);
+  t.strictSame(autofix(document), []);
   t.strictSame(document, before);
 });
 
@@ -258,8 +258,8 @@ t.test('a reference to nothing takes what the server does not serve with it: exa
     [contractWith(OBJECT, { operation: { callbacks: { done: NOWHERE } } }), /post\/callbacks is taken out/],
     [contractWith(OBJECT, { others: { webhooks: { done: NOWHERE } } }), /^\/webhooks is taken out/],
   ];
-  for (const [document, change] of cases) t.match(mend(document), [change]);
-  t.strictSame(mend(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
+  for (const [document, change] of cases) t.match(autofix(document), [change]);
+  t.strictSame(autofix(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
 });
 
 t.test('a component that no operation uses goes where nothing can be made of it', async (t) => {
@@ -270,10 +270,12 @@ t.test('a component that no operation uses goes where nothing can be made of it'
     List: { type: 'array', items: ref('List') },
   };
   const document = contractWith(ref('Used'), { components: { schemas, responses: null } });
-  const names = mend(document).map((change) => /schemas\/(\w+) is taken out: no operation uses it/.exec(change)?.[1]);
+  const names = autofix(document).map(
+    (change) => /schemas\/(\w+) is taken out: no operation uses it/.exec(change)?.[1],
+  );
   t.strictSame(names.sort(), ['Gone', 'Itself', 'Part', 'Text', 'Through']);
   t.strictSame(Object.keys(document.components.schemas), ['Used', 'Base', 'Unused', 'Any', 'List']);
-  t.strictSame(mend({ paths: {} }), [], 'there may be no components');
+  t.strictSame(autofix({ paths: {} }), [], 'there may be no components');
 });
 
 t.test('what is for readers goes where it is no text, and each response has a description', async (t) => {
@@ -282,7 +284,7 @@ t.test('what is for readers goes where it is no text, and each response has a de
   delete document.paths['/a'].post.responses['200'].description;
   document.paths['/a'].post.responses['404'] = { $ref: '#/components/responses/None' };
   document.components.responses = { None: { description: 'None.' } };
-  t.equal(mend(document).length, 5);
+  t.equal(autofix(document).length, 5);
   t.strictSame(Object.keys(document.paths['/a'].post), ['responses', 'description']);
   t.equal(document.paths['/a'].post.responses['200'].description, '');
 });
@@ -307,7 +309,7 @@ t.test(
 );
 
 t.test('changes name the URL that the contract is from, and say that comments are lost', async (t) => {
-  const told = async (text: string) => withMended(filed(t, text), async (_, changes) => changes, 'https://a/b.yaml');
+  const told = async (text: string) => withFixes(filed(t, text), async (_, changes) => changes, 'https://a/b.yaml');
   const text = stringify(contractWith({ description: 1 }));
   const change = /^https:\/\/a\/b\.yaml:15:\d+: \/paths.*description is taken out: it cannot be 1$/;
   t.match(await told(text), [change]);
@@ -320,13 +322,13 @@ t.test('changes name the URL that the contract is from, and say that comments ar
 t.test('a file in which nothing is changed, or that cannot be read, is taken as it is', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
     const file = filed(t, text);
-    t.strictSame(await withMended(file, async (...given) => given), [file, []]);
+    t.strictSame(await withFixes(file, async (...given) => given), [file, []]);
   }
 });
 
 t.test('a field that is required and not described may be anything', async (t) => {
   const document = contractWith({ properties: { a: { type: 'string' } }, required: ['a', 'b/c'] });
-  t.match(mend(document), [/\/schema\/properties\/b~1c is written: it is required$/]);
+  t.match(autofix(document), [/\/schema\/properties\/b~1c is written: it is required$/]);
   t.strictSame(schemaOf(document).properties, { a: { type: 'string' }, 'b/c': {} });
   const left: Json[] = [
     { allOf: [{ properties: { a: {} }, required: ['b'] }, { properties: { b: {} } }] },
@@ -335,13 +337,13 @@ t.test('a field that is required and not described may be anything', async (t) =
     { required: ['b'] },
     { properties: {}, required: ['__proto__'] },
   ];
-  for (const schema of left) t.strictSame(mend(contractWith(schema)), []);
+  for (const schema of left) t.strictSame(autofix(contractWith(schema)), []);
 });
 
 t.test('a part requires the fields of others, or what nobody describes, which may be anything', async (t) => {
   const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
   const schema = { allOf: [{ properties: { size: {} } }, part] };
-  t.match(mend(contractWith(schema)), [/\/schema\/allOf\/1\/properties\/stat is written: it is required$/]);
+  t.match(autofix(contractWith(schema)), [/\/schema\/allOf\/1\/properties\/stat is written: it is required$/]);
   t.strictSame(part.properties, { state: {}, stat: {} });
 });
 
@@ -349,7 +351,7 @@ t.test('a text that leads to a schema is written as the reference that it stands
   const A = '#/components/schemas/A';
   const schema = { oneOf: [A, { type: 'object' }], properties: { a: A, b: 'string' }, items: A, default: A, title: A };
   const document = contractWith(schema, { components: { schemas: { A: { type: 'string' }, B: { allOf: [A] } } } });
-  t.match(mend(document), [
+  t.match(autofix(document), [
     ...['oneOf/0', 'properties/a', 'items'].map((place) => new RegExp(`/schema/${place} is written as a reference$`)),
     /^\/components\/schemas\/B\/allOf\/0 is written as a reference$/,
   ]);
@@ -362,7 +364,7 @@ t.test('a text that leads to something else than a schema stays', async (t) => {
   const anyOf = [{ type: 'string' }];
   const components = { schemas: { A: { $defs: { B: {} }, anyOf, properties: { 0: {} }, enum: ['a'] } } };
   const prefix = '#/components/schemas/A';
-  const told = (items: string) => mend(contractWith({ items }, { components: structuredClone(components) }));
+  const told = (items: string) => autofix(contractWith({ items }, { components: structuredClone(components) }));
   for (const part of ['', '/$defs/B', '/anyOf/0', '/properties/0'])
     t.match(told(`${prefix}${part}`), [/items is written as a reference/], part);
   const others = ['#/info', '#/components', '#/paths/~1a/post', ...['/$defs', '/enum'].map((part) => prefix + part)];
@@ -372,7 +374,7 @@ t.test('a text that leads to something else than a schema stays', async (t) => {
 t.test('a component that no operation uses goes where a schema in it is none', async (t) => {
   const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
   const document = contractWith(OBJECT, { components: { schemas } });
-  t.match(mend(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
+  t.match(autofix(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
   t.strictSame(Object.keys(document.components.schemas), ['D']);
 });
 
@@ -381,7 +383,7 @@ t.test('a part that is null is taken out, and security stays, to be refused', as
   const document = contractWith({ properties: { content: null } }, { operation, others: { servers: null } });
   const { 200: done } = document.paths['/a'].post.responses;
   Object.assign(done, { headers: null, links: null });
-  t.strictSame(mend(document).sort(), [
+  t.strictSame(autofix(document).sort(), [
     ...['callbacks', 'parameters', 'requestBody', 'responses/200/headers', 'responses/200/links'].map(
       (name) => `/paths/~1a/post/${name} is taken out: it is empty`,
     ),
@@ -393,7 +395,7 @@ t.test('a part that is null is taken out, and security stays, to be refused', as
 t.test('a media type whose schema is null takes anything', async (t) => {
   const content = { 'application/json': null, 'text/csv': { schema: null } };
   const document = contractWith(OBJECT, { operation: { requestBody: { content } } });
-  t.match(mend(document), [
+  t.match(autofix(document), [
     /content\/text~1csv\/schema is taken out: it is empty$/,
     /content\/application~1json is written as \{\}: it is empty, and takes anything$/,
   ]);
@@ -406,7 +408,7 @@ t.test('an address that is none is told: of the server, of documentation, of a l
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
     const links = { here: { operationRef: '#/paths/~1{b}' }, there: { operationRef: '#/paths/~1a' }, by: {} };
     document.paths['/a'].post.responses['200'].links = links;
-    t.strictSame(mend(document), [
+    t.strictSame(autofix(document), [
       '/paths/~1a/post/externalDocs is taken out: it cannot be {"url":"see the wiki"}',
       `/servers/0/url is written as /: ${url} has no path`,
       '/paths/~1a/post/responses/200/links/here is taken out: its operationRef is no reference',
@@ -424,7 +426,7 @@ t.test('an address that is none is told: of the server, of documentation, of a l
     [{ url: 'v1' }],
     [{ url: 'v1.2' }],
   ])
-    t.strictSame(mend(contractWith(OBJECT, { others: { servers } })), []);
+    t.strictSame(autofix(contractWith(OBJECT, { others: { servers } })), []);
 });
 
 t.test('a part of a path that nothing describes is declared as a text', async (t) => {
@@ -434,7 +436,7 @@ t.test('a part of a path that nothing describes is declared as a text', async (t
   document.paths['/a/{b}/{c}'].put = { responses: {}, parameters: 'b and c' };
   const told = (method: string, name: string) =>
     `/paths/~1a~1{b}~1{c}/${method}/parameters has {${name}}, which is in the path: it may be any text`;
-  t.strictSame(mend(document).sort(), [told('get', 'b'), told('get', 'c'), told('post', 'c')]);
+  t.strictSame(autofix(document).sort(), [told('get', 'b'), told('get', 'c'), told('post', 'c')]);
   const c = { name: 'c', in: 'path', required: true, schema: { type: 'string' } };
   t.strictSame(document.paths['/a/{b}/{c}'].post.parameters, [{ name: 'b', in: 'path' }, c]);
 });
@@ -444,10 +446,10 @@ t.test('an item of several paths gets no names of them, which differ', async (t)
   const $ref = '#/components/pathItems/P';
   document.components.pathItems = { P: document.paths['/a'] };
   document.paths = { '/a/{x}': { $ref }, '/b/{y}': { $ref } };
-  t.strictSame(mend(document), []);
+  t.strictSame(autofix(document), []);
   t.notOk('parameters' in document.components.pathItems.P.post);
   delete document.paths['/b/{y}'];
-  t.match(mend(document), [/^\/components\/pathItems\/P\/post\/parameters has \{x\}/]);
+  t.match(autofix(document), [/^\/components\/pathItems\/P\/post\/parameters has \{x\}/]);
 });
 
 t.test('an alternative of oneOf that takes what another takes is taken out', async (t) => {
@@ -458,16 +460,19 @@ t.test('an alternative of oneOf that takes what another takes is taken out', asy
   const components = { schemas: { A: { ...field('a'), title: 'A' } } };
   const [refer, other] = [{ $ref: '#/components/schemas/A' }, { type: 'object', properties: { b: { enum: ['b'] } } }];
   const document = contractWith({ oneOf: [refer, other, field('b'), refer] }, { components });
-  t.match(mend(document), [/\/schema\/oneOf\/2 is taken out: it takes what oneOf\/0 takes/, /oneOf\/3 is taken out/]);
+  t.match(autofix(document), [
+    /\/schema\/oneOf\/2 is taken out: it takes what oneOf\/0 takes/,
+    /oneOf\/3 is taken out/,
+  ]);
   t.strictSame(schemaOf(document), { oneOf: [refer, other] });
   const fields = (one: Json, key = 'properties') => ({ type: 'object', [key]: { a: one } });
   const others = [{ readOnly: true }, { writeOnly: true }, { default: 'b' }].map((one) => fields(one));
   const named = [{ patternProperties: { title: true } }, { patternProperties: { description: true } }];
   const oneOf = [fields({}), ...others, ...named];
-  t.strictSame(mend(contractWith({ oneOf })), [], 'one that differs in more than words stays');
+  t.strictSame(autofix(contractWith({ oneOf })), [], 'one that differs in more than words stays');
   const more = { oneOf: [{ ...refer, maxProperties: 1 }, refer, { ...refer, title: 'B' }] };
-  t.match(mend(contractWith(more, { components })), [/oneOf\/2 is taken out: it takes what oneOf\/1 takes/]);
-  t.match(mend(contractWith({ oneOf: [{ title: 'A' }, other, { title: 'B' }] })), [/oneOf\/2 is taken out/]);
+  t.match(autofix(contractWith(more, { components })), [/oneOf\/2 is taken out: it takes what oneOf\/1 takes/]);
+  t.match(autofix(contractWith({ oneOf: [{ title: 'A' }, other, { title: 'B' }] })), [/oneOf\/2 is taken out/]);
   const chosen = { oneOf: [refer, field('b')], discriminator: { propertyName: 'title' } };
-  t.strictSame(mend(contractWith(chosen, { components })), []);
+  t.strictSame(autofix(contractWith(chosen, { components })), []);
 });

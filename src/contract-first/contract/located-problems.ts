@@ -1,43 +1,96 @@
 /** Finds the file, line and column of a problem, in the form that editors and terminals understand. Loaded after a refusal only. */
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ContractError } from '../engine/contract/contract.ts';
 import { fromStep } from '../json/pointer.ts';
-import { keysOfOperations, offsetsOfTexts, type Place, Places } from './places.ts';
+import { mayBeInFiles, readFiles } from './read/source.ts';
+import { keysAt, keysOfOperations, offsetsOfTexts, type SourceLocation, SourceLocations } from './yaml-locations.ts';
 
-/** `openapi/books.yaml:25:7`, the place of a problem in the file of this name, whose text this is. */
-export function buildPlaceOf(text: string, name: string): (problem: string) => string {
-  let offsetOf: ((problem: string) => number) | undefined;
-  const lines = new LineCounter();
+/** A position that the reader has found already, in the contract's file or in another one. */
+const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
+/** A part of one of the files. */
+const IN = /^in (.+?), #(\/\S*|): /;
+
+/** The words of a problem that is reported behind its location. */
+export const withoutLocation = (problem: string) => problem.replace(AT, '').replace(IN, '');
+
+/** Makes the function that returns `openapi/books.yaml:25:7`, the location of a problem; `name` is what the contract's file is known as. */
+export async function buildLocationOf(file: string, name = file): Promise<(problem: string) => string> {
+  const text = readFileSync(file, 'utf8');
+  const source = mayBeInFiles(text) ? await readFiles(file).catch(() => undefined) : undefined;
+  const { yaml, bundle } = source?.bundle ? source : { yaml: text };
+  const nameOf = (part: string) => (part === basename(file) ? name : join(dirname(name), part));
+  const texts = new Map<string, PositionedText>();
+  const textOf = (path: string) => {
+    const known = texts.get(path) ?? new PositionedText(readFileSync(path, 'utf8'));
+    texts.set(path, known);
+    return known;
+  };
+  const whole = new PositionedText(yaml.toString());
   return (problem) => {
-    const [, line, column] = AT.exec(problem) ?? [];
-    if (line) return `${name}:${line}:${column}`;
-    offsetOf ??= buildOffsetOf(parseDocument(text, { lineCounter: lines, merge: true }));
-    const { line: row, col } = lines.linePos(offsetOf(problem));
-    return `${name}:${row}:${col}`;
+    const [, where, line, column] = AT.exec(problem) ?? [];
+    if (line) return `${where ? nameOf(where) : name}:${line}:${column}`;
+    const [, part, pointer] = IN.exec(problem) ?? [];
+    if (part) return `${nameOf(part)}:${textOf(join(dirname(file), part)).positionOf(toKeys(pointer as string))}`;
+    if (!bundle) return `${name}:${whole.toPosition(whole.offsetOf(problem))}`;
+    const origin = bundle.originOf(whole.keysAt(whole.offsetOf(problem)));
+    return `${nameOf(relative(dirname(resolve(file)), origin.file))}:${textOf(origin.file).positionOf(origin.keys)}`;
   };
 }
 
-/** The parser's place. */
-const AT = /^line (\d+), column (\d+): /;
+const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromStep);
 
-/** The words of a problem that is told behind its place. */
-export const withoutPlace = (problem: string) => problem.replace(AT, '');
+/** A text of YAML, which is parsed when it is first asked. */
+class PositionedText {
+  readonly #lines = new LineCounter();
+  readonly #text: string;
+  #document: Document.Parsed | undefined;
+  #offsetOf: ((problem: string) => number) | undefined;
 
-/** The problems, each behind its place. A slip that several operations share is told once. */
-export function toLocated(problems: string[], text: string, name: string): string[] {
-  const placeOf = buildPlaceOf(text, name);
-  const told = new Map<string, { line: string; others: number }>();
-  for (const problem of problems) {
-    const line = `${placeOf(problem)}: ${withoutPlace(problem)}`;
-    const slip = withoutOperation(line);
-    const known = told.get(slip);
-    if (known) known.others++;
-    else told.set(slip, { line, others: 0 });
+  constructor(text: string) {
+    this.#text = text;
   }
-  return [...told.values()].map(({ line, others }) => (others === 0 ? line : `${line} (and ${others} more like it)`));
+
+  get document(): Document.Parsed {
+    this.#document ??= parseDocument(this.#text, { lineCounter: this.#lines, merge: true });
+    return this.#document;
+  }
+
+  offsetOf(problem: string): number {
+    this.#offsetOf ??= buildOffsetOf(this.document);
+    return this.#offsetOf(problem);
+  }
+
+  toPosition(offset: number): string {
+    const { line, col } = this.#lines.linePos(offset);
+    return `${line}:${col}`;
+  }
+
+  positionOf(keys: string[]): string {
+    const places = new SourceLocations(this.document);
+    return this.toPosition(places.reach(places.root, keys).offset);
+  }
+
+  keysAt = (offset: number): string[] => keysAt(this.document.contents, offset);
+}
+
+/** The problems, each behind its location. A mistake that several operations share is reported once. */
+export async function toLocated(problems: string[], file: string, name = file): Promise<string[]> {
+  if (problems.length === 0) return [];
+  const locationOf = await buildLocationOf(file, name);
+  const reported = new Map<string, { line: string; others: number }>();
+  for (const problem of problems) {
+    const line = `${locationOf(problem)}: ${withoutLocation(problem)}`;
+    const mistake = withoutOperation(line);
+    const known = reported.get(mistake);
+    if (known) known.others++;
+    else reported.set(mistake, { line, others: 0 });
+  }
+  return [...reported.values()].map(({ line, others }) =>
+    others === 0 ? line : `${line} (and ${others} more like it)`,
+  );
 }
 
 /** The line without the operation, and the part of it, that its words begin with. */
@@ -49,11 +102,10 @@ function withoutOperation(line: string): string {
   return `${place} ${slip.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*|request\.\w+\.[^\s:]+): /, '')}`;
 }
 
-/** The error of a contract that is refused, with the places in its file. */
-export function withPlaces(error: unknown, file: URL): unknown {
+/** The error of a contract that is refused, with the locations in its files. */
+export async function withLocations(error: unknown, file: URL): Promise<unknown> {
   if (!(error instanceof ContractError)) return error;
-  const name = relative(process.cwd(), fileURLToPath(file));
-  return new ContractError(toLocated(error.problems, readFileSync(file, 'utf8'), name));
+  return new ContractError(await toLocated(error.problems, relative(process.cwd(), fileURLToPath(file))));
 }
 
 /** The text behind the words; empty where they are not in it. */
@@ -89,7 +141,7 @@ const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
 
 /** Returns the number of characters before the place of a problem; 0 where it is about no part of the text. */
 function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
-  const places = new Places(document);
+  const places = new SourceLocations(document);
   let texts: Map<string, number> | undefined;
   let operations: Map<string, string[]> | undefined;
   return (problem) => {
@@ -106,7 +158,12 @@ function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
 }
 
 /** The place that words name, within the operation to which the keys lead. */
-function toPlace(places: Places, keys: string[], words: string, from = places.reach(places.root, keys)): Place {
+function toPlace(
+  places: SourceLocations,
+  keys: string[],
+  words: string,
+  from = places.reach(places.root, keys),
+): SourceLocation {
   const [start, toKeys] = WORDS.find(([start]) => start.test(words)) ?? [];
   // The first word of a fault may be the keyword that has it.
   if (!start || !toKeys) return from.left > 0 ? from : places.reach(from, [/^[\w$-]*/.exec(words)?.[0] as string]);

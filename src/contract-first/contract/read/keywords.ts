@@ -1,7 +1,11 @@
-/** The `x-` keywords of the server: where each may be, and which values it may have. Other `x-` keywords are ignored. */
-import { type Document, mapOperations } from '../../engine/contract/document.ts';
-import { isNode, type Refuse } from '../../engine/schema/json.ts';
+/** The `x-` keywords of the server: where each may be, and which values it may have. Other `x-` keywords are ignored. And the numbers of all keywords. */
+import type { Deprecation } from '../../engine/contract/contract.ts';
+import { type Document, mapOperations, type OperationNode } from '../../engine/contract/document.ts';
+import { EXACT } from '../../engine/contract/numbers.ts';
+import { isNode, type Keywords, type Refuse } from '../../engine/schema/json.ts';
 import { isNames, isValue } from '../../engine/schema/keys.ts';
+import { toDouble } from '../../json/exact-number.ts';
+import { toStep } from '../../json/pointer.ts';
 
 interface Extension {
   /** Matches the JSON Pointers of places where the keyword may be. */
@@ -43,6 +47,23 @@ const RENAMED: Record<string, string> = { 'x-kept-hours': 'x-idempotency-hours' 
 
 /** Whether an `x-` keyword is one of the server's. */
 export const isOurs = (key: string): boolean => key in EXTENSIONS;
+
+/** Reads `x-deprecated-at`, `x-sunset` and `x-successor`. */
+export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecation | undefined {
+  if (!source.deprecated) return undefined;
+  return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
+
+  function dateIn(key: 'x-deprecated-at' | 'x-sunset'): Date | undefined {
+    const said = source[key];
+    if (said === undefined) return undefined;
+    const date = new Date(said);
+    // `new Date` reads 30 February as 2 March.
+    const day = String(said).slice(0, 10);
+    const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
+    if (!isDate) refuse(`${key} is no date`);
+    return date;
+  }
+}
 
 /** Removes `x-` keys from paths and responses, where every other key is a path or a status. Missing paths become empty. */
 export function withoutWords(document: Document): Document {
@@ -92,4 +113,24 @@ function isNear(one: string, other: string, letters: number): boolean {
     isNear(one, otherRest, letters - 1),
     isNear(oneRest, otherRest, letters - 1),
   ].some(Boolean);
+}
+
+const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
+
+/** `int64` must be of type integer. A number that a double cannot hold is allowed in examples; elsewhere it would be rounded. */
+export function checkNumbers(node: unknown, place: string, refuse: Refuse): void {
+  if (typeof node === 'bigint') {
+    const isKept = EXACT.includes(place.slice(place.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
+    if (!isKept) refuse(`${place}: ${node} is too large to be kept exactly`);
+    return;
+  }
+  if (!isNode(node)) return;
+  const { type, format }: Keywords = node;
+  const types = [type ?? []].flat();
+  if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
+    refuse(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
+  }
+  for (const [key, value] of Object.entries(node)) {
+    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${toStep(key)}`, refuse);
+  }
 }

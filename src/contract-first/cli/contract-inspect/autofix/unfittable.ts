@@ -1,11 +1,11 @@
 /** Sets schemas right that no value, or no answer, can fit, where only one thing can be meant. */
 import { isDeepStrictEqual } from 'node:util';
-import { isNode, type Keywords } from '../../engine/schema/json.ts';
-import { ANNOTATION, isNames, isValue } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
-import { toStep } from '../../json/pointer.ts';
+import { isNode, type Keywords } from '../../../engine/schema/json.ts';
+import { ANNOTATION, isNames, isValue } from '../../../engine/schema/keys.ts';
+import { lookUp } from '../../../engine/schema/pointers.ts';
+import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';
-import type { Tell } from './written-operations.ts';
+import type { ReportChange } from './written-operations.ts';
 
 /** Annotations that change what is taken or sent. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
@@ -24,19 +24,19 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
 }
 
 /** Takes any value for a field that is required and not described: else it would not be sent. */
-export function describeRequired(schema: Keywords, at: string, names: Set<string>, tell: Tell): void {
+export function describeRequired(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
   if (!Array.isArray(required) || !isNode(properties) || OTHERS.some((key) => key in schema)) return;
   const isPart = PART.test(at) || PARTS.some((key) => key in schema);
   const isKnown = (name: string) => Object.hasOwn(properties, name) || (isPart && names.has(name));
   for (const name of required.filter((name) => !isKnown(name) && name !== '__proto__')) {
     properties[name] = {};
-    tell(`${at}/properties/${toStep(name)} is written: it is required`);
+    report(`${at}/properties/${toStep(name)} is written: it is required`);
   }
 }
 
 /** Takes out an alternative of `oneOf` that differs from another in texts alone: a value that fits one would fit both. */
-export function dropAlike(schema: Keywords, at: string, document: Node, tell: Tell): void {
+export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
   if (!Array.isArray(oneOf) || discriminator) return;
   const bare = oneOf.map((one) => withoutWords(targetOf(document, one)));
@@ -44,7 +44,7 @@ export function dropAlike(schema: Keywords, at: string, document: Node, tell: Te
   schema.oneOf = oneOf.filter((_, index) => first[index] === index);
   for (const [index, other] of first.entries())
     if (other !== index)
-      tell(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
+      report(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
 }
 
 /** The target of a reference, unless there is more beside it. */

@@ -1,14 +1,14 @@
-/** The places of the parts of a contract in its text. */
+/** The locations of the parts of a contract in its text. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
 import { type Document as Contract, operationsOf } from '../engine/contract/document.ts';
 import { toName } from '../engine/contract/path-names.ts';
 import { toPointer } from '../engine/schema/pointers.ts';
 import { fromStep } from '../json/pointer.ts';
-import { withoutWords } from './read/extensions.ts';
-import { withIds } from './read/operation-ids.ts';
+import { withoutWords } from './read/keywords.ts';
+import { withIds } from './read/normal-form.ts';
 
 /** A node, and how many characters are before it, or before its key. */
-export interface Place {
+export interface SourceLocation {
   offset: number;
   node: unknown;
 }
@@ -19,8 +19,8 @@ const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 /** How many references are followed on the way to a place: more are a circle. */
 const MOST_REFERENCES = 100;
 
-export class Places {
-  readonly root: Place;
+export class SourceLocations {
+  readonly root: SourceLocation;
   readonly #document: Document.Parsed;
   /** How many references may still be followed. */
   #left = 0;
@@ -30,31 +30,32 @@ export class Places {
     this.#document = document;
   }
 
-  /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References are followed. */
-  reach(place: Place, keys: string[]): Place & { left: number } {
+  /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
+  reach(place: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
     return this.#reach(place, keys);
   }
 
-  #reach(place: Place, keys: string[]): Place & { left: number } {
-    const here = this.#follow(place);
+  #reach(place: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
-    const next = key === undefined ? undefined : this.#child(here, key);
+    if (key === undefined) return { ...place, left: 0 };
+    const here = this.#follow(place);
+    const next = this.#child(here, key);
     return next ? this.#reach(next, others) : { ...here, left: keys.length };
   }
 
-  #follow(place: Place): Place {
+  #follow(place: SourceLocation): SourceLocation {
     const node = isAlias(place.node) ? place.node.resolve(this.#document) : place.node;
     const reference = isMap(node) ? node.get('$ref') : undefined;
     const pointer = typeof reference === 'string' && reference.startsWith('#/') ? toPointer(reference) : undefined;
     if (pointer === undefined || this.#left === 0) return { ...place, node };
     this.#left -= 1;
-    let target: Place | undefined = this.root;
+    let target: SourceLocation | undefined = this.root;
     for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target), fromStep(step));
     return target ? this.#follow(target) : { ...place, node };
   }
 
-  #child({ node }: Place, key: string, seen = new Set<unknown>()): Place | undefined {
+  #child({ node }: SourceLocation, key: string, seen = new Set<unknown>()): SourceLocation | undefined {
     if (seen.has(node)) return undefined;
     seen.add(node);
     if (isSeq<Node>(node)) {
@@ -87,10 +88,10 @@ const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undef
   items.find((one) => String(one.key) === key) ??
   items.find((one) => String(one.key).toLowerCase() === key.toLowerCase());
 
-const toPlace = ({ key, value }: YamlPair): Place => ({ offset: key.range?.[0] as number, node: value });
+const toPlace = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
 /** Of several media types it is not known which one is meant. */
-function insideOf(pair: YamlPair | undefined): Place[] {
+function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (!pair) return [];
   const place = toPlace(pair);
   const { node } = place;
@@ -120,4 +121,15 @@ export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
     },
   });
   return offsets;
+}
+
+/** The keys to the part of a document that begins at this offset. */
+export function keysAt(node: unknown, offset: number): string[] {
+  const children = isSeq<Node>(node)
+    ? node.items.map((item, index) => ({ name: String(index), first: item, child: item }))
+    : isMap<Node, Node>(node)
+      ? node.items.map(({ key, value }) => ({ name: String(key), first: key, child: value }))
+      : [];
+  const found = children.findLast(({ first }) => (first.range?.[0] as number) <= offset);
+  return found ? [found.name, ...keysAt(found.child, offset)] : [];
 }

@@ -1,0 +1,174 @@
+/**
+ * A contract in several files, as one. References are read only below the contract's own folder, from regular files of a bounded size, and
+ * never fetched.
+ */
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import {
+  BaseResolver,
+  bundle,
+  createConfig,
+  isAbsoluteUrl,
+  type NormalizedProblem,
+  ResolveError,
+  Source,
+} from '@redocly/openapi-core';
+import { stringify } from 'lossless-json';
+import type { ContractError } from '../../engine/contract/contract.ts';
+import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import { isNode } from '../../engine/schema/json.ts';
+import { isData, isNames, isValue } from '../../engine/schema/keys.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+
+/** In bytes: the largest contracts that are published have some 40 MB. */
+export const SIZE_LIMIT = 64 * 1024 * 1024;
+
+/** A device has no end, and a pipe may never have one. @throws Error that says in one line why it is not read */
+export function checkFile(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw new Error('there is no such file');
+  if (!found.isFile()) throw new Error('it is no regular file');
+  if (found.size > SIZE_LIMIT) throw new Error(`it has more than ${SIZE_LIMIT} bytes`);
+}
+
+/** The files of a contract, for Redocly. */
+export class ContractFiles extends BaseResolver {
+  protected readonly contract: string;
+
+  constructor(contract: string) {
+    super();
+    this.contract = resolve(contract);
+  }
+
+  override async loadExternalRef(file: string): Promise<Source> {
+    try {
+      this.#check(file);
+      return await this.load(file);
+    } catch (error) {
+      throw new ResolveError(error as Error);
+    }
+  }
+
+  protected load(file: string): Promise<Source> {
+    return super.loadExternalRef(file);
+  }
+
+  #check(file: string): void {
+    if (isAbsoluteUrl(file)) throw new Error('it is not fetched');
+    checkFile(file);
+    const folder = join(realpathSync(dirname(this.contract)), sep);
+    // A link may lead elsewhere.
+    if (file !== this.contract && !realpathSync(file).startsWith(folder))
+      throw new Error('it is not below the folder of the contract');
+  }
+}
+
+/** The file of a part, and the keys that lead to it there. */
+export interface Origin {
+  file: string;
+  keys: string[];
+}
+
+/** Reads a file as the server does: with every digit. */
+type Read = (file: string) => Promise<string>;
+
+class ReadFiles extends ContractFiles {
+  readonly origins = new Map<unknown, Origin>();
+  /** By file. */
+  readonly faults = new Map<string, string[]>();
+  readonly #read: Read;
+
+  constructor(contract: string, read: Read) {
+    super(contract);
+    this.#read = read;
+  }
+
+  protected override async load(file: string): Promise<Source> {
+    try {
+      return new Source(file, await this.#read(file));
+    } catch (error) {
+      const { problems = [] } = error as Partial<ContractError>;
+      this.faults.set(file, problems);
+      throw error;
+    }
+  }
+
+  override parseDocument(source: Source) {
+    const parsed = parseWithBigints(source.body);
+    this.#note(parsed, source.absoluteRef, []);
+    return { source, parsed };
+  }
+
+  /** Before the bundler moves it. */
+  #note(node: unknown, file: string, keys: string[]): void {
+    if (!isNode(node)) return;
+    this.origins.set(node, { file, keys });
+    for (const [key, child] of Object.entries(node)) this.#note(child, file, [...keys, key]);
+  }
+}
+
+const isElsewhere = ($ref: unknown): $ref is string => typeof $ref === 'string' && !$ref.startsWith('#');
+
+/** Whether a reference in it leads to another file. One in an example is data. */
+export const isInFiles = (node: unknown, hasNames = false): boolean =>
+  isNode(node) &&
+  (isElsewhere(node.$ref) ||
+    Object.entries(node).some(
+      ([key, value]) => (hasNames || !isData(key, value)) && isInFiles(value, !hasNames && isNames(key)),
+    ));
+
+export interface Bundle {
+  document: unknown;
+  /** The other files that are in it. */
+  files: string[];
+  /** A problem for each reference to another file that leads to nothing, and for each file that is not YAML. */
+  missing: string[];
+  originOf(keys: string[]): Origin;
+}
+
+export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
+  const resolver = new ReadFiles(file, read);
+  const options = { ref: file, config: await createConfig({}), externalRefResolver: resolver };
+  const { bundle: made, problems } = await bundle(options);
+  const folder = dirname(resolve(file));
+  const parsed = new Map<Source, unknown>();
+  const { origins, faults } = resolver;
+  const broken = [...faults].flatMap(([one, words]) => words.map((word) => `in ${relative(folder, one)}, ${word}`));
+  return {
+    // The bundler puts the same node in several places.
+    document: parseWithBigints(stringify(made.parsed) as string),
+    files: [...new Set([...origins.values()].map((origin) => origin.file))].slice(1).sort(),
+    missing: [...broken, ...problems.flatMap((problem) => toMissing(problem, folder, parsed))],
+    originOf: (keys) => originOf(made.parsed, keys, origins),
+  };
+}
+
+/** The origin of the last part on the way that the bundler has left as it was, and the keys behind it. */
+function originOf(document: unknown, keys: string[], origins: Map<unknown, Origin>): Origin {
+  let node = document;
+  let origin = origins.get(document) as Origin;
+  for (const key of keys) {
+    node = Object(node)[key];
+    origin = origins.get(node) ?? { ...origin, keys: [...origin.keys, key] };
+  }
+  return origin;
+}
+
+/** Examples, and references within a file, are for others to judge; a file that is not YAML is named itself. */
+function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
+  const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
+  if (!parsed.has(source)) parsed.set(source, parseWithBigints(source.body));
+  const { $ref } = Object(lookUp(parsed.get(source), pointer));
+  if (!isElsewhere($ref) || isInValue(pointer) || message.includes('The contract cannot be served')) return [];
+  const reason = message.replace(/^Can't resolve \$ref:?\s*/, '') || 'it has no such part';
+  return [`in ${relative(folder, source.absoluteRef)}, ${pointer}: $ref ${$ref}: ${reason}`];
+}
+
+function isInValue(pointer: string): boolean {
+  let isName = false;
+  return pointer.split('/').some((key) => {
+    const isFound = !isName && isValue(key);
+    isName = !isName && isNames(key);
+    return isFound;
+  });
+}

@@ -1,0 +1,141 @@
+/** The normal form of a contract: OpenAPI 3.1, paths that a router can handle, and an id for each operation. */
+import {
+  type Document,
+  mapOperations,
+  type OperationNode,
+  operationsOf,
+  type ParameterNode,
+  type PathItem,
+} from '../../engine/contract/document.ts';
+import { NAME, namesIn, toName, withNames } from '../../engine/contract/path-names.ts';
+import { isNode, type Keywords } from '../../engine/schema/json.ts';
+import { isNames, isValue } from '../../engine/schema/keys.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+
+/** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
+export function toCurrent<Document extends object>(document: Document): Document {
+  return { ...toCurrentNode(document, ''), openapi: '3.1.1' };
+}
+
+/** `key` is the key of the node in its parent. */
+function toCurrentNode<Kind>(node: Kind, key: string): Kind;
+function toCurrentNode(node: unknown, key: string): unknown {
+  if (Array.isArray(node)) return node.map((item) => toCurrentNode(item, ''));
+  if (!isNode(node)) return node;
+  const hasNames = isNames(key);
+  const entries = Object.entries(node).map(([name, value]) => [
+    name,
+    !hasNames && isValue(name) ? value : toCurrentNode(value, hasNames ? '' : name),
+  ]);
+  const current = Object.fromEntries(entries);
+  return hasNames ? current : toCurrentSchema(current);
+}
+
+/** Converts a schema from OpenAPI 3.0. Other nodes have none of these keywords. */
+function toCurrentSchema({ nullable, ...schema }: Keywords): Keywords {
+  // Keywords beside a reference to a component are ignored. A path item's reference leads elsewhere, and keeps them.
+  if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
+  if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
+  return withBound('exclusiveMinimum', 'minimum', withBound('exclusiveMaximum', 'maximum', schema));
+}
+
+/** In 3.0, `exclusiveMinimum: true` makes `minimum` exclusive; in 3.1, `exclusiveMinimum` is the limit itself. */
+function withBound(exclusive: string, inclusive: string, schema: Keywords): Keywords {
+  const { [exclusive]: isExclusive, [inclusive]: bound, ...others } = schema;
+  if (typeof isExclusive !== 'boolean' || bound === undefined) return schema;
+  return { ...others, [isExclusive ? exclusive : inclusive]: bound };
+}
+
+/** Two paths that differ in names only are the same to clients. */
+export const withoutNames = (path: string) => path.replace(NAME, '{}');
+
+/** Replaces names of path parameters that a router cannot handle. */
+export function withPathNames(document: Document): Document {
+  const isOdd = (path: string) => namesIn(path).some((name) => /\W/.test(name));
+  const odd = Object.keys(document.paths).filter(isOdd);
+  if (odd.length === 0) return document;
+  const paths = Object.entries(document.paths).map(([path, item]) => {
+    const rewritten = withNames(path);
+    // If this is the name of another path, both are refused as duplicates.
+    if (!odd.includes(path) || rewritten in document.paths) return [path, item];
+    const renamed = <Node extends { parameters?: ParameterNode[] }>(node: Node): Node =>
+      node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node;
+    return [rewritten, mapOperations(renamed(item), renamed)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** Follows references, since another path may use the parameter under its own name. */
+function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
+  return parameters.map((parameter) => {
+    const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
+    const source = key === undefined ? parameter : document.components?.parameters?.[key];
+    return source?.in === 'path' && typeof source.name === 'string'
+      ? { ...source, name: toName(source.name) }
+      : parameter;
+  });
+}
+
+const ID = /^[A-Za-z][\w-]*$/;
+
+/** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
+export function withIds(document: Document): Document {
+  const items = Object.entries(document.paths).map(([path, item]) => [path, inPlace(item, document)] as const);
+  const all = items.flatMap(([path, item]) =>
+    operationsOf(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+  // On some file systems, `findItem.ts` and `finditem.ts` are the same file.
+  const taken = new Set<string>();
+  const take = (id: string) => ID.test(id) && !taken.has(id.toLowerCase()) && taken.add(id.toLowerCase());
+  const unnamed = all.filter(({ operation }) => !take(operation.operationId ?? ''));
+  if (unnamed.length === 0) return document;
+  const ids = new Map<string, string>();
+  for (const { path, method, operation } of unnamed) {
+    const derived = derive(method, path);
+    let id = [toWords(operation.operationId ?? ''), derived].find(take);
+    for (let number = 2; id === undefined; number++) id = [`${derived}${number}`].find(take);
+    ids.set(`${method} ${path}`, id);
+  }
+  const named = items.map(([path, item]) => [
+    path,
+    mapOperations(item, (operation, method) => {
+      const operationId = ids.get(`${method} ${path}`);
+      return operationId === undefined ? operation : { ...operation, operationId };
+    }),
+  ]);
+  return { ...document, paths: { ...document.paths, ...Object.fromEntries(named) } };
+}
+
+/** The item itself, or the one that it refers to. Two paths may refer to the same item, whose operations have one id. */
+export function inPlace(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
+  const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
+  return target === undefined ? item : inPlace(target as PathItem, document, seen.add(item));
+}
+
+/** `GET /users/{name}` is `getUsersByName`, as in fastify-openapi-glue. */
+function derive(method: string, path: string): string {
+  return toWords(`${method} ${path.replace(/\{([^{}]*)\}/g, ' by $1')}`);
+}
+
+const toWords = (text: string): string =>
+  text
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean)
+    .map((word, index) => (index === 0 ? word : `${word[0]?.toUpperCase()}${word.slice(1)}`))
+    .join('');
+
+/**
+ * Bodies of GET and HEAD have no meaning (RFC 9110, section 9.3.1), are ignored by OpenAPI 3.0, and not read by Fastify. Fastify adds a
+ * HEAD to each GET, unless there is one already: so the contract's HEAD must come first.
+ */
+export function withGetAndHead(document: Document): Document {
+  const paths = Object.entries(document.paths).map(([path, { head, ...item }]) => [
+    path,
+    { ...(head && { head: withoutBody(head) }), ...item, ...(item.get && { get: withoutBody(item.get) }) },
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function withoutBody({ requestBody: _, ...operation }: OperationNode): OperationNode {
+  return operation;
+}
