@@ -1,7 +1,6 @@
 /** Other people's contracts: what is refused is changed as the table of `npm run contract:inspect` says, and all operations answer 501. */
 
 import t, { type Test } from 'tap';
-import { stringify } from 'yaml';
 import { judge } from '../../src/contract-first/cli/contract-inspect/judgement.ts';
 import { toErrorBody as ownErrorBody } from '../../src/contract-first/engine/error-body.ts';
 import { notImplemented } from '../../src/contract-first/engine/errors.ts';
@@ -9,8 +8,8 @@ import type { VerifyToken } from '../../src/contract-first/engine/tokens.ts';
 import type { Claims } from '../../src/contract-first/registered.ts';
 import { hashKey } from '../../src/contract-first/store/api-keys.ts';
 import { load } from '../added-operations.ts';
-import type { Json } from '../any-json.ts';
 import { type OwnStore, openUrl } from '../database.ts';
+import { withManyOperations } from '../many-operations.ts';
 import { changed, fileOf, OTHERS } from '../other-contracts.ts';
 import { readOperations } from '../properties/operations.ts';
 import { requestProperties } from '../properties/request-properties.ts';
