@@ -35,7 +35,8 @@ export class Connection {
   isRefused = false;
   /** Whether bytes came that are no request. */
   isMalformed = false;
-  #isBusy = false;
+  /** How many requests are still to be answered. */
+  pending = 0;
   readonly #waiting: (() => void)[] = [];
   /** The byte up to which the client has yet to read, and since which second. */
   #awaited = 0;
@@ -51,25 +52,16 @@ export class Connection {
     socket.once('end', () => this.#endStream());
   }
 
-  /** How many requests are still to be answered. */
-  get pending(): number {
-    return this.#waiting.length + (this.#isBusy ? 1 : 0);
-  }
-
   /** Begins `job` when the replies before it are sent: a client would take one out of order for another request's. */
   inTurn(job: () => void): void {
-    if (this.#isBusy) {
-      this.#waiting.push(job);
-      return;
-    }
-    this.#isBusy = true;
-    job();
+    if (this.pending++ > 0) this.#waiting.push(job);
+    else job();
   }
 
   /** Node calls it when a reply is sent, before it sends the next one, or ends the connection. */
   answered({ req }: ServerResponse<Request>): void {
-    if (req.complete && this.#waiting.length === 0) {
-      this.#isBusy = false;
+    if (req.complete && this.pending === 1) {
+      this.pending = 0;
       return;
     }
     if (!req.complete) this.#endRest(req);
@@ -77,9 +69,8 @@ export class Connection {
       // RFC 9112, section 9.6: nothing is served behind a reply that ends the connection.
       if (!this.socket.writable) return;
       if (!req.complete) this.#dropRest(req);
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#isBusy = false;
+      this.pending--;
+      this.#waiting.shift()?.();
     });
   }
 

@@ -140,25 +140,21 @@ export class Connections {
     connection.response = response;
     connection.lastUse = this.second;
     if (!this.#isTimed) this.#timeIteration();
-    if (this.#isOver(connection, request)) {
+    const isFull = connection.isSurplus && this.#isFull() && !this.#options.healthPaths.has(request.url);
+    const isOver = isFull || connection.pending >= this.limits.maxPipelined;
+    if (isOver || request.headers.upgrade !== undefined || isFaultilyFramed(request)) connection.endBehind();
+    if (isOver) {
       connection.isRefused = true;
-      connection.endBehind();
       this.#refused.requests++;
-      connection.inTurn(() => this.#refuse(response, OVERLOADED));
-    } else {
-      if (request.headers.upgrade !== undefined || isFaultilyFramed(request)) connection.endBehind();
-      const begin = () => {
-        if (this.held) this.held.push(begin);
-        // It may have been refused meanwhile, because its body is malformed, or its client has gone.
-        else if (!response.headersSent && !request.socket.destroyed) handle(request, response);
-      };
-      connection.inTurn(begin);
     }
-  }
-
-  #isOver({ isSurplus, pending }: Connection, { url }: Request): boolean {
-    const { limits } = this;
-    return pending >= limits.maxPipelined || (isSurplus && this.#isFull() && !this.#options.healthPaths.has(url));
+    const begin = () => {
+      // It may have been refused meanwhile, because its body is malformed, or its client has gone.
+      if (response.headersSent || request.socket.destroyed) return;
+      if (isOver) this.#refuse(response, OVERLOADED);
+      else if (this.held) this.held.push(begin);
+      else handle(request, response);
+    };
+    connection.inTurn(begin);
   }
 
   #timeIteration(): void {
@@ -170,9 +166,8 @@ export class Connections {
     });
   }
 
-  /** Answers a request past Fastify, unless it has been answered already. */
+  /** Answers a request past Fastify. */
   #refuse(response: Response, failure: HttpError, requestId = this.#options.nextRequestId()): void {
-    if (response.headersSent) return;
     const { makeError, bareHeaders, counts } = this.#options;
     const { text, type } = makeError(failure, requestId);
     const headers = {

@@ -31,9 +31,10 @@ function mayBeLong({ complete, headers, maxBytes = MOST_DROPPED }: Request): boo
 /** The forms that Node takes beside an object: a list of names and values in turn, or of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
-/** Whether Fastify has made the headers, with names in lower case, and none of them is ours. The keys of a list are digits. */
-function isUsual(headers: OtherHeaders): headers is OutgoingHttpHeaders {
+/** Whether Fastify has made the headers, with names in lower case, and none of ours is set. The keys of a list are digits. */
+function isUsual(headers: OtherHeaders, response: ServerResponse): headers is OutgoingHttpHeaders {
   for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
+  for (const name in SECURITY_HEADERS) if (response.hasHeader(name)) return false;
   return true;
 }
 
@@ -68,7 +69,7 @@ export class Response extends ServerResponse<Request> {
     if (typeof given[0] === 'string') this.statusMessage = given.shift() as string;
     const [headers = {}] = given as OtherHeaders[];
     const isLast = this.#isLast();
-    if (isUsual(headers) && !SECURITY.some(([name]) => this.hasHeader(name))) {
+    if (isUsual(headers, this)) {
       super.writeHead(status, isLast ? { ...headers, connection: 'close' } : headers);
       appendToHead(this, SECURITY_LINES);
       return this;
