@@ -177,7 +177,7 @@ t.test('operators are answered beside clients that read nothing, or send nothing
 t.test(
   'operators ask by an address or a name that no stranger can have: no page of theirs may read along',
   async (t) => {
-    const { adminPort } = await start(t, { ADMIN_HOST: '127.1' });
+    const { adminPort, child, exit } = await start(t, { ADMIN_HOST: '127.1' });
     const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
     for (const host of [
       '127.0.0.1',
@@ -193,6 +193,8 @@ t.test(
     for (const host of ['evil.example', 'evil.example:9000', '127.0.0.1.evil.example', 'evil.example.'])
       t.match(await ask(host), { status: 421, text: /ADMIN_HOST/ }, host);
     t.match(await sendRaw(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), [{ status: 200 }], 'as HAProxy asks');
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
   },
 );
 

@@ -86,7 +86,7 @@ const ORIGIN = /^https?:\/\/[^/]*/i;
 /** Returns the origin: `http://127.0.0.1:9000`. @throws Error when it cannot listen there */
 export async function listenForOperators(parts: OperatorsParts, host: string, port: number): Promise<string> {
   const names = [host, hostname()].map((name) => name.toLowerCase());
-  const app = fastify({ serverFactory: buildServer, rewriteUrl: ({ url = '' }) => url.replace(ORIGIN, '') });
+  const app = fastify({ serverFactory: buildServer, rewriteUrl: ({ url }) => String(url).replace(ORIGIN, '') });
   app.addHook('onRequest', async ({ method, headers }, reply) => {
     reply.headers({ ...SECURITY_HEADERS, connection: 'close' }).type('text/plain; charset=utf-8');
     if (isStranger(headers.host, names)) return reply.code(421).send(UNKNOWN_HOST);
