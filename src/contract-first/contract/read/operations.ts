@@ -21,8 +21,8 @@ import { checkRawBody, kindOf, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { withoutNames } from './path-names.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
-import { arePartsSound } from './sound-parts.ts';
-import { areSound } from './sound-schemas.ts';
+import { isValidComponent } from './sound-parts.ts';
+import { isValidOperation } from './sound-schemas.ts';
 
 /** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
@@ -51,7 +51,7 @@ export function toOperations(
       const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
       const isRefused = refused.has(source.operationId);
-      if (isRefused || !(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
+      if (isRefused || !(isValidComponent(item, source, refuseOwn) && isValidOperation(item, source, refuseOwn))) {
         isWhole = false;
         continue;
       }

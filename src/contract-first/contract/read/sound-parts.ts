@@ -7,7 +7,7 @@ import { findFault } from './validity.ts';
 type Part = [name: string, place: string, operation: Record<string, unknown>];
 
 /** Whether nothing is refused. */
-export function arePartsSound(item: PathItem, operation: OperationNode, refuse: Refuse): boolean {
+export function isValidComponent(item: PathItem, operation: OperationNode, refuse: Refuse): boolean {
   const problems = partsOf(item, operation).flatMap(([name, at, alone]) => {
     const { place, words } = findFault(alone) ?? {};
     if (place === undefined) return [];

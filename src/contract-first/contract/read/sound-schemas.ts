@@ -1,14 +1,14 @@
 /** Refuses operations with schemas that are none. */
 import type { MediaNode, OperationNode, PathItem } from '../../engine/contract/document.ts';
 import type { Refuse, Schema } from '../../engine/schema/json.ts';
-import { checkShapes } from '../schema/shapes.ts';
+import { checkKeywordTypes } from '../schema/shapes.ts';
 
 type Named = [name: string, schema: Schema | undefined];
 
 /** Whether nothing is refused. */
-export function areSound(item: PathItem, operation: OperationNode, refuse: Refuse): boolean {
+export function isValidOperation(item: PathItem, operation: OperationNode, refuse: Refuse): boolean {
   const faulty = schemasOf(item, operation).filter(
-    ([name, schema]) => schema !== undefined && !checkShapes(schema, name, refuse),
+    ([name, schema]) => schema !== undefined && !checkKeywordTypes(schema, name, refuse),
   );
   return faulty.length === 0;
 }
