@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { checkShapes } from '../contract/schema/shapes.ts';
+import { checkKeywordTypes } from '../contract/schema/shapes.ts';
 import { ContractError } from '../engine/contract/contract.ts';
 import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../engine/contract/document.ts';
 import { toDoubles } from '../engine/contract/numbers.ts';
@@ -80,7 +80,7 @@ export type OpenOperation = ${toOpen(document)};
 function checkComponents({ components }: Document): void {
   const problems: string[] = [];
   for (const [name, schema] of Object.entries(components?.schemas ?? {}))
-    checkShapes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
+    checkKeywordTypes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
   if (problems.length > 0) throw new ContractError(problems);
 }
 

@@ -1,16 +1,16 @@
 /** Checks that the server can serve each operation of a contract, with the parts of the service. Refuses with all problems at once. */
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
+import type { HeaderNode } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import { buildCompileReply } from '../../engine/replies/compiled-reply.ts';
-import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
+import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers.ts';
 import { compileOperation, type OwnParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
-import type { Refuse } from '../../engine/schema/json.ts';
+import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
 import { toRecords } from '../records.ts';
 import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { checkOwnReplies } from './own-replies.ts';
-import { findUnsendable } from './sendable-headers.ts';
 import { checkPages } from './stored-replies.ts';
 import { checkCursors } from './unfit-cursors.ts';
 import { checkRecords } from './unfit-records.ts';
@@ -67,6 +67,17 @@ function checkHeaders(operation: Operation, refuse: Refuse): void {
     const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
     for (const problem of problems) refuse(`response ${reply.status}: ${problem}`);
   }
+}
+
+/** A header's name (RFC 9110, section 5.1). */
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** Finds names and values in the contract that no header may have. */
+function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
+  if (!NAME.test(name)) return [`header ${name}: no header may have this name`];
+  const { const: only = [], enum: several = [] } = keywordsOf(schema);
+  const value = [only, several].flat().find((one) => UNSENDABLE.test(String(one)));
+  return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
 }
 
 function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {

@@ -5,7 +5,7 @@ import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
 import { isMap, isNode, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { toPointer } from '../../engine/schema/pointers.ts';
-import { checkShapes } from '../schema/shapes.ts';
+import { checkKeywordTypes } from '../schema/shapes.ts';
 import { inPlace } from './normal-form.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
@@ -100,7 +100,7 @@ export function isValidOperation(item: PathItem, operation: OperationNode, refus
   // Nothing is read in a part of a wrong kind.
   if (problems.length === 0)
     for (const [name, schema] of schemasOf(item, operation))
-      if (schema !== undefined) checkShapes(schema, name, (problem) => problems.push(problem));
+      if (schema !== undefined) checkKeywordTypes(schema, name, (problem) => problems.push(problem));
   problems.forEach(refuse);
   return problems.length === 0;
 }

@@ -54,7 +54,7 @@ const SHAPES: Shape[] = [
 const sound = new WeakSet<object>();
 
 /** Returns whether it has none. */
-export function checkShapes(root: unknown, name: string, refuse: Refuse): boolean {
+export function checkKeywordTypes(root: unknown, name: string, refuse: Refuse): boolean {
   const seen = new Set<object>();
   let isSound = true;
   visit(root, name);

@@ -1,5 +1,5 @@
 /** Components of a contract to which no operation leads, and of which nothing can be made. */
-import { checkShapes } from '../../../contract/schema/shapes.ts';
+import { checkKeywordTypes } from '../../../contract/schema/shapes.ts';
 import { isNode } from '../../../engine/schema/json.ts';
 import { lookUp } from '../../../engine/schema/pointers.ts';
 
@@ -14,7 +14,7 @@ export function dropUnused(document: Node, drop: Drop): void {
   reach(document, document.webhooks, used);
   const isSound = (component: unknown, kind: string) =>
     (isNode(component) || typeof component === 'boolean') &&
-    (kind !== 'schemas' || checkShapes(component, '', () => {})) &&
+    (kind !== 'schemas' || checkKeywordTypes(component, '', () => {})) &&
     !danglesIn(component, document) &&
     !isItself(document, component);
   // One that goes may leave another with a reference to nothing.
