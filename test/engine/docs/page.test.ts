@@ -190,6 +190,7 @@ t.test('a command sends what its operation takes, as a shell and the server read
     sendBytes: ["-H 'Authorization: Bearer <API_KEY>'", "-H 'Content-Type: image/png'", "--data-binary '@file'"],
     peek: ['curl --head'],
     addAll: ['[{"name":"string"}]'],
+    addLong: ['-d \'{\n  "text": "A text'],
     addOdd: ["-d '{}'"],
     search: ["-H 'Idempotency-Key: <UUID>'", '{"kind":"box","side":1}'],
   };
@@ -254,9 +255,11 @@ t.test('servers are listed once, this one first, and named by their words', asyn
   ]);
   const bare = parse(ours);
   delete bare.servers;
+  bare.components.schemas.Pet.properties.none = { type: 'null' };
   bare.paths['/pets'].get.responses['400'].description = 'In words of its own.';
   const own = toPage(await load(t, stringify(bare)), []);
   t.match(own, '<code class="server"><!--server-0-->/<!----></code>');
+  t.match(textOf(own, 'object-Pet'), '"none": null');
   t.match(textOf(own, 'listPets'), '400 In words of its own.');
 });
 

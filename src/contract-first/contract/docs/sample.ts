@@ -120,9 +120,8 @@ function makeNew(keywords: Keywords, making: Making, open: Keywords[]): unknown 
 
 function makeArray({ items, prefixItems = [], minItems = 1, maxItems }: Keywords, making: Making, open: Keywords[]) {
   const first = prefixItems.map((item) => make(item, making, open));
-  if (items === false || (items === undefined && first.length > 0) || Number(maxItems) === 0) return first;
-  const item = make(items ?? true, making, open);
-  const missing = Math.max(first.length === 0 ? 1 : 0, Number(minItems) - first.length);
+  const missing = Math.max(Number(minItems), first.length) - first.length;
+  const item = Number(maxItems) === 0 ? undefined : make(items, making, open);
   return item === undefined ? first : [...first, ...Array(missing).fill(item)];
 }
 

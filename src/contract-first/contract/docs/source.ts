@@ -32,14 +32,14 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): Source {
     return isNode(target) && node.description ? { ...target, description: node.description } : target;
   }
 
-  function flatten(schema: Schema | undefined, open: ReadonlySet<Keywords>): Keywords {
+  /** Ends: the build refuses an `allOf` that leads to itself. */
+  function flat(schema: Schema | undefined): Keywords {
     const node = keywordsOf(schema);
     const known = flats.get(node);
-    if (known || open.has(node)) return known ?? {};
+    if (known) return known;
     const { $ref, allOf = [], ...own } = node;
     const targets = typeof $ref === 'string' ? [lookUp(document, $ref) as Schema, ...allOf] : allOf;
-    const within = new Set([...open, node]);
-    const made = mergeAllOf({ ...own, allOf: targets.map((target) => flatten(target, within)) });
+    const made = mergeAllOf({ ...own, allOf: targets.map(flat) });
     flats.set(node, made);
     return made;
   }
@@ -47,7 +47,7 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): Source {
   return {
     document,
     follow: (node) => follow(node),
-    flat: (schema) => flatten(schema, new Set()),
+    flat,
     nodesOf({ path, method }) {
       const item = follow(items.get(path)) as PathItem;
       const source = item[method.toLowerCase() as Method] as OperationNode;
