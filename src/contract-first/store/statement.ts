@@ -26,6 +26,8 @@ export interface Dialect {
   elements(number: number): string;
   /** SQL of the current time, in seconds since 1970. */
   seconds: string;
+  /** The column that says where a row is stored. */
+  row: string;
   /** Whether a statement that writes may stand within another one. */
   nestsWrites: boolean;
   /** SQL of a text. Where it has changed, the API keys may be those of another time: all of them are read. */

@@ -68,6 +68,7 @@ export const toDialect = (schema: string): Dialect => ({
   toOrdered: toCompared,
   elements: (number) => `json_array_elements($${number}::json)`,
   seconds: 'CAST(floor(extract(epoch FROM now())) AS bigint)',
+  row: 'ctid',
   nestsWrites: true,
   keyState: "current_setting('transaction_read_only')",
 });
