@@ -47,7 +47,7 @@ function toWrittenReply({ int64s: _, others, ...reply }: Reply): WrittenReply {
   return { ...reply, others: others.map(toWrittenReply) };
 }
 
-/** What the build writes of a contract. */
+/** The build writes both of a contract. */
 export interface FinishedFiles {
   file: FinishedFile;
   /** The contract as it is served. */

@@ -73,47 +73,60 @@ export class Batches {
 
   *#find(changes: readonly AnyChange[]): SqlSteps<KnownKeys['stored']> {
     const sent = changes.flatMap(({ idempotency }) => idempotency ?? []);
-    const rows = sent.length > 0 ? yield toStep(this.#keys.select, JSON.stringify(sent)) : [];
-    const entries = (rows as string[][]).map(([caller, operation, key, digest, answer]) => [
-      toKeyText({ caller, operation, key } as Idempotency),
-      { digest, answer },
-    ]);
-    return new Map(entries as [string, KnownKey][]);
+    const stored = new Map<string, KnownKey>();
+    for (const values of this.#keys.toValues(sent, KEY)) {
+      for (const [caller, operation, key, digest, answer] of (yield toStep(this.#keys.select, ...values)) as string[][])
+        stored.set(toKeyText({ caller, operation, key } as Idempotency), { digest, answer } as KnownKey);
+    }
+    return stored;
   }
 
   /** Deletes up to one expired key more than it adds: so they become fewer, and no write waits for many deletes. */
   *#add({ added }: KnownKeys): SqlSteps<void> {
     if (added.length === 0) return;
-    const { nestsWrites, forget, upsert } = this.#keys;
-    const [most, texts] = [added.length + 1, JSON.stringify(added)];
-    if (nestsWrites) yield toStep(`WITH forgotten AS (${forget}) ${upsert}`, most, texts);
-    else {
-      yield toStep(forget, most, texts);
-      yield toStep(upsert, texts);
+    const { nestsWrites, forget, butSent, upsert, toValues } = this.#keys;
+    const most = added.length + 1;
+    if (!nestsWrites) yield toStep(forget, most);
+    for (const values of toValues(added, ALL)) {
+      yield nestsWrites
+        ? toStep(`WITH forgotten AS (${forget}${butSent}) ${upsert}`, most, ...values)
+        : toStep(upsert, ...values);
     }
   }
 }
 
 const toKeyText = ({ caller, operation, key }: Idempotency) => JSON.stringify([caller, operation, key]);
 
-/** The statements of stored keys, which they take as one text of JSON. */
-function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites }: Dialect) {
+const KEY = ['caller', 'operation', 'key'] as const;
+const ALL = [...KEY, 'digest', 'answer', 'hours'] as const;
+type Name = (typeof ALL)[number];
+
+/** The statements of stored keys: each for all keys, as one text of JSON, or for one key where a statement is no round trip. */
+function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
-  const key = 'caller, operation, key';
-  const sent = "value ->> 'caller' AS caller, value ->> 'operation' AS operation, value ->> 'key' AS key";
+  const toSent = (names: readonly Name[], number: number) =>
+    nestsWrites
+      ? `SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`)} FROM ${elements(number)}`
+      : `SELECT ${names.map((name) => `${mark(number)} AS ${name}`)}`;
   return {
     nestsWrites,
+    /** The values for each run of a statement. */
+    toValues: <Sent extends { [One in Name]?: unknown }>(all: readonly Sent[], names: readonly Name[]): unknown[][] => {
+      if (!nestsWrites) return all.map((sent) => names.map((name) => sent[name]));
+      return all.length > 0 ? [[JSON.stringify(all)]] : [];
+    },
     select: `
-      SELECT ${key}, digest, answer FROM (SELECT ${sent} FROM ${elements(1)}) AS sent JOIN ${table} USING (${key})
+      SELECT ${KEY}, digest, answer FROM (${toSent(KEY, 1)}) AS sent JOIN ${table} USING (${KEY})
       WHERE expires_at > ${now}`,
     forget: `
-      DELETE FROM ${table} WHERE (${key}) IN (
-        SELECT ${key} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})
-      AND (${key}) NOT IN (SELECT ${sent} FROM ${elements(2)})`,
+      DELETE FROM ${table} WHERE ${row} IN (
+        SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
+    // One statement must not write a row twice.
+    butSent: ` AND (${KEY}) NOT IN (${toSent(KEY, 2)})`,
     upsert: `
-      INSERT INTO ${table} (${key}, digest, answer, expires_at)
-      SELECT ${sent}, value ->> 'digest', value ->> 'answer', ${now} + ${toHours("CAST(value ->> 'hours' AS bigint)")}
-      FROM ${elements(nestsWrites ? 2 : 1)} WHERE true
-      ON CONFLICT (${key}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
+      INSERT INTO ${table} (${KEY}, digest, answer, expires_at)
+      SELECT ${KEY}, digest, answer, ${now} + ${toHours('CAST(hours AS bigint)')}
+      FROM (${toSent(ALL, nestsWrites ? 2 : 1)}) AS sent WHERE true
+      ON CONFLICT (${KEY}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
   };
 }

@@ -30,6 +30,8 @@ export interface Dialect {
   toHours(count: string): string;
   /** The column that tells which of two API keys came first. */
   keyOrder: string;
+  /** The column that says where a row is stored. */
+  row: string;
   /** Whether a statement that writes may stand within another one. */
   nestsWrites: boolean;
   /** SQL of a text. Where it has changed, the API keys may be those of another time: all of them are read. */

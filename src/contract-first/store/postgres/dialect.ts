@@ -70,6 +70,7 @@ export const toDialect = (schema: string): Dialect => ({
   now: 'now()',
   toHours: (count) => `interval '1 hour' * ${count}`,
   keyOrder: 'place',
+  row: 'ctid',
   nestsWrites: true,
   keyState: "current_setting('transaction_read_only')",
 });

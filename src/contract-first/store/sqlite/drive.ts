@@ -36,6 +36,7 @@ export const DIALECT: Dialect = {
   now: 'unixepoch()',
   toHours: (count) => `3600 * ${count}`,
   keyOrder: 'rowid',
+  row: 'rowid',
   nestsWrites: false,
   // The schema version also changes when a backup is restored.
   keyState: '(SELECT schema_version FROM pragma_schema_version)',
@@ -85,8 +86,9 @@ export class Driver {
       this.#db.exec(sql);
       return [];
     }
-    const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], unknown[]>(sql);
-    this.#statements.set(sql, statement);
+    const known = this.#statements.get(sql);
+    const statement = known ?? this.#db.prepare<unknown[], unknown[]>(sql);
+    if (!known) this.#statements.set(sql, statement);
     if (isOwn && !(statement.reader && statement.readonly))
       throw new Error(`a statement of a domain must only read, and return rows: ${sql}`);
     if (statement.reader) return statement.raw(!isOwn).all(...(isOwn ? values.map(toFree) : values));

@@ -62,8 +62,8 @@ export const TARGET: MigrationTarget = {
 
 /** A table that was rebuilt, or filled, would give the ids of rows again that are gone. */
 export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
-  const isThere = 'SELECT 1 FROM sqlite_sequence WHERE name = ?';
-  yield toStep(`INSERT INTO sqlite_sequence SELECT ?, 0 WHERE NOT EXISTS (${isThere})`, name, name);
+  const add = 'INSERT INTO sqlite_sequence SELECT ?, 0 WHERE ? NOT IN (SELECT name FROM sqlite_sequence)';
+  yield toStep(add, name, name);
   yield toStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { buildCollections, type ForCollections } from '../build-collection.ts';
-import type { Call, Change, Create, Created, Outcome } from '../changes.ts';
+import type { Created, Outcome } from '../changes.ts';
 import type { SqlSteps } from '../collection.ts';
 import { countInvalidRecords } from '../contents.ts';
 import type { AnyDomain } from '../description.ts';
@@ -64,7 +64,7 @@ function buildStore(
   limits: StoreLimits,
 ): Store {
   const counts = new StoreCounts();
-  const { db, file, leave, snapshots } = access;
+  const { db, file, snapshots } = access;
   const tables = stored.map(({ table }) => table);
   const driver = new Driver(db);
   const writer = access.isMemory
@@ -80,7 +80,8 @@ function buildStore(
     read,
     readAll: read,
     dialect: DIALECT,
-    ...writesOf(writer, leave),
+    create: (create) => writer.create(create).then(access.show),
+    change: (change) => writer.change(change).then(access.show),
   });
 
   const outside = {
@@ -137,6 +138,12 @@ class SqliteAccess {
   /** Ends the shared snapshot. */
   readonly leave = () => this.snapshots?.leave();
 
+  /** Ends the shared snapshot after a write, so that the caller sees it. */
+  readonly show = <Result>(result: Result) => {
+    this.leave();
+    return result;
+  };
+
   /** Ends the shared snapshot, and checks that the files are still those that were opened. @throws SqliteError if not */
   readonly goOutside = () => {
     this.leave();
@@ -150,19 +157,6 @@ class SqliteAccess {
     this.db.close();
     await writer.stop();
   }
-}
-
-/** Ends the shared snapshot after each write, so that the caller sees its own writes. */
-function writesOf(writer: Writer, leave: () => void) {
-  const seen = async <Result>(written: Promise<Result>) => {
-    const result = await written;
-    leave();
-    return result;
-  };
-  return {
-    create: (create: Create) => seen(writer.create(create)),
-    change: (change: Change | Call) => seen(writer.change(change)),
-  };
 }
 
 /** Writes without a thread: memory has no fsync, and only one connection. */

@@ -24,7 +24,7 @@ export interface Batch {
 
 /** The error of a change that failed alone. */
 interface Fault {
-  code: string | undefined;
+  code?: string | undefined;
   message: string;
 }
 
@@ -86,7 +86,7 @@ export function prepareWriteAll(
 ): (batch: Batch) => Written {
   const inserts = new Map(stored.map(({ table }) => [table.collection, prepareInsert(db, table)]));
   const readNow = db.prepare<[], string>("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").pluck();
-  const changing = new ChangeRunner({ db, stored, calls, inserts });
+  const changing = new ChangeRunner(db, stored, calls, inserts);
 
   return inTransaction(db, ({ rows, changes }: Batch) => {
     const now = readNow.get() as string;
@@ -105,13 +105,7 @@ class ChangeRunner {
   #begun = 0;
   #beganAt = 0;
 
-  constructor(parts: {
-    db: Database;
-    stored: readonly StoredTable[];
-    calls: AnyTransactions;
-    inserts: Map<string, Insert>;
-  }) {
-    const { db, stored, calls, inserts } = parts;
+  constructor(db: Database, stored: readonly StoredTable[], calls: AnyTransactions, inserts: Map<string, Insert>) {
     this.#db = db;
     this.#driver = new Driver(db);
     this.#inserts = inserts;
@@ -141,11 +135,8 @@ class ChangeRunner {
         this.#beganAt = performance.now();
         return true;
       },
-      toRefusal: (error, change) => this.#toRefusal(change, error as Thrown),
-      toFault: (error) => {
-        const { code, message } = error as Thrown;
-        return { code, message };
-      },
+      toRefusal: (error, change) => this.#toRefusal(change, error as Fault),
+      toFault: (error) => ({ code: (error as Fault).code, message: (error as Fault).message }),
     };
   }
 
@@ -163,7 +154,7 @@ class ChangeRunner {
     }
   }
 
-  #toRefusal(change: Change, error: Thrown): string | undefined {
+  #toRefusal(change: Change, error: Fault): string | undefined {
     const { code, message } = error;
     const table = this.#batches.changes.tableOf(change);
     // A sum beyond 64 bits becomes a double, which the column refuses; an addend beyond 64 bits cannot be bound.
@@ -186,11 +177,6 @@ class ChangeRunner {
       return value !== null && this.#driver.query({ sql, values: [value, ...mine] }).length === 0;
     });
   }
-}
-
-interface Thrown {
-  code?: string;
-  message: string;
 }
 
 const RUN = new Script('run()');
