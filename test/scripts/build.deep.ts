@@ -45,7 +45,10 @@ const ENGINE = {
   'package.json': '{ "name": "contract-first", "type": "module", "exports": "./dist/engine/index.js" }',
   'dist/engine/index.js': '',
   'dist/contract/finish.js': "export const finishOwn = () => ({ file: {}, yaml: '' });",
-  'dist/own-contract.js': "export const toFinishedFile = (contract) => new URL('../contract.json', contract);",
+  'dist/contract/docs/page.js': "export const makePage = () => '';",
+  'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
+  'dist/own-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
+export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
   'dist/cli/generate.js':
     "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",
 };
@@ -62,7 +65,7 @@ function prepareProject(t: Test) {
       'generate.ts': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('../check.cjs');`,
     },
     node_modules: {
-      'contract-first': { dist: { engine: {}, contract: {}, cli: { typescript: {} } } },
+      'contract-first': { dist: { engine: { contract: {} }, contract: { docs: {} }, cli: { typescript: {} } } },
       typescript: {
         'package.json': '{"main":"lib/index.js"}',
         lib: {},

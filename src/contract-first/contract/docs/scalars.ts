@@ -1,5 +1,6 @@
 /** Texts and numbers that fit a schema. */
 import type { Keywords } from '../../engine/schema/json.ts';
+import { isMatch } from '../schema/value-bounds.ts';
 
 /** Values of names that are reserved for examples (RFC 2606, 5737, 3849). */
 const FORMATS: Record<string, string> = {
@@ -52,9 +53,8 @@ export function makeText({ format = '', pattern, minLength, maxLength }: Keyword
   const isFormat = Object.hasOwn(FORMATS, format);
   const texts = isFormat ? [FORMATS[format] as string] : TEXTS.map(fit);
   if (pattern === undefined) return texts[0];
-  const form = new RegExp(pattern, 'u');
   return [...texts, ...Object.values(FORMATS)].find(
-    (text) => text.length >= least && text.length <= most && form.test(text),
+    (text) => text.length >= least && text.length <= most && isMatch(pattern, text),
   );
 }
 

@@ -134,6 +134,8 @@ SwaggerUIBundle({
   deepLinking: true,
   displayOperationId: true,
   tryItOutEnabled: true,
+  showExtensions: false,
+  showCommonExtensions: true,
   defaultModelsExpandDepth: -1,
   validatorUrl: null,
   plugins: [exact, form, rememberKey],
