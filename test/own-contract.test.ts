@@ -1,6 +1,7 @@
 /** The contract of a service: as a build has finished it, or of a service that runs from its sources. */
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
 import { loadOwnContract, loadShapes, toFinishedFile } from '../src/contract-first/own-contract.ts';
@@ -12,8 +13,13 @@ t.test('a contract that no build has finished is checked and finished when it is
   const folder = t.testdir({ openapi: {} });
   const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
   copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
-  const { operations } = await loadOwnContract({ contract, toErrorBody, domain, handlers });
+  const { operations, loadPage } = await loadOwnContract({ contract, toErrorBody, domain, handlers });
   t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
+  t.match(
+    String(brotliDecompressSync(await loadPage())),
+    /id="createPet"/,
+    'its page is made when it is asked for',
+  );
   const { pets } = await loadShapes(contract, domain);
   t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
   t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes it');

@@ -97,6 +97,16 @@ t.test('a handler that makes a change without the key of its request is an error
   for (const status of [201, 201]) t.match(await ours.createPet({ body: NEW, headers }), { status });
 });
 
+t.test('the error of a handler is shown, since the reply hides it', async (t) => {
+  const listPets = handle('listPets', async () => {
+    throw new Error('the shelf is empty');
+  });
+  const { request } = await openTestServer(t, { ...service, handlers: { ...service.handlers, listPets } });
+  const written = t.capture(process.stderr, 'write');
+  t.match(await request('/v1/pets'), { status: 500 });
+  t.match(String(written().map(({ args }) => args[0])), 'the shelf is empty');
+});
+
 t.test('it takes the t of node:test', (t) => {
   const text = `import assert from 'node:assert';
     import { test } from 'node:test';

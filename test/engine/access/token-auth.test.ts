@@ -54,6 +54,20 @@ t.test('a token of others is checked before the body is read, in each form that 
   }
 });
 
+t.test('a check that fails for the second of two keys is 503, whatever the first one came to', async (t) => {
+  const yaml = edited(({ components, paths }) => {
+    components.headers['WWW-Authenticate'].schema = { type: 'string' };
+    components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
+    for (const path of Object.values<Json>(paths))
+      for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
+  });
+  const { request } = await serve(t, yaml, handlers as never, { verifyToken });
+  const headers = { 'x-key': KEY };
+  t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
+  t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
+  t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
+});
+
 t.test('a refusal says why, in the words of RFC 6750', async (t) => {
   const { request } = await start(t);
   const realm = 'Bearer realm="Pet Store"';

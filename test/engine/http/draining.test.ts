@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { forceEnd, startServer } from '../../program.ts';
-import { startService } from '../../service.ts';
+import { KEY, startService } from '../../service.ts';
 
 import { answersInFlight, replyTo, startPost, stop } from './in-flight.ts';
 
@@ -39,6 +40,25 @@ t.test('who comes at the last call is answered when nobody listens any more', as
   t.notOk(app.server.listening);
   t.match(String(answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
   await closed;
+});
+
+t.test('a client that leaves at the last call is not served any more', async (t) => {
+  const log: string[] = [];
+  const { app, port, request } = await startService(t, {
+    stop: { isAsked: true },
+    log: { write: (line) => log.push(line) },
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /v1/pets HTTP/1.1\r\n');
+  await once(socket, 'connect');
+  t.equal((await request('/livez')).status, 200);
+  const closed = app.close();
+  socket.write(`Host: petstore\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+  // Long enough to arrive, and less than the server waits.
+  await wait(50);
+  socket.resetAndDestroy();
+  await closed;
+  t.notMatch(log.join(''), '/v1/pets');
 });
 
 t.test('a request that never ends does not hold the stop beyond STOP_TIMEOUT', async (t) => {

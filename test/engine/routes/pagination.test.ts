@@ -35,3 +35,11 @@ t.test('an answer cannot name a next page where no query parameter takes its cur
   t.equal(status, 500);
   t.notOk(headers.link);
 });
+
+t.test('a handler may link to other pages, too', async (t) => {
+  const headers = { Link: '</first>; rel="first"' };
+  const { request } = await serve(t, list({ 'x-opaque': true }), {
+    listNotes: async () => ({ status: 200, body: [], headers }),
+  });
+  t.equal((await request('/v1/shops/a/notes')).headers.link, headers.Link);
+});

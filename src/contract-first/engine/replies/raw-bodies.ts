@@ -56,19 +56,14 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
 
 /** Calls back when the client has gone. Before the head is sent, a client that has closed its sending side counts as gone. */
 function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): void {
-  const leave = () => {
-    // Node emits no `close` for a reply that waits behind another one.
-    if (raw.socket === null) raw.emit('close');
-    end();
-  };
   // Only when it is this reply's turn on the connection (`raw.socket`): earlier replies are sent first.
   const giveUp = () => {
     if (socket.readableEnded && raw.socket && !raw.headersSent) socket.destroy();
   };
-  if (socket.destroyed) leave();
+  if (socket.destroyed) end();
   giveUp();
-  socket.once('close', leave).once('end', giveUp);
-  raw.once('socket', giveUp).once('close', () => socket.off('close', leave).off('end', giveUp));
+  socket.once('close', end).once('end', giveUp);
+  raw.once('socket', giveUp).once('close', () => socket.off('close', end).off('end', giveUp));
 }
 
 /** Closes the connection after the reply if the server has been stopped since the head was sent. */

@@ -56,12 +56,9 @@ export function buildRequestObserver({
     const { id, method, url, headers } = request;
     const ip = isLogged ? toAddress(raw.req) : undefined;
     const arrived = { id, method, url, traceparent: headers.traceparent, ip };
-    let isOver = false;
     if (counts) counts.inFlight++;
-    // The event may come twice, since server-response.ts emits it, too. `once` would allocate two more objects for each request.
+    // It comes once; `once` would allocate two more objects for each request.
     raw.on('close', () => {
-      if (isOver) return;
-      isOver = true;
       const ms = performance.now() - start;
       // Whether the reply was sent in full. An injected reply is not sent, only ended.
       const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));
