@@ -54,19 +54,19 @@ const OF_EACH_STORE = [
 ];
 
 /** The folders whose README says what their files may import. */
-const ROOMS = [...['contract', 'engine', 'operate', 'store', ''].map((name) => join(PACKAGE, name)), 'src']
-  .flatMap((wing) => readdirSync(join(ROOT, wing)).map((name) => `${wing}/${name}`))
-  .filter((room) => existsSync(join(ROOT, room, 'README.md')) && mayImportOf(room));
+const FOLDERS = [...['contract', 'engine', 'operate', 'store', ''].map((name) => join(PACKAGE, name)), 'src']
+  .flatMap((parent) => readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`))
+  .filter((folder) => existsSync(join(ROOT, folder, 'README.md')) && mayImportOf(folder));
 
-/** The files and folders after "May import:" in the README of a room. */
-function mayImportOf(room: string): string[] | undefined {
-  const line = /^May import: ([\s\S]*?)\.\n\n/m.exec(readFileSync(join(ROOT, room, 'README.md'), 'utf8'))?.[1];
+/** The files and folders after "May import:" in the README of a folder. */
+function mayImportOf(folder: string): string[] | undefined {
+  const line = /^May import: ([\s\S]*?)\.\n\n/m.exec(readFileSync(join(ROOT, folder, 'README.md'), 'utf8'))?.[1];
   return line === undefined ? undefined : [...line.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place);
 }
 
-/** What the files of each room may import from other rooms. */
+/** What the files of each folder may import from other folders. */
 const ARROWS: Record<string, string[]> = {
-  ...Object.fromEntries(ROOMS.map((room) => [room, mayImportOf(room)])),
+  ...Object.fromEntries(FOLDERS.map((folder) => [folder, mayImportOf(folder)])),
   handlers: ['src/contract-first/engine/index.ts'],
   'src/main.ts': ['src/contract-first/run.ts'],
   'src/contract-first/run.ts': [
@@ -181,34 +181,34 @@ const ARROWS: Record<string, string[]> = {
 
 const isIn = (place: string) => (file: string) => file === place || file.startsWith(`${place}/`);
 
-/** The innermost room of the table that a file is in. */
-function roomOf(file: string): string {
-  const [room] = Object.keys(ARROWS)
+/** The innermost folder of the table that a file is in. */
+function folderOf(file: string): string {
+  const [folder] = Object.keys(ARROWS)
     .filter((place) => isIn(place)(file))
     .sort((a, b) => b.length - a.length);
-  if (!room) throw new Error(`${file} is in no room`);
-  return room;
+  if (!folder) throw new Error(`${file} is in no folder`);
+  return folder;
 }
 
 t.test('imports follow the arrows', async (t) => {
   for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap((folder) => filesBelow(folder))) {
-    const room = roomOf(file);
-    for (const imported of importsOf(file).filter((name) => roomOf(name) !== room)) {
+    const folder = folderOf(file);
+    for (const imported of importsOf(file).filter((name) => folderOf(name) !== folder)) {
       t.ok(
-        (ARROWS[room] as string[]).some((place) => isIn(place)(imported)),
+        (ARROWS[folder] as string[]).some((place) => isIn(place)(imported)),
         `${file} may import ${imported}`,
       );
     }
   }
 });
 
-t.test('the README of a room names each of its files, and what it may import is there', async (t) => {
-  for (const room of ROOMS) {
-    const text = readFileSync(join(ROOT, room, 'README.md'), 'utf8');
+t.test('the README of a folder names each of its files, and what it may import is there', async (t) => {
+  for (const folder of FOLDERS) {
+    const text = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
     const named = new Set(text.match(/(?<=[`/])[a-z0-9-]+\.ts(?=[`)])/g));
-    for (const file of readdirSync(join(ROOT, room)).filter((name) => name.endsWith('.ts')))
-      t.ok(named.has(file), `${room}/README.md names ${file}`);
-    for (const place of mayImportOf(room) ?? []) t.ok(existsSync(join(ROOT, place)), `${room}/README.md: ${place}`);
+    for (const file of readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.ts')))
+      t.ok(named.has(file), `${folder}/README.md names ${file}`);
+    for (const place of mayImportOf(folder) ?? []) t.ok(existsSync(join(ROOT, place)), `${folder}/README.md: ${place}`);
   }
 });
 

@@ -15,11 +15,7 @@ t.test('a contract that no build has finished is checked and finished when it is
   copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
   const { operations, loadPage } = await loadOwnContract({ contract, toErrorBody, domain, handlers });
   t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
-  t.match(
-    String(brotliDecompressSync(await loadPage())),
-    /id="createPet"/,
-    'its page is made when it is asked for',
-  );
+  t.match(String(brotliDecompressSync(await loadPage())), /id="createPet"/, 'its page is made when it is asked for');
   const { pets } = await loadShapes(contract, domain);
   t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
   t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes it');

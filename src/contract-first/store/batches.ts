@@ -105,9 +105,8 @@ type Name = (typeof ALL)[number];
 function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
   const toSent = (names: readonly Name[], number: number) =>
-    nestsWrites
-      ? `SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`)} FROM ${elements(number)}`
-      : `SELECT ${names.map((name) => `${mark(number)} AS ${name}`)}`;
+    `SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`)} FROM ${elements(number)}`;
+  const marks = (count: number) => Array.from({ length: count }, (_, index) => mark(index + 1)).join();
   return {
     nestsWrites,
     /** The values for each run of a statement. */
@@ -116,8 +115,8 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
       return all.length > 0 ? [[JSON.stringify(all)]] : [];
     },
     select: `
-      SELECT ${KEY}, digest, answer FROM (${toSent(KEY, 1)}) AS sent JOIN ${table} USING (${KEY})
-      WHERE expires_at > ${now}`,
+      SELECT ${KEY}, digest, answer FROM ${table}
+      WHERE (${KEY}) ${nestsWrites ? `IN (${toSent(KEY, 1)})` : `= (${marks(3)})`} AND expires_at > ${now}`,
     forget: `
       DELETE FROM ${table} WHERE ${row} IN (
         SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
@@ -125,8 +124,11 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
     butSent: ` AND (${KEY}) NOT IN (${toSent(KEY, 2)})`,
     upsert: `
       INSERT INTO ${table} (${KEY}, digest, answer, expires_at)
-      SELECT ${KEY}, digest, answer, ${now} + ${toHours('CAST(hours AS bigint)')}
-      FROM (${toSent(ALL, nestsWrites ? 2 : 1)}) AS sent WHERE true
+      ${
+        nestsWrites
+          ? `SELECT ${KEY}, digest, answer, ${now} + ${toHours('CAST(hours AS bigint)')} FROM (${toSent(ALL, 2)}) AS sent`
+          : `VALUES (${marks(5)}, ${now} + ${toHours(mark(6))})`
+      }
       ON CONFLICT (${KEY}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
   };
 }
