@@ -10,13 +10,13 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'lossless-json';
 import t, { type Test } from 'tap';
+import { copyProject, generate } from '../cli/project-copy.ts';
 import type { Reply } from '../contract-check.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { FILES, YAML } from '../orders/service.ts';
 import { startPostgres } from '../postgres.ts';
 import { NODE_ARGS, type Server, startProgram, startServer } from '../program.ts';
 import { type RequestOptions, send } from '../service.ts';
-import { copyProject, generate } from './project-copy.ts';
 
 const CLIENTS = 64;
 const KILLS = Number(process.env.ROUNDS ?? 3);

@@ -1,6 +1,6 @@
 /** Pairs of schemas that are related now and then, and values that fit some of them. */
 import fc from 'fast-check';
-import type { Json } from './any-json.ts';
+import type { Json } from '../../any-json.ts';
 
 const NAMES = ['a', 'b', 'c'];
 

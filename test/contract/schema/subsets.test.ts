@@ -5,7 +5,7 @@ import t from 'tap';
 import { isSubset, isWithin } from '../../../src/contract-first/contract/schema/subsets.ts';
 import { toRecursion } from '../../../src/contract-first/engine/schema/recursion.ts';
 import type { Json } from '../../any-json.ts';
-import { pair, value } from '../../schema-pairs.ts';
+import { pair, value } from './schema-pairs.ts';
 
 const text = { type: 'string' };
 const pet = { type: 'object', required: ['name'], properties: { name: text }, additionalProperties: false };

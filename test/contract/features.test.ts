@@ -1,11 +1,11 @@
 /** The guide's features.md is true: each line in it that refuses something is what a start says of such a contract. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { operation, problemsOf, withPaths } from '../../added-operations.ts';
-import type { Json } from '../../any-json.ts';
-import { type Edit, withPrefix } from '../../edited-contract.ts';
+import { operation, problemsOf, withPaths } from '../added-operations.ts';
+import type { Json } from '../any-json.ts';
+import { type Edit, withPrefix } from '../edited-contract.ts';
 
-const PAGE = readFileSync(new URL('../../../src/contract-first/guide/features.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../src/contract-first/guide/features.md', import.meta.url), 'utf8');
 
 /** The line of each feature that the page says is refused. */
 const REFUSED = [...PAGE.matchAll(/^\| (.*) \| no \| `(.*)` \|$/gm)].map(
