@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { finishOwn } from '../../../src/contract-first/contract/finish.ts';
-import { toLocated as toLocatedIn } from '../../../src/contract-first/contract/located-problems.ts';
+import { finishOwn } from '../../src/contract-first/contract/finish.ts';
+import { toLocated as toLocatedIn } from '../../src/contract-first/contract/located-problems.ts';
 
 const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: {} };
 
