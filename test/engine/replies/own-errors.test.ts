@@ -165,6 +165,7 @@ t.test(
     const [reason, list] = [closed({ id, reason: text }), (items: Json) => ({ type: 'array', items })];
     for (const [schema, body, at] of [
       [reason, {}, 'body.reason'],
+      [reason, { reason: '' }, 'body.reason'],
       [list(reason), [], 'body.*.reason'],
       [list(text), [], 'body.*'],
       [closed({ errors: list(reason) }), { errors: [] }, 'body.errors.*.reason'],

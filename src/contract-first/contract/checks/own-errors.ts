@@ -87,8 +87,9 @@ function findProblem({ schema, check, write }: CompiledReply, make: () => unknow
   return `${lost.map((name) => `body.${name}`).join(', ')} would not be sent as it is: the contract does not name all of it`;
 }
 
-/** Whether there is nothing in it but objects and arrays. */
-const isEmpty = (body: unknown): boolean => body === null || (isNode(body) && Object.values(body).every(isEmpty));
+/** Whether there is nothing in it but objects, arrays and empty texts. */
+const isEmpty = (body: unknown): boolean =>
+  body === null || body === '' || (isNode(body) && Object.values(body).every(isEmpty));
 
 /** Keywords that narrow a text so that it is no message, and those whose schemas describe what a body may have. */
 const NARROW = ['enum', 'const', 'format', 'pattern'];
