@@ -542,7 +542,7 @@ t.test(
       t.strictSame(autofix(document), []);
       t.match(
         (await judged(t, document)).join(),
-        /int64 in one alternative and not in another: give it format: int64 in each, or in none where it may be a fraction/,
+        /int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction/,
       );
     }
   },

@@ -4,7 +4,7 @@ import type { Refuse, Schema } from '../../engine/schema/json.ts';
 
 /** Only the contract can say it: a schema has one type, also where it is used elsewhere. */
 const MIXED =
-  'is int64 in one alternative and not in another: give it format: int64 in each, or in none where it may be a fraction';
+  'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 
 /** Refuses values that would have two types, or could not be compared. `name` is the value's name in problems. */
 export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Map {
