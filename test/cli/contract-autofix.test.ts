@@ -5,8 +5,10 @@ import { parse, stringify } from 'yaml';
 import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
 import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
+import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
+import { judged } from './judged-contract.ts';
 
 const schemaOf = (document: Json) => document.paths['/a'].post.responses['200'].content['application/json'].schema;
 
@@ -476,3 +478,72 @@ t.test('an alternative of oneOf that takes what another takes is taken out', asy
   const chosen = { oneOf: [refer, field('b')], discriminator: { propertyName: 'title' } };
   t.strictSame(autofix(contractWith(chosen, { components })), []);
 });
+
+const INT64 = { type: 'integer', format: 'int64' };
+const LARGE = '9007199254740993';
+
+t.test('integers that another alternative has as int64 are int64, too, and both are served exactly', async (t) => {
+  const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const closed = (properties: Json) => ({ type: 'object', required: Object.keys(properties), properties });
+  const schemas = {
+    User: closed({ id: INT64, name: TEXT, teams: { type: 'array', items: INT64 } }),
+    Bot: closed({ id: { type: 'integer', minimum: 1 }, app: { anyOf: [refer('App'), { type: 'null' }] } }),
+    Both: {
+      anyOf: [
+        refer('User'),
+        refer('Bot'),
+        { required: ['teams'], properties: { teams: { items: { anyOf: [refer('Short'), refer('Low')] } } } },
+      ],
+    },
+    Short: { type: ['integer', 'null'], format: 'int32', minimum: -5, maximum: 5_000_000_000 },
+    Low: { type: 'integer', format: 'int32', minimum: -5_000_000_000 },
+    App: closed({ number: { type: 'integer' }, owner: { oneOf: [refer('Bot'), refer('App')] } }),
+    Alone: closed({ id: { type: 'integer' } }),
+  };
+  const media = { content: { 'application/json': { schema: refer('Both') } } };
+  const echo = operation('echo', { requestBody: media, responses: { '200': media } });
+  const yaml = withPaths({ '/echo': { post: echo } }, ({ components }) => Object.assign(components.schemas, schemas));
+  const document = JSON.parse(yaml);
+  const changes = autofix(document).filter((change) => change.includes('int64'));
+  const places = ['Bot/properties/id', 'Short', 'Low'];
+  t.strictSame(
+    changes,
+    places.map((place) => `/components/schemas/${place}/format is int64: another schema of the same value has it`),
+  );
+  const { Alone, App, Short, Low } = document.components.schemas;
+  t.strictSame([Alone.properties.id, App.properties.number], [{ type: 'integer' }, { type: 'integer' }]);
+  t.strictSame(Short, { ...schemas.Short, format: 'int64', maximum: 2 ** 31 - 1 });
+  t.strictSame(Low, { ...INT64, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 });
+  t.strictSame(autofix(document), []);
+  const fixed = stringify(document, { aliasDuplicateObjects: false });
+  const types = (await buildTypes(document)).text;
+  for (const name of ['User', 'Bot']) t.match(types, new RegExp(` ${name}: \\{[^}]*\\bid: bigint;`));
+  const given: unknown[] = [];
+  const { request } = await serve(t, fixed, {
+    echo: ({ body }) => {
+      given.push(body.id);
+      return { status: 200, body };
+    },
+  });
+  for (const rest of ['"name":"a","teams":[1]', '"app":null']) {
+    const body = `{"id":${LARGE},${rest}}`;
+    t.match(await request('/v1/echo', { method: 'POST', body }), { status: 200, text: body });
+  }
+  t.strictSame(given, [BigInt(LARGE), BigInt(LARGE)]);
+  const wrong = await request('/v1/echo', { method: 'POST', body: '{"id":9223372036854775808,"app":null}' });
+  t.equal(wrong.status, 400);
+});
+
+t.test(
+  'a number that cannot be int64 beside an alternative that is stays, and the refusal says what to write',
+  async (t) => {
+    for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
+      const document = contractWith({ anyOf: [INT64, other] });
+      t.strictSame(autofix(document), []);
+      t.match(
+        (await judged(t, document)).join(),
+        /int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction/,
+      );
+    }
+  },
+);

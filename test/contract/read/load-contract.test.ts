@@ -249,7 +249,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a recursion in whose alternatives a field has 64 bits or fewer',
-    'operation createPet: body.tree.next.value: is int64 in one alternative and not in another',
+    'operation createPet: body.tree.next.value: is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction',
     (c) => {
       const leaf = { type: 'object', properties: { value: { type: 'integer', format: 'int64' } } };
       const next = { oneOf: [leaf, { $ref: '#/components/schemas/Tree' }] };

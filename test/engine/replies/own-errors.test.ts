@@ -155,6 +155,35 @@ t.test('a body that its own contract does not describe is refused at the start',
   t.equal(await problemOf(t, field, ({ message }) => ({ error: message })), undefined);
 });
 
+t.test(
+  'a body without a word is refused where the contract has a field for the message, and taken where it has none',
+  async (t) => {
+    const empty = (at: string) => `invalid_request is no such body: it says nothing: let ${at} have the message`;
+    const text = { type: 'string' };
+    const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
+    const id = { type: 'string', format: 'uuid' };
+    const [reason, list] = [closed({ id, reason: text }), (items: Json) => ({ type: 'array', items })];
+    for (const [schema, body, at] of [
+      [reason, {}, 'body.reason'],
+      [reason, { reason: '' }, 'body.reason'],
+      [list(reason), [], 'body.*.reason'],
+      [list(text), [], 'body.*'],
+      [closed({ errors: list(reason) }), { errors: [] }, 'body.errors.*.reason'],
+      [{ anyOf: [closed({ id }), closed({ error: { type: ['string', 'null'] } })] }, { error: null }, 'body.error'],
+    ] as [Json, Json, string][])
+      t.equal(await problemOf(t, schema, () => body), empty(at));
+    t.equal(await problemOf(t, reason, ({ message }) => ({ reason: message.slice(0, 9) })), undefined);
+    const node = closed({
+      kind: { enum: ['a'] },
+      id,
+      next: { $ref: '#/components/schemas/Error' },
+      not: { not: text },
+    });
+    for (const schema of [closed({ id, ok: { type: 'boolean' } }), node])
+      t.equal(await problemOf(t, schema, () => ({})), undefined);
+  },
+);
+
 function makeLoop(): unknown {
   const body: Record<string, unknown> = {};
   body.self = body;

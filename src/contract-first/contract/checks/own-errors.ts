@@ -7,8 +7,9 @@ import type { ErrorForm } from '../../engine/error-body.ts';
 import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
 import { Problem } from '../../engine/problem.ts';
 import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
-import type { Refuse } from '../../engine/schema/json.ts';
+import { isNode, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import { schemaOf } from '../records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
@@ -69,7 +70,7 @@ export function checkErrors(
   }
 }
 
-function findProblem({ check, write }: CompiledReply, make: () => unknown): string | undefined {
+function findProblem({ schema, check, write }: CompiledReply, make: () => unknown): string | undefined {
   let body: unknown;
   try {
     body = make();
@@ -78,8 +79,30 @@ function findProblem({ check, write }: CompiledReply, make: () => unknown): stri
   }
   const problems = check(body);
   if (problems) return problems.join('; ');
+  const place = isEmpty(body) ? findText(schema, 'body') : undefined;
+  if (place) return `it says nothing: let ${place} have the message`;
   const [made, written] = [stringify(body), write(body)].map((text) => JSON.parse(text as string));
   if (isDeepStrictEqual(made, written)) return undefined;
   const lost = Object.keys(made).filter((name) => !isDeepStrictEqual(made[name], written[name]));
   return `${lost.map((name) => `body.${name}`).join(', ')} would not be sent as it is: the contract does not name all of it`;
+}
+
+/** Whether there is nothing in it but objects, arrays and empty texts. */
+const isEmpty = (body: unknown): boolean =>
+  body === null || body === '' || (isNode(body) && Object.values(body).every(isEmpty));
+
+/** Keywords that narrow a text so that it is no message, and those whose schemas describe what a body may have. */
+const NARROW = ['enum', 'const', 'format', 'pattern'];
+const INSIDE = /^((all|any|one)Of|properties|additionalProperties|items|prefixItems)$/;
+
+/** The first place for any text in a body. */
+function findText(schema: Schema, at: string): string | undefined {
+  const keywords = keywordsOf(schema);
+  if ([keywords.type].flat().includes('string') && !NARROW.some((keyword) => keyword in keywords)) return at;
+  const inside = subschemasOf(schema).filter(({ keyword }) => INSIDE.test(keyword));
+  const steps = { value: () => '', field: (name: string) => `.${name}`, fields: () => '.*' };
+  const texts = inside.map(({ subschema, keyword, name }) =>
+    findText(subschema, `${at}${steps[scopeOf(keyword)](name)}`),
+  );
+  return texts.find(Boolean);
 }

@@ -6,6 +6,7 @@ import type { Refuse, Schema } from '../schema/json.ts';
 import { buildWritePlain } from '../schema/plain-json.ts';
 
 export interface CompiledReply {
+  schema: Schema;
   check: Check;
   /** Writes a valid body. */
   write: (body: unknown) => string;
@@ -22,7 +23,7 @@ export function buildCompileReply(buildCheck: BuildCheck): CompileReply {
     if (known) return known;
     const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, refuse);
     const write = buildWritePlain(schema) ?? buildWriteDeclared(int64s);
-    const made = { check, write };
+    const made = { schema, check, write };
     compiled.set(schema, made);
     return made;
   };

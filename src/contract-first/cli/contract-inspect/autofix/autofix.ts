@@ -10,6 +10,7 @@ import { fromStep, toStep } from '../../../json/pointer.ts';
 import { fixAddresses, isAddress } from './addresses.ts';
 import { fixBodies } from './bodies.ts';
 import { fixDefaults } from './defaults.ts';
+import { fixInt64s } from './int64s.ts';
 import { fixMediaTypes } from './media-types.ts';
 import { fixParameters } from './parameters.ts';
 import { fixReplies } from './replies.ts';
@@ -104,9 +105,8 @@ const INDEX = /^[0-9]+$/;
 /** Changes the document in place. Returns what it has changed, each with its pointer. */
 export function autofix(document: Node): string[] {
   const changes: string[] = [];
-  const isCurrent = !String(document.openapi).startsWith('3.0');
+  const [isCurrent, names] = [!String(document.openapi).startsWith('3.0'), fieldNamesIn(document)];
   const report = (change: string) => changes.push(change);
-  const names = fieldNamesIn(document);
   const drop: Drop = (node, key, at, why) => {
     delete node[key];
     changes.push(`${at}/${toStep(key)} is taken out: ${why}`);
@@ -147,6 +147,7 @@ export function autofix(document: Node): string[] {
     if (kind === 'response') describeResponse(node, at, report);
   }
 
+  fixInt64s(document, report);
   visit(document, '', 'other');
   for (const part of [fixAddresses, fixDefaults, fixParameters, fixMediaTypes, fixBodies, fixReplies])
     part(document, report);

@@ -1,0 +1,105 @@
+/**
+ * Gives integers format int64 where another schema of the same value has it, such as another alternative: the value is a bigint in all of them.
+ * Only the document can say so: its schemas have one type each, also where they are used elsewhere.
+ */
+import { isNode, type Keywords } from '../../../engine/schema/json.ts';
+import { isNames, isValue } from '../../../engine/schema/keys.ts';
+import { lookUp } from '../../../engine/schema/pointers.ts';
+import { scopeOf, subschemasOf } from '../../../engine/schema/subschemas.ts';
+import { toStep } from '../../../json/pointer.ts';
+import type { Node } from './unused-components.ts';
+import type { ReportChange } from './written-operations.ts';
+
+/** The schemas that describe a value together with each schema. */
+type Links = Map<Keywords, Set<Keywords>>;
+
+/** Comes before the fix of alternatives that are alike: some are only then. */
+export function fixInt64s(document: Node, report: ReportChange): void {
+  const places = placesIn(document);
+  const links = linksIn(document, [...places.keys()]);
+  const integers = new Set([...links.keys()].filter(isInt64));
+  for (const one of integers) {
+    for (const other of links.get(one) as Set<Keywords>) {
+      if (integers.has(other) || !isFixable(other)) continue;
+      integers.add(other);
+      if (other.format === 'int32') boundInt32(other);
+      other.format = 'int64';
+      report(`${places.get(other)}/format is int64: another schema of the same value has it`);
+    }
+  }
+}
+
+/** All nodes that may be schemas, with their pointers. */
+function placesIn(
+  node: unknown,
+  at = '',
+  hasNames = false,
+  places = new Map<Keywords, string>(),
+): Map<Keywords, string> {
+  if (!isNode(node)) return places;
+  if (!hasNames && !Array.isArray(node)) places.set(node, at);
+  for (const [key, child] of Object.entries(node)) {
+    if (hasNames || !isValue(key)) placesIn(child, `${at}/${toStep(key)}`, !hasNames && isNames(key), places);
+  }
+  return places;
+}
+
+function linksIn(document: Node, schemas: Keywords[]): Links {
+  const links: Links = new Map();
+  const partsOf = buildPartsOf(document);
+  const open = schemas.filter((schema) => partsOf(schema).size > 1).map((schema) => [schema, schema] as const);
+  for (const [one, other] of open) {
+    for (const part of partsOf(one)) {
+      const known = links.get(part) ?? new Set();
+      links.set(part, known);
+      for (const beside of partsOf(other)) {
+        if (beside === part || known.has(beside)) continue;
+        known.add(beside);
+        for (const [name, field] of fieldsOf(part))
+          for (const [own, inside] of fieldsOf(beside)) if (own === name) open.push([field, inside]);
+      }
+    }
+  }
+  return links;
+}
+
+/** A schema and the schemas in it that describe the same value. */
+function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
+  const found = new Map<Keywords, Set<Keywords>>();
+  return (schema) => {
+    const parts = found.get(schema) ?? new Set([schema]);
+    if (found.has(schema)) return parts;
+    found.set(schema, parts);
+    for (const part of parts) {
+      const same = subschemasOf(part).filter(({ keyword }) => scopeOf(keyword) === 'value');
+      for (const one of [lookUp(document, part.$ref), ...same.map(({ subschema }) => subschema)])
+        if (isNode(one)) parts.add(one);
+    }
+    return parts;
+  };
+}
+
+/** The schemas of fields by name, and of all other fields and items by none. */
+const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
+  subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
+    const scope = scopeOf(keyword);
+    return scope === 'value' || !isNode(subschema) ? [] : [[scope === 'field' ? name : undefined, subschema]];
+  });
+
+const isInteger = ({ type }: Keywords) => [type].flat().includes('integer');
+const isInt64 = (schema: Keywords) => isInteger(schema) && schema.format === 'int64';
+
+/** The server compares no int64 with others. */
+const isFixable = (schema: Keywords) =>
+  isInteger(schema) &&
+  ![schema.type].flat().includes('number') &&
+  ['enum', 'const', 'multipleOf'].every((keyword) => schema[keyword] === undefined);
+
+const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
+
+/** Limits an integer of another format as int32 does. */
+function boundInt32(schema: Keywords): void {
+  const { minimum = INT32.least, maximum = INT32.most } = schema;
+  schema.minimum = minimum < INT32.least ? INT32.least : minimum;
+  schema.maximum = maximum > INT32.most ? INT32.most : maximum;
+}
