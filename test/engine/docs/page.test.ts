@@ -152,6 +152,7 @@ t.test('a type is one line of words, and a named object is explained once', asyn
   for (const words of [
     'exact string, 3 characters',
     'least string, at least 2 characters',
+    'filled string, at least 1 character ',
     'above integer, more than 0',
     'under integer, less than 0',
     'tens integer, at least 15, a multiple of 10',

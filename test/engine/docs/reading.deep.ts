@@ -121,6 +121,11 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     const entries = page.locator('#page-contents li:visible:has(a[href^="#"])');
     await page.getByLabel('Search').fill('idempotency-key twice');
     t.equal(await page.locator('#page-search output').textContent(), `${await entries.count()} found`);
+    await page.getByLabel('Search').fill('getpet');
+    t.strictSame(await entries.allTextContents(), ['Get an animal GET']);
+    await page.getByLabel('Search').fill('pages');
+    await page.getByLabel('Search').press('Enter');
+    t.equal(await page.evaluate('location.hash'), '#about-pages', 'Enter leads to a title first');
     await page.getByLabel('Search').fill('capped xyz');
     t.equal(await entries.count(), 0);
     await page.getByLabel('Search').fill('');

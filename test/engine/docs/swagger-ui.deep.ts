@@ -82,6 +82,7 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
       const { status, body } = await execute(page, await unfold(page, 'listPets'));
       t.equal(status, 401);
       t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
+      t.equal(await page.getByRole('heading', { name: 'Responses' }).count(), 0, 'no title of hidden replies');
     });
   });
 

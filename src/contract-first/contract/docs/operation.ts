@@ -42,7 +42,7 @@ export function toSection(page: Page, operation: Operation): Html {
   return html`<section id="${id}" class="row">
 <div class="words">
 <h3>${source.summary ?? id}</h3>
-<p><b class="${method.toLowerCase()}">${method}</b> <code>${page.blank('prefix')}${path}</code></p>
+<p><b class="${method.toLowerCase()}">${method}</b> <code>${page.blank('prefix')}${path}</code>${source.summary && html` <small>${id}</small>`}</p>
 ${toNotice(page, operation)}
 ${page.toProse(source.description)}
 <p>${toKeys(operation)}</p>

@@ -122,7 +122,8 @@ function toLimits(keywords: Keywords): (Html | string)[] {
   return limits.filter((limit): limit is Html | string => Boolean(limit));
 }
 
-function toRange(least: unknown, most: unknown, unit = ''): string | undefined {
+function toRange(least: unknown, most: unknown, units = ''): string | undefined {
+  const unit = String(most ?? least) === '1' ? units.replace(/s$/, '') : units;
   if (least === undefined) return most === undefined ? undefined : `at most ${most}${unit}`;
   if (most === undefined) return `at least ${least}${unit}`;
   return String(least) === String(most) ? `${least}${unit}` : `${least} to ${most}${unit}`;
@@ -130,6 +131,6 @@ function toRange(least: unknown, most: unknown, unit = ''): string | undefined {
 
 const toValues = (values: unknown[]): Html =>
   join(
-    values.map((value) => html`<b>${toText(value)}</b>`),
+    values.map((value) => html`<code>${toText(value)}</code>`),
     ' ',
   );

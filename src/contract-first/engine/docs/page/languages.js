@@ -33,6 +33,12 @@ function toRequest(command) {
 const quote = (text) => (/['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`);
 const long = (text, mark, escaped) => (text.includes('\n') ? mark + text.replace(escaped, '\\$&') + mark : quote(text));
 
+/** In bytes, which is shorter, Python takes ASCII characters only. */
+function toBytes(text) {
+  const literal = long(text, '"""', /["\\]/g);
+  return /^[ -~\n]*$/.test(text) ? `b${literal}` : `${literal}.encode()`;
+}
+
 const WRITERS = {
   JavaScript: ({ method, url, headers, body }) => `const reply = await fetch(${quote(url)}, {
   method: ${quote(method)},
@@ -48,7 +54,7 @@ request = Request(
     ${quote(url)},
     method=${quote(method)},
     headers={${headers.map(([name, value]) => `\n        ${quote(name)}: ${quote(value)},`).join('')}
-    },${body === undefined ? '' : `\n    data=${long(body, '"""', /["\\]/g)}.encode(),`}
+    },${body === undefined ? '' : `\n    data=${toBytes(body)},`}
 )
 try:
     reply = urlopen(request)

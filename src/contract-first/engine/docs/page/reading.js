@@ -157,7 +157,10 @@ function search(query) {
 
 byId('page-search').addEventListener('input', ({ target }) => search(target.value));
 byId('page-search').addEventListener('keydown', ({ key: pressed, target }) => {
-  if (pressed === 'Enter') search(target.value)[0]?.click();
+  if (pressed !== 'Enter') return;
+  const found = search(target.value);
+  const isTitled = (link) => link.textContent.toLowerCase().includes(target.value.trim().toLowerCase());
+  (found.find(isTitled) ?? found[0])?.click();
 });
 
 /** The entry of the section at the top of the screen. */
