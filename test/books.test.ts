@@ -109,6 +109,8 @@ t.test('PostgreSQL', async (t) => {
 t.test('a description of which no statement could be made is refused', async (t) => {
   t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
   t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
+  for (const other of [{ lists: { equal: ['color'] } }, { unique: [{ fields: ['color'], code: 'color_taken' }] }])
+    t.throws(() => toTable({ ...books, ...other }), { message: /^books has no column for color, which its lists or/ });
 });
 
 /** The domain with other migrations: those of the books, changed. */

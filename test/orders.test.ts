@@ -14,8 +14,10 @@ import type { Store } from '../src/contract-first/store/store.ts';
 import { toTable, toTables } from '../src/contract-first/store/table.ts';
 import { pets } from '../src/pets/domain.ts';
 import { books } from './books/domain.ts';
+import { domain as clubs } from './members/domain.ts';
 import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
 import { idempotencyOf, keyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
+import { domain as shops } from './tenants/domain.ts';
 
 /** The same tables, whose orders promise less: any may be added beside any others. */
 const FREE: AnyDomain = {
@@ -248,6 +250,32 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     });
     const isUnique = { ...books, unique: [{ fields: ['isbn'], code: 'isbn_taken' }] };
     await t.rejects(prepare(t)({ books: isUnique }), { message: /books has no unique index on \(isbn\)/ });
+  });
+
+  t.test('each filter and each order that no index serves is a warning, with the index to add', async (t) => {
+    const warningsOf = async (domain: AnyDomain) => {
+      const warnings: string[] = [];
+      await prepare(t)(domain, {}, { onWarning: (warning) => warnings.push(warning) });
+      return warnings;
+    };
+    t.strictSame(await warningsOf({ pets, books }), []);
+    const told = (list: string, index: string) =>
+      `lists of ${list} read the whole table, for lack of an index: CREATE INDEX ${index}`;
+    // SQLite orders numbers by an expression, and does not say which one an index has.
+    const warnings = (await warningsOf(DOMAIN)).filter((warning) => !warning.includes('lightest'));
+    t.strictSame(warnings, [
+      told('orders filtered by status', 'orders_by_status ON orders (status, seq)'),
+      told('orders filtered by pieces', 'orders_by_pieces ON orders (pieces, seq)'),
+      told('orders in the order newest', 'orders_by_placed_at ON orders (placed_at, seq)'),
+      told('orders in the order cheapest', 'orders_by_price ON orders (price, seq)'),
+      told('orders in the order dearest', 'orders_by_price ON orders (price, seq)'),
+      told('orders in the order byPieces', 'orders_by_pieces ON orders (pieces, seq)'),
+      told('orders in the order byStatus', 'orders_by_status ON orders (status, seq)'),
+    ]);
+    // A unique index serves the name, one with more columns the nickname.
+    const club = told('members filtered by clubId', 'members_by_club_id ON members (club_id, seq)');
+    t.strictSame(await warningsOf(clubs), [club]);
+    t.strictSame(await warningsOf(shops), [told('lines filtered by shop', 'lines_by_shop ON lines (shop, seq)')]);
   });
 
   testFaults(t, async (t) => prepare(t)(FREE));

@@ -23,10 +23,11 @@ export async function start(service: Service): Promise<void> {
   const contract = await loadServed(service, config);
   const log = openLog(config.logLevel);
   notifySystemd(process.env);
-  for (const warning of config.warnings) log.logger.warn(warning);
+  const onWarning = (warning: string) => log.logger.warn(warning);
+  config.warnings.forEach(onWarning);
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
-  const store = await openOwnStore(service, contract, config.database, { ...config, onMigrated });
+  const store = await openOwnStore(service, contract, config.database, { ...config, onMigrated, onWarning });
   await closeIfFailed(store, () => serve(service, config, contract, store, log));
 }
 

@@ -146,6 +146,36 @@ t.test('migrations that a start would refuse are named', async (t) => {
   );
 });
 
+t.test('a filter or an order without an index is a warning, and one without a column is refused', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(() => {}),
+  );
+  const file = join(folder, 'src/pets/domain.ts');
+  const description = readCopied(folder, 'src/pets/domain.ts');
+  const lists = (text: string) => writeFileSync(file, description.replace(/^ {2}lists: .*$/m, `  lists: ${text},`));
+  lists("{ equal: ['status', 'categoryId'], orders: { byCategory: '-categoryId' } }");
+  const told = (list: string, index: string) =>
+    `warning: lists of pets ${list} read the whole table, for lack of an index: CREATE INDEX ${index}\n`;
+  const { status, stderr } = generate(folder);
+  t.equal(status, 0);
+  const filtered = told('filtered by categoryId', 'pets_by_category_id ON pets (category_id, id)');
+  const ordered = told('in the order byCategory', 'pets_by_category_id ON pets (category_id, id)');
+  t.match(stderr, filtered + ordered);
+  for (const text of [
+    "{ equal: ['color'] }",
+    "{ range: ['color'] }",
+    "{ orders: { byColor: '-color' } }",
+    "{}, unique: [{ fields: ['color'], code: 'pet_not_found' }]",
+  ]) {
+    lists(text);
+    t.equal(
+      generate(folder).stderr,
+      'A start on sqlite would be refused: pets has no column for color, which its lists or unique fields name\n',
+    );
+  }
+});
+
 t.test('a code of the contract that no collection declares is named, with what to write', async (t) => {
   const folder = copyProject(
     t,

@@ -6,7 +6,7 @@ import type { AnyDomain } from '../../src/contract-first/store/description.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
-import type { Store } from '../../src/contract-first/store/store.ts';
+import type { Store, StoreLimits } from '../../src/contract-first/store/store.ts';
 import type { OfDomain } from '../../src/contract-first/store/transactions.ts';
 import { startPostgres } from '../postgres.ts';
 import { domain as DOMAIN } from './domain.ts';
@@ -27,7 +27,7 @@ export interface Shop {
 }
 
 /** Opens another store in one place at each call. */
-export type Open = (domain?: AnyDomain, made?: OfDomain) => Promise<Shop>;
+export type Open = (domain?: AnyDomain, made?: OfDomain, hooks?: Partial<StoreLimits>) => Promise<Shop>;
 
 export const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
 
@@ -49,8 +49,8 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
       // A folder for each test, with a file for each place.
       const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
       const file = `${folder}/${count}.db`;
-      return async (domain = DOMAIN, own = made) => {
-        const store = openStore({ kind: 'sqlite', file }, domain, LIMITS, own) as unknown as Store;
+      return async (domain = DOMAIN, own = made, hooks = {}) => {
+        const store = openStore({ kind: 'sqlite', file }, domain, { ...LIMITS, ...hooks }, own) as unknown as Store;
         t.teardown(() => store.close());
         return toShop(store);
       };
@@ -60,8 +60,8 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
     const server = await startPostgres(t);
     test(t, (t) => {
       const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
-      return async (domain = DOMAIN, own = made) => {
-        const store = await openPostgres(settings, domain, LIMITS, own, 60_000);
+      return async (domain = DOMAIN, own = made, hooks = {}) => {
+        const store = await openPostgres(settings, domain, { ...LIMITS, ...hooks }, own, 60_000);
         t.teardown(() => store.close());
         return toShop(store);
       };

@@ -16,6 +16,8 @@ import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { AnyDomain } from '../store/description.ts';
 import { loadMigrations } from '../store/migrations.ts';
+import { Sqlite } from '../store/sqlite/kept-sqlite.ts';
+import { migrate } from '../store/sqlite/migrate.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { loadOwnParts } from './own-parts.ts';
@@ -83,11 +85,12 @@ async function generate(path: string): Promise<Outcome> {
   const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract) : [];
   if (unknown.length > 0) throw new ContractError(unknown);
   // Refuses what the server would refuse at its start, in the same words.
+  const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
+  checkMigrations(domain, warn);
   const slow = describeSlowPatterns(contract);
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
-  checkMigrations(domain);
-  for (const warning of await toLocated(warnings, path)) console.error(toPrintable(`warning: ${warning}`));
+  for (const warning of await toLocated(warnings, path)) warn(warning);
   for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const notes = [
@@ -101,11 +104,16 @@ async function generate(path: string): Promise<Outcome> {
   return { notes, unmatched: describeUnmatched([...contract.operations.keys()], names) };
 }
 
-/** @throws OperatorError that names the files of migrations that a start would refuse */
-function checkMigrations(domain: AnyDomain): void {
+/**
+ * Runs the migrations in memory, where there are all of SQLite's, for warnings of lists without an index.
+ * @throws OperatorError that says why a start would be refused
+ */
+function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {
   for (const database of ['sqlite', 'postgres'] as const) {
     try {
-      loadMigrations(database, domain);
+      const parts = new Set(loadMigrations(database, domain).map(({ part }) => part));
+      const hasAll = Object.keys(domain).every((collection) => parts.has(collection));
+      if (database === 'sqlite' && hasAll) migrate(new Sqlite(':memory:'), domain, { onWarning });
     } catch (error) {
       throw new OperatorError(`A start on ${database} would be refused: ${(error as Error).message}`);
     }

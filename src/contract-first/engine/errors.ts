@@ -123,6 +123,12 @@ export interface ErrorAnswer<Code extends ErrorCode> {
 }
 
 /** Makes a handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` for programs. */
+export function refuse<const Code extends string>(
+  // With ErrorCode as the constraint, a wrong code would first be reported as faults of the answers with all codes.
+  code: Code extends ErrorCode ? Code : keyof DomainErrors | keyof typeof OWN,
+  message: string,
+  problems?: Problem[],
+): Code extends ErrorCode ? ErrorAnswer<Code> : never;
 export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
   return {
     status: kindOf(code).status as StatusOf<Code>,

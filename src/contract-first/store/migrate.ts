@@ -11,8 +11,15 @@ import {
   toName,
 } from './migrations.ts';
 import { type Dialect, toStep } from './statement.ts';
-import type { Inspection, Migrated } from './store.ts';
+import type { Inspection, Migrated, StoreLimits } from './store.ts';
 import { type Field, type Table, toTables } from './table.ts';
+
+interface Index {
+  /** Whether its columns are unique among all rows. */
+  isUnique: boolean;
+  /** In order, joined by commas. */
+  columns: string;
+}
 
 /** A database that is migrated. */
 export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared'> {
@@ -23,8 +30,8 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
   findApplied: string;
   /** SQL of the columns of a table: their names, their types, and whether they are NOT NULL, as 0 or 1. */
   selectColumns: string;
-  /** SQL of a table's unique indexes: the columns of each, in order, joined by commas. */
-  selectUnique: string;
+  /** SQL of a table's indexes: whether each is unique among all rows, as 0 or 1, and its columns, in order, joined by commas. */
+  selectIndexes: string;
   /** SQL of a table's foreign keys: columns, joined by commas, a space and the parent table; and ` CASCADE` if deletes cascade. */
   selectReferences: string;
   /** @throws Error if the database is not ours, or cannot be migrated */
@@ -40,13 +47,19 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
   end(count: number): SqlSteps<void>;
 }
 
-/** Undefined if nothing was to do. @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
-export function* migrate(target: MigrationTarget, domain: AnyDomain): SqlSteps<Migrated | undefined> {
+export type MigrationHooks = Pick<StoreLimits, 'onMigrated' | 'onWarning'>;
+
+/** @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
+export function* migrate(
+  target: MigrationTarget,
+  domain: AnyDomain,
+  { onMigrated, onWarning }: MigrationHooks,
+): SqlSteps<void> {
   const tables = toTables(domain);
   const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
+  if (migrated) onMigrated?.(migrated);
   // The description may have been changed since the last migration.
-  yield* checkTables(target, tables);
-  return migrated;
+  for (const warning of yield* checkTables(target, tables)) onWarning?.(warning);
 }
 
 /** Says what `migrate` would do. @throws Error that says why it would fail */
@@ -113,12 +126,40 @@ function* plan(
   return { applied, pending: planMigrations(files, applied) };
 }
 
-function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<void> {
+/** Returns warnings: the lists that no index serves. */
+function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
+  const warnings: string[] = [];
   for (const table of tables) {
-    const unique = yield toStep(target.selectUnique, target.nameOf(table));
+    const rows = (yield toStep(target.selectIndexes, target.nameOf(table))) as [unknown, string][];
     const references = yield toStep(target.selectReferences, target.nameOf(table));
-    checkConstraints(table, unique.map(String), references.map(String), target.toCompared);
+    const indexes = rows.map(([isUnique, columns]): Index => ({ isUnique: Number(isUnique) === 1, columns }));
+    checkConstraints(table, indexes, references.map(String), target.toCompared);
+    warnings.push(...describeUnindexed(table, indexes, target));
   }
+  return warnings;
+}
+
+/** A list without an index reads the whole table for each page. */
+function describeUnindexed(table: Table, indexes: readonly Index[], { kind, toCompared }: MigrationTarget): string[] {
+  const { collection, name, tenant, sequence, filters, orders } = table;
+  // SQLite orders numbers by an expression, and does not say which one an index has.
+  const sorted = Object.entries(orders).filter(([, { field }]) => kind === 'postgres' || field.type !== 'number');
+  const lists = [
+    ...filters.map((field) => ({ list: `filtered by ${field.name}`, field })),
+    ...sorted.map(([order, { field }]) => ({ list: `in the order ${order}`, field })),
+  ];
+  return lists.flatMap(({ list, field }) => {
+    const own = toCompared(field, field.column);
+    const columns = [...new Set([...(tenant ? [tenant.column] : []), own, sequence])];
+    const isServed = indexes.some((index) => {
+      // In SQLite each index ends with the sequence; after unique columns none is needed.
+      const end = kind === 'sqlite' || index.isUnique ? `,${sequence}` : '';
+      return `${index.columns}${end},`.startsWith(`${columns},`);
+    });
+    if (isServed || columns.length === 1) return [];
+    const index = `CREATE INDEX ${name}_by_${field.column} ON ${name} (${columns.join(', ')})`;
+    return `lists of ${collection} ${list} read the whole table, for lack of an index: ${index}`;
+  });
 }
 
 /** A column of another type would fail requests, or lose digits. @throws Error that lists all differences */
@@ -149,22 +190,22 @@ function checkColumns(
 /** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
 function checkConstraints(
   { name, fields, id, key, sequence, unique, relations }: Table,
-  foundUnique: string[],
+  indexes: readonly Index[],
   foundReferences: string[],
   toCompared: Dialect['toCompared'],
 ): void {
   const sort = (columns: string) => columns.split(',').sort().join();
-  const known = new Set(foundUnique.map(sort));
+  const known = new Set(indexes.flatMap(({ isUnique, columns }) => (isUnique ? sort(columns) : [])));
   const toOwn = (column: string) => toCompared(fields.find((field) => field.column === column) as Field, column);
   const sets = [...(id.column === sequence ? [] : [key]), ...unique.map(({ columns }) => columns)];
   const wanted = sets.map((columns) => columns.map(toOwn));
-  const indexes = wanted.filter((columns) => !known.has(columns.toSorted().join()));
+  const missing = wanted.filter((columns) => !known.has(columns.toSorted().join()));
   const references = new Set(foundReferences.map((text) => text.replace(/^\S+/, sort)));
   const keys = relations.filter(({ field, columns, parent }) => {
     return !references.has(`${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`);
   });
   const problems = [
-    ...indexes.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
+    ...missing.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
     ...keys.map(({ field: { onDelete }, columns, parent }) => {
       return `${name}.${columns.join(` with ${name}.`)} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
     }),

@@ -86,6 +86,8 @@ export class StoreUnavailable extends Error {
 export interface StoreLimits {
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
+  /** Called for each filter or order of a list that no index serves. */
+  onWarning?: (warning: string) => void;
   /** How long a write may wait to be durable, in milliseconds. */
   createTimeout: number;
   /** How many writes may wait at once. */

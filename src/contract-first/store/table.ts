@@ -107,11 +107,16 @@ export function toTable(description: AnyDescription, collection = description.ta
   const isSequence = id.set === 'id' && id.type === 'int64';
   const newFields = isSequence ? fields.filter((field) => field !== id) : fields;
   const tenant = fields.find(({ set }) => set === 'tenant');
+  const find = (name: string) => {
+    const field = fields.find((one) => one.name === name);
+    if (!field) throw new Error(`${table} has no column for ${name}, which its lists or unique fields name`);
+    return field;
+  };
   const toKey = (all: string[]) => [...(tenant ? [tenant.column] : []), ...all];
-  const asked = toLists(fields, { ...lists, equal: [...(tenant ? [tenant.name] : []), ...(lists.equal ?? [])] });
+  const asked = toLists(find, { ...lists, equal: [...(tenant ? [tenant.name] : []), ...(lists.equal ?? [])] });
   const sequence = isSequence ? id.column : SEQUENCE;
   const unique = (description.unique ?? []).map(({ fields: names, code }) => ({
-    columns: toKey(names.map((name) => columns[name]?.column as string)),
+    columns: toKey(names.map((name) => find(name).column)),
     code,
   }));
   const key = toKey([id.column]);
@@ -119,8 +124,7 @@ export function toTable(description: AnyDescription, collection = description.ta
   return { ...own, ...asked, relations: [] };
 }
 
-function toLists(fields: readonly Field[], { equal = [], range = [], prefix = [], orders = {} }: Lists) {
-  const find = (name: string) => fields.find((field) => field.name === name) as Field;
+function toLists(find: (name: string) => Field, { equal = [], range = [], prefix = [], orders = {} }: Lists) {
   const toOrder = (by: string): Order => ({ field: find(by.replace(/^-/, '')), isDown: by.startsWith('-') });
   const sorted = Object.entries(orders).map(([name, by]): [string, Order] => [name, toOrder(by)]);
   const [filters, ranges, prefixes] = [equal.map(find), range.map(find), prefix.map(find)];

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { type AuthOptions, addAuth } from '../../../src/contract-first/engine/access/auth.ts';
 import { toCaller } from '../../../src/contract-first/engine/access/caller.ts';
 import { StoredKeys } from '../../../src/contract-first/engine/access/stored-keys.ts';
@@ -14,6 +15,7 @@ import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys
 import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
 import { openUrl } from '../../database.ts';
+import { edited } from '../../edited-contract.ts';
 import { holdClock } from '../../held-clock.ts';
 import { KEY, type Received, type RequestOptions, type Service, startService } from '../../service.ts';
 
@@ -130,6 +132,15 @@ t.test('the challenge names an invalid token only when a bearer token was sent',
     const { status, headers } = await request('/v1/pets', withHeader(authorization));
     t.equal(status, 401, authorization);
     t.equal(headers['www-authenticate'], challenge, authorization);
+  }
+});
+
+t.test('a challenge has a realm, also where the title has no letter that a header may have', async (t) => {
+  for (const title of ['Зоо', 'Зоо «Лапа»']) {
+    const yaml = edited(({ info }) => (info.title = title));
+    const file = `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
+    const { request } = await startService(t, { contract: await loadContract(file) });
+    t.equal((await request('/v1/pets', withHeader(''))).headers['www-authenticate'], 'Bearer realm="API"', title);
   }
 });
 

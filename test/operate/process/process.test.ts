@@ -103,6 +103,22 @@ t.test('wrong variables are listed, all at once', async (t) => {
   t.notMatch(stderr, /\n {4}at /);
 });
 
+t.test('a filter whose index is gone is a warning of the start, with the index to add', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const db = new Sqlite(file);
+  runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
+  db.exec('DROP INDEX pets_by_status');
+  db.close();
+  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` }, isCovered: true });
+  const [line] = /^.*for lack of an index.*$/m.exec(server.output.stdout) as RegExpExecArray;
+  t.match(JSON.parse(line), {
+    level: 40,
+    msg: 'lists of pets filtered by status read the whole table, for lack of an index: CREATE INDEX pets_by_status ON pets (status, id)',
+  });
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+});
+
 t.test('the database of an older program is migrated, and the log says from which version', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const files = loadMigrations('sqlite', domain);

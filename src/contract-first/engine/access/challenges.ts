@@ -61,7 +61,9 @@ function nounOf(places: KeyPlace[]): string {
 /** No scheme is registered for API keys; ours says where to send them: `ApiKey realm="Store", in="header", name="X-Key"`. */
 function toChallenge(place: KeyPlace, realm: string, others: Record<string, string>): string {
   const scheme = schemeOf(place);
-  const parameters = { realm: toQuotable(realm), ...(!scheme && { in: place.in, name: place.name }), ...others };
+  // A realm is there even if the title has no ASCII: patterns of challenges demand one.
+  const named = toQuotable(realm).trim() || 'API';
+  const parameters = { realm: named, ...(!scheme && { in: place.in, name: place.name }), ...others };
   return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)
     .map(([key, value]) => `${key}="${value}"`)
     .join(', ')}`;

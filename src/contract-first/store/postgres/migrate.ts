@@ -32,10 +32,11 @@ const SELECTS = {
   selectColumns: `
     SELECT attname, format_type(atttypid, NULL), attnotnull::int FROM pg_attribute
     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
-  selectUnique: `
-    SELECT (SELECT string_agg(replace(pg_get_indexdef(indexrelid, place, true), '"', ''), ',')
+  selectIndexes: `
+    SELECT (indisunique AND indpred IS NULL)::int,
+      (SELECT string_agg(replace(pg_get_indexdef(indexrelid, place, true), '"', ''), ',' ORDER BY place)
       FROM generate_series(1, indnkeyatts) AS place)
-    FROM pg_index WHERE indrelid = to_regclass($1) AND indisunique AND indpred IS NULL`,
+    FROM pg_index WHERE indrelid = to_regclass($1)`,
   selectReferences: `
     SELECT (SELECT string_agg(attname, ',') FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey))
       || ' ' || relname || CASE confdeltype WHEN 'c' THEN ' CASCADE' ELSE '' END

@@ -52,8 +52,7 @@ export async function openPostgres(
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
   const target = toTarget(settings.schema);
-  const migrated = await onConnection(connectToStart, (connection) => drive(connection, migrate(target, domain)));
-  if (migrated) limits.onMigrated?.(migrated);
+  await onConnection(connectToStart, (connection) => drive(connection, migrate(target, domain, limits)));
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
   const reading = new ConnectionPool({ connect: connectToRead, count: READERS, waitTimeout: timeout, timeout });

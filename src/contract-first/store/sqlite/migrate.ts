@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { SqlSteps } from '../collection.ts';
 import type { AnyDomain } from '../description.ts';
-import { inspect, type MigrationTarget, migrate as migrateSteps } from '../migrate.ts';
+import { inspect, type MigrationHooks, type MigrationTarget, migrate as migrateSteps } from '../migrate.ts';
 import { refuseTables } from '../migrations.ts';
 import { toStep } from '../statement.ts';
-import type { Inspection, Migrated } from '../store.ts';
+import type { Inspection } from '../store.ts';
 import { checkMap } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { Sqlite } from './kept-sqlite.ts';
@@ -28,10 +28,11 @@ export const TARGET: MigrationTarget = {
   },
   findApplied: "SELECT 1 FROM sqlite_schema WHERE name = 'applied_migrations'",
   selectColumns: 'SELECT name, type, "notnull" FROM pragma_table_info(?)',
-  selectUnique: `
-    SELECT group_concat(info.name || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', ''))
+  selectIndexes: `
+    SELECT list."unique" AND NOT list.partial,
+      group_concat(coalesce(info.name, '?') || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', '') ORDER BY info.seqno)
     FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
-    WHERE list."unique" AND NOT list.partial AND info.key GROUP BY list.name`,
+    WHERE info.key GROUP BY list.name`,
   selectReferences: `
     SELECT group_concat("from") || ' ' || "table" || iif(on_delete = 'CASCADE', ' CASCADE', '')
     FROM pragma_foreign_key_list(?) GROUP BY id`,
@@ -67,9 +68,9 @@ export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   yield toStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 
-/** Undefined if nothing was to do. @throws Error when the schema cannot be migrated; the database is then unchanged */
-export const migrate = (db: Database, domain: AnyDomain): Migrated | undefined =>
-  runAlone(db, migrateSteps(TARGET, domain));
+/** @throws Error when the schema cannot be migrated; the database is then unchanged */
+export const migrate = (db: Database, domain: AnyDomain, hooks: MigrationHooks = {}): void =>
+  runAlone(db, migrateSteps(TARGET, domain, hooks));
 
 /** Runs migrations, and rolls them back if they fail. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {

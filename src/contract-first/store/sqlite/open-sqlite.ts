@@ -34,8 +34,7 @@ export function openSqlite(
   if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
-    const migrated = migrate(db, domain);
-    if (migrated) limits.onMigrated?.(migrated);
+    migrate(db, domain, limits);
     useWal(db);
     return buildStore(new SqliteAccess(db, file), stored, transactions, limits);
   } catch (error) {
