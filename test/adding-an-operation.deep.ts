@@ -21,7 +21,7 @@ const ORIGIN = /http:\/\/127\.0\.0\.1:\d+(?=\D)/;
 /** The tests that depend on which operations there are. */
 const TESTS = [
   'architecture.test.ts',
-  'engine/contract/load-contract.test.ts',
+  'contract/read/load-contract.test.ts',
   'engine/http/errors.test.ts',
   'engine/http/catalogue.test.ts',
   'types/handler-answers.deep.ts',

@@ -37,8 +37,8 @@ const HANDLERS: Record<string, (handler: string) => string> = {
   getPet: (handler) => handler.replace('body: pet', 'body: withoutChip(pet.read())'),
   listPets: (handler) =>
     handler.replace(
-      'const { body, next } = page;',
-      'const { next } = page;\n  const body = page.body.read().map(withoutChip);',
+      'return { status: 200, ...page };',
+      'return { status: 200, body: page.body.read().map(withoutChip), next: page.next };',
     ),
 };
 

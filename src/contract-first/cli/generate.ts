@@ -82,7 +82,7 @@ async function generate(path: string): Promise<Outcome> {
   const { describeUndeclared } = await import('../contract/checks/own-replies.ts');
   const { describeUnknownCodes } = await import('../contract/checks/own-errors.ts');
   // A service without collections cannot declare any.
-  const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract) : [];
+  const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract, domain) : [];
   if (unknown.length > 0) throw new ContractError(unknown);
   // Refuses what the server would refuse at its start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));

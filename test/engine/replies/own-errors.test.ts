@@ -1,4 +1,5 @@
 /** Errors as another contract has them: `src/errors.ts`. */
+
 import t, { type Test } from 'tap';
 import { describeUnknownCodes } from '../../../src/contract-first/contract/checks/own-errors.ts';
 import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';
@@ -13,6 +14,7 @@ import {
 import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
+import { domain } from '../../../src/generated/domain.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { loadConfig } from '../../config.ts';
@@ -260,12 +262,12 @@ t.test(
 
 t.test('a code of the contract that neither the server nor a collection has is named', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
-  t.strictSame(describeUnknownCodes(await load(t, withCode)), [
+  t.strictSame(describeUnknownCodes(await load(t, withCode), domain), [
     'schema Error: field code: pet_lost has no status: give the description of a collection errors: { pet_lost: { status: 404 } }',
   ]);
   // Errors of another form have codes of the team alone.
   const texts = edited(({ schemas }) => Object.assign(schemas.Error, { required: [], properties: { code: {} } }));
   const open = edited(({ schemas }) => (schemas.ErrorCode = { type: 'string' }));
   const any = edited(({ schemas }) => (schemas.Error = { type: 'object' }));
-  for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(describeUnknownCodes(await load(t, yaml)), []);
+  for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(describeUnknownCodes(await load(t, yaml), domain), []);
 });

@@ -10,17 +10,19 @@ import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
 import { isNode, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+import type { AnyDomain } from '../../store/description.ts';
 import { schemaOf } from '../records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
 export const toOwnCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
 
 /** Codes of the contract's `Error` schema that have no status: the compiler would report each use of them, and not the cause. */
-export function describeUnknownCodes({ document }: ReadContract): string[] {
+export function describeUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
   if (!('message' in others && 'status' in others)) return [];
   const { 'x-extensible-enum': open = [], enum: codes = open } = mergeAllOf(code);
-  const unknown = codes.filter((one) => !toCodes().includes(one as ErrorCode));
+  const known = [...toCodes(), ...Object.values(domain).flatMap(({ errors }) => Object.keys(errors))];
+  const unknown = codes.filter((one) => !known.includes(one as ErrorCode));
   const advice = (one: unknown) => `give the description of a collection errors: { ${one}: { status: 404 } }`;
   return unknown.map((one) => `schema Error: field code: ${one} has no status: ${advice(one)}`);
 }

@@ -23,7 +23,7 @@ export function toBlanks(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];
   // A part of a word of a shell, which a slash follows.
-  const base = encodeURI(here.toWellFormed()).replace(/\/+$/, '').replaceAll("'", '%27');
+  const base = encodeURI(here.toWellFormed()).replace(/\/$/, '').replaceAll("'", '%27');
   const sunsets = [...contract.operations.values()].flatMap(({ id, deprecation }) =>
     deprecation?.sunset ? [[`sunset-${id}`, toDay(deprecation.sunset)] as const] : [],
   );

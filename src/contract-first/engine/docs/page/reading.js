@@ -11,7 +11,7 @@ for (const one of [server, byId('page-key'), byId('page-search')]) one?.removeAt
 const contract = new URL('../../openapi.json', import.meta.url);
 const servers = [...document.querySelectorAll('.server')].map(({ textContent }) => {
   const url = URL.canParse(textContent, contract) ? new URL(textContent, contract).href : textContent;
-  return url.replace(/\/+$/, '').replaceAll("'", '%27');
+  return url.replace(/\/$/, '').replaceAll("'", '%27');
 });
 
 /** Not `crypto.randomUUID`, which browsers do not have on plain http. */
