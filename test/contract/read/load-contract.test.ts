@@ -225,7 +225,7 @@ const refusals: Refusal[] = [
   ),
   [
     'a discriminator whose field no alternative has',
-    'operation createPet: discriminator type: no alternative has this field',
+    /operation createPet: discriminator type: no alternative has this field/,
     (c) => {
       c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
       const oneOf = [{ $ref: '#/components/schemas/Ball' }];
@@ -234,7 +234,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a discriminator whose mapping leads nowhere',
-    'operation createPet: discriminator kind: its mapping kit leads to #/components/schemas/Kit, which is not in this document',
+    /operation createPet: discriminator kind: its mapping kit leads to #\/components\/schemas\/Kit, which is not in this document/,
     (c) => {
       c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
       const oneOf = [{ $ref: '#/components/schemas/Ball' }];
@@ -244,7 +244,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a response as a schema',
-    'operation createPet: $ref #/components/responses/Failure leads to no schema',
+    /operation createPet: \$ref #\/components\/responses\/Failure leads to no schema/,
     (c) => (c.components.schemas.NewPet.properties.toy = { $ref: '#/components/responses/Failure' }),
   ],
   [
@@ -430,7 +430,10 @@ t.test('each operation that uses a component which cannot be resolved is refused
   const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   const ids = error.problems.map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
-  t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
+  t.strictSame(
+    ['createPet', 'getPet', 'listPets'].filter((id) => !ids.includes(id)),
+    [],
+  );
 });
 
 t.test('an example may have a field $id, which names no schema', async (t) => {
