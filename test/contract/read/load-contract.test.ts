@@ -225,7 +225,7 @@ const refusals: Refusal[] = [
   ),
   [
     'a discriminator whose field no alternative has',
-    /operation createPet: discriminator type: no alternative has this field/,
+    'operation createPet: discriminator type: no alternative has this field',
     (c) => {
       c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
       const oneOf = [{ $ref: '#/components/schemas/Ball' }];
@@ -234,7 +234,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a discriminator whose mapping leads nowhere',
-    /operation createPet: discriminator kind: its mapping kit leads to #\/components\/schemas\/Kit, which is not in this document/,
+    'operation createPet: discriminator kind: its mapping kit leads to #/components/schemas/Kit, which is not in this document',
     (c) => {
       c.components.schemas.Ball = { type: 'object', properties: { kind: { type: 'string' } } };
       const oneOf = [{ $ref: '#/components/schemas/Ball' }];
@@ -244,7 +244,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a response as a schema',
-    /operation createPet: \$ref #\/components\/responses\/Failure leads to no schema/,
+    'operation createPet: $ref #/components/responses/Failure leads to no schema',
     (c) => (c.components.schemas.NewPet.properties.toy = { $ref: '#/components/responses/Failure' }),
   ],
   [
@@ -324,13 +324,17 @@ const refusals: Refusal[] = [
   ],
 ];
 
+/** Operations that a team has added may use the same components, and have the same problems then. */
+const added = Object.keys(handlers).filter((id) => !['listPets', 'createPet', 'getPet'].includes(id));
+const isOurs = (problem: string) => !added.some((id) => problem.startsWith(`operation ${id}:`));
+
 for (const [sentence, problem, edit] of refusals) {
   t.test(`${sentence} is refused`, async (t) => {
     const { file } = edited(t, edit);
     const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
     t.type(error, ContractError);
     if (problem instanceof RegExp) t.match(error.message, problem);
-    else t.strictSame(error.problems, [problem].flat());
+    else t.strictSame(error.problems.filter(isOurs), [problem].flat());
   });
 }
 
@@ -429,11 +433,8 @@ t.test('an operation that cannot be resolved does not hide the mistakes of other
 t.test('each operation that uses a component which cannot be resolved is refused', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
-  const ids = error.problems.map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
-  t.strictSame(
-    ['createPet', 'getPet', 'listPets'].filter((id) => !ids.includes(id)),
-    [],
-  );
+  const ids = error.problems.filter(isOurs).map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
+  t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
 });
 
 t.test('an example may have a field $id, which names no schema', async (t) => {
