@@ -7,8 +7,8 @@ import type { AnyDescription } from '../src/contract-first/store/description.ts'
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/contract-first/store/postgres/settings.ts';
-import { Sqlite } from '../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { openSqlite } from '../src/contract-first/store/sqlite/open-sqlite.ts';
+import { Sqlite } from '../src/contract-first/store/sqlite/sqlite.ts';
 import { toTable } from '../src/contract-first/store/table.ts';
 import { books } from './books/domain.ts';
 import { withRecords } from './database.ts';

@@ -21,11 +21,11 @@ export const withRecords = <Opened extends Store>(store: Opened, name = 'pets') 
 export function openUrl(
   url: string,
   limits: Partial<StoreLimits> = {},
-  shapes?: RecordCodecs<typeof domain>,
+  codecs?: RecordCodecs<typeof domain>,
 ): OwnStore {
   const all = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000, ...limits };
   return withRecords(
-    openStore(parseDatabaseUrl(url, 'petstore') as SqliteDatabase, domain, all, { shapes }),
+    openStore(parseDatabaseUrl(url, 'petstore') as SqliteDatabase, domain, all, { codecs }),
   ) as OwnStore;
 }
 

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import type { Contract } from '../src/contract-first/engine/contract/contract.ts';
-import { buildShapes } from '../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
 import type { Service as Own } from '../src/contract-first/service.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
@@ -32,6 +32,6 @@ export async function openTestServer(t: Test, options: StartOptions = {}): Promi
 }
 
 function openOwn(contract: Contract): OwnStore {
-  const shapes = buildShapes(contract, domain);
-  return withRecords(openStore({ kind: 'memory' }, domain, LIMITS, { shapes, transactions })) as OwnStore;
+  const codecs = buildCodecs(contract, domain);
+  return withRecords(openStore({ kind: 'memory' }, domain, LIMITS, { codecs, transactions })) as OwnStore;
 }

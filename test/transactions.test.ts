@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { type Fields, isRefused, KeyReused, type Page } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
-import { loadShapes } from '../src/generated/writing.ts';
+import { loadCodecs } from '../src/generated/writing.ts';
 import { domain } from './orders/domain.ts';
 import { idempotencyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { transactions } from './orders/writing.ts';
@@ -217,7 +217,7 @@ t.test(
 );
 
 t.test('the thread that writes refuses the records of a transaction that the contract does not allow', async (t) => {
-  const { pets } = await loadShapes();
+  const { pets } = await loadCodecs();
   t.equal(pets.check({ id: 1n, ...PET }), undefined);
   t.match(pets.check({ id: 1n, ...PET, status: 'lost' }), [/status/]);
 });

@@ -10,9 +10,9 @@ import type { Store, StoreLimits } from '../../src/contract-first/store/store.ts
 import type { OfDomain } from '../../src/contract-first/store/transactions.ts';
 import { startPostgres } from '../postgres.ts';
 import { domain as DOMAIN } from './domain.ts';
-import { loadShapes, transactions } from './writing.ts';
+import { loadCodecs, transactions } from './writing.ts';
 
-const MADE = { shapes: loadShapes(), transactions };
+const MADE = { codecs: loadCodecs(), transactions };
 
 export const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 

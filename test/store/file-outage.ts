@@ -1,7 +1,7 @@
 /** A database file that cannot be written, and what clients see of it. */
 import type { Database } from 'better-sqlite3';
 import type { Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Received, Request } from '../service.ts';
 
 export const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };

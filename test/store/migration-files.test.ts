@@ -9,7 +9,7 @@ import type { Database } from '../../src/contract-first/store/database-url.ts';
 import type { AnyDomain } from '../../src/contract-first/store/description.ts';
 import { inspectDatabase, openStore } from '../../src/contract-first/store/open-store.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/contract-first/store/store.ts';
 import { domain as DOMAIN } from '../members/domain.ts';
 import { LIMITS } from '../orders/shops.ts';

@@ -6,7 +6,7 @@ import type { AnyCollection, Fields, Idempotency } from '../../src/contract-firs
 import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/database-url.ts';
 import { move } from '../../src/contract-first/store/move.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/contract-first/store/store.ts';
 import { books } from '../books/domain.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { openConnection, useWal } from '../../src/contract-first/store/sqlite/connection.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { type StoredKey, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
 

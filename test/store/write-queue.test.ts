@@ -14,7 +14,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { StoreLimits } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
 

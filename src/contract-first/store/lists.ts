@@ -45,24 +45,24 @@ export const hasLists = ({ filters, ranges, prefixes, orders }: Table) =>
   ranges.length + prefixes.length + Object.keys(orders).length > 0 || filters.some(({ type }) => type === 'time');
 
 /** The query with its values as they are stored, and without ranges that have no end: equal lists have equal cursors and cache entries. */
-export function toAsked({ filters, ranges }: Table, query: PageQuery): PageQuery {
+export function toStoredQuery({ filters, ranges }: Table, query: PageQuery): PageQuery {
   const asked: PageQuery & Fields = { ...query };
-  for (const field of [...filters, ...ranges]) asked[field.name] = toAskedValue(field, query[field.name]);
+  for (const field of [...filters, ...ranges]) asked[field.name] = toQueryValue(field, query[field.name]);
   return asked;
 }
 
-function toAskedValue(field: Field, value: unknown): unknown {
+function toQueryValue(field: Field, value: unknown): unknown {
   if (!isRange(value)) return toStored(field, value);
   const { from, below } = value;
   if (from === undefined && below === undefined) return undefined;
   return { from: toStored(field, from), below: toStored(field, below) };
 }
 
-/** Whether a list that `toAsked` has made has no declared order and no ranges. */
+/** Whether a list that `toStoredQuery` has made has no declared order and no ranges. */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && toRanges(table, query).length === 0;
 
-/** Reads a page of a list that `toAsked` has made; undefined if the cursor belongs to another list. */
+/** Reads a page of a list that `toStoredQuery` has made; undefined if the cursor belongs to another list. */
 export function* readPage(table: Table, query: PageQuery, dialect: Dialect): SqlSteps<FoundPage | undefined> {
   const { limit, after } = query;
   const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);

@@ -12,7 +12,7 @@ import type { OfDomain } from './transactions.ts';
 
 type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
 
-/** Without shapes, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
+/** Without codecs, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
 export function openStore<Domain extends AnyDomain>(
   database: SqliteDatabase,
   domain: Domain,

@@ -15,7 +15,7 @@ import {
   type SqlSteps,
 } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
-import { readPage, toAsked, toPage } from './lists.ts';
+import { readPage, toPage, toStoredQuery } from './lists.ts';
 import type { RecordCodecs, StoredTable } from './record-codec.ts';
 import { toStep } from './statement.ts';
 
@@ -60,15 +60,15 @@ export interface Transactions {
 }
 export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
-/** The parts derived from a domain and its contract. Without shapes, records are only checked by the column types. */
+/** The parts derived from a domain and its contract. Without codecs, records are only checked by the column types. */
 export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
-  shapes?: RecordCodecs<Domain> | undefined;
+  codecs?: RecordCodecs<Domain> | undefined;
   transactions?: Transactions;
 }
 
 export interface TransactionsModule {
   transactions: Transactions;
-  loadShapes(): Awaitable<RecordCodecs>;
+  loadCodecs(): Awaitable<RecordCodecs>;
 }
 
 /** Transactions as handlers call them: as methods of the collections. */
@@ -201,16 +201,16 @@ class Steps {
     const get = (id: unknown) =>
       this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
     const list = (asked: PageQuery) => {
-      const query = toAsked(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
+      const query = toStoredQuery(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
       return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, codec));
     };
     if (!this.#running) return { get, list };
-    const writing = new ChangeBuilder(stored, tenant);
+    const builder = new ChangeBuilder(stored, tenant);
     const run = (toChange: () => Change) => {
       const change = toChange();
-      return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
+      return this.#count(this.#run(change), (outcome) => builder.toAnswer(change, outcome));
     };
-    return { get, list, ...buildMethods(writing, run) };
+    return { get, list, ...buildMethods(builder, run) };
   }
 
   readonly sql = (texts: readonly string[], ...values: unknown[]) =>
@@ -222,14 +222,14 @@ class Steps {
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
   }
 
-  #count<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
+  #count<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     this.#open++;
-    return this.#end(asking, toAnswer);
+    return this.#end(steps, toAnswer);
   }
 
-  *#end<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
+  *#end<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     try {
-      const found = yield* asking;
+      const found = yield* steps;
       this.#open--;
       return toAnswer(found);
     } catch (error) {

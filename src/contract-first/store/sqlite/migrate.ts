@@ -9,7 +9,7 @@ import { toStep } from '../statement.ts';
 import type { Inspection } from '../store.ts';
 import { checkMap } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
-import { Sqlite } from './kept-sqlite.ts';
+import { Sqlite } from './sqlite.ts';
 import { checkTriggers, dropTriggers, rememberTriggers, toTriggersSql } from './triggers.ts';
 
 const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];

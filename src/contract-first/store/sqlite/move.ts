@@ -5,8 +5,8 @@ import type { Field } from '../table.ts';
 import { openConnection } from './connection.ts';
 import { Driver } from './drive.ts';
 import { prepareInsertRows } from './insert.ts';
-import { preventGc } from './kept-sqlite.ts';
 import { raiseSequence } from './migrate.ts';
+import { preventGc } from './sqlite.ts';
 
 export function openSqliteToMove(file: string): MovingSide {
   const db = openConnection(file, { fileMustExist: true });

@@ -28,9 +28,9 @@ export function openSqlite(
   file: string,
   domain: AnyDomain,
   limits: StoreLimits,
-  { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
+  { codecs = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
 ): Store {
-  const stored = toStoredTables(toTables(domain), shapes);
+  const stored = toStoredTables(toTables(domain), codecs);
   if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
@@ -69,9 +69,9 @@ function buildStore(
   const writer = access.isMemory
     ? writeInPlace(driver, db, stored, calls)
     : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
-  const read = guard(<Found>(toAsking: () => SqlSteps<Found>) => {
+  const read = guard(<Found>(toSteps: () => SqlSteps<Found>) => {
     snapshots?.enter();
-    return driver.drive(toAsking());
+    return driver.drive(toSteps());
   }) as ForCollections['read'];
   const all = stored.map((one) => buildOwn(one, access, counts, 1 / stored.length));
   const collections = buildCollections(all, {

@@ -9,7 +9,7 @@ import type { Fields, Page, PageQuery } from '../collection.ts';
 import type { Hits, StoreCounts } from '../store.ts';
 import type { Table } from '../table.ts';
 import type { ReadPage, ReadRecord, Reads } from './reads.ts';
-import { buildSlots, type Slots } from './slots.ts';
+import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associative-cache.ts';
 import type { Snapshots } from './snapshots.ts';
 import { triggersOf } from './triggers.ts';
 
@@ -124,10 +124,12 @@ function toKey({ filters }: Table, query: PageQuery): string {
 const sizeOf = ({ text }: JsonText<Fields>) => text.length;
 
 /** The cache of records, whose ids are 64-bit integers or texts. */
-function buildRecords({ id }: Table, share: number): Slots<JsonText<Fields>> {
+function buildRecords({ id }: Table, share: number): SetAssociativeCache<JsonText<Fields>> {
   const maxSize = Math.floor(MAX_SIZE * share);
-  if (id.type === 'int64') return buildSlots(maxSize, sizeOf) as Slots<JsonText<Fields>>;
-  return new LRUCache<string, JsonText<Fields>>({ maxSize, sizeCalculation: sizeOf }) as Slots<JsonText<Fields>>;
+  if (id.type === 'int64') return buildSetAssociativeCache(maxSize, sizeOf) as SetAssociativeCache<JsonText<Fields>>;
+  return new LRUCache<string, JsonText<Fields>>({ maxSize, sizeCalculation: sizeOf }) as SetAssociativeCache<
+    JsonText<Fields>
+  >;
 }
 
 function buildPages(share: number) {
@@ -147,7 +149,7 @@ export type Change = 'none' | 'added' | 'any';
 export function watchChanges(db: Database, table: Table): () => Change {
   const { name } = table;
   const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
-  const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
+  const readOwnWrites = db.prepare<[], bigint>('SELECT total_changes()').pluck();
   const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
   const readEdits = db
     .prepare<[], bigint>(`
@@ -160,7 +162,7 @@ export function watchChanges(db: Database, table: Table): () => Change {
   let edits: bigint | undefined;
 
   return () => {
-    const [othersNow, ownNow] = [readOthers.get(), readOwn.get()];
+    const [othersNow, ownNow] = [readOthers.get(), readOwnWrites.get()];
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
