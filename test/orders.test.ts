@@ -9,7 +9,6 @@ import {
 } from '../src/contract-first/store/collection.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
-import { toPlainCodec } from '../src/contract-first/store/record-codec.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
 import { toTable, toTables } from '../src/contract-first/store/table.ts';
 import { pets } from '../src/pets/domain.ts';
@@ -346,13 +345,4 @@ t.test('an id of another type than the store can set is refused, with what to wr
     const message = `the store sets no id of books that is ${type}: in the contract it is a string, or has \`format: int64\``;
     t.throws(() => toTable({ ...books, columns }), { message });
   }
-});
-
-t.test('without a contract, records are read by their columns: int64 as bigint, and other numbers not', async (t) => {
-  const { read } = toPlainCodec(toTable(books));
-  const records = read('[{"id":1,"price":5},{"id":2,"price":1.5}]') as Fields[];
-  t.strictSame(records.map(Object.entries), [
-    Object.entries({ id: 1n, price: 5 }),
-    Object.entries({ id: 2n, price: 1.5 }),
-  ]);
 });

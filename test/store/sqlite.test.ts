@@ -81,15 +81,6 @@ t.test('after the last store is closed, the database is one whole file', async (
   t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
 });
 
-t.test('the id of a pet that was deleted by hand is never used again', async (t) => {
-  const { open, connect } = prepareFile(t);
-  const store = open();
-  await store.records.create(REX);
-  const { id } = await store.records.create(REX);
-  connect().prepare('DELETE FROM pets').run();
-  t.ok((await store.records.create(REX)).id > id);
-});
-
 t.test('a create with a key gives the id of its pet, also where the last id was edited by hand', async (t) => {
   const { open, connect } = prepareFile(t);
   const store = open();
@@ -180,20 +171,6 @@ t.test('a file that another program uses in another mode is refused', async (t) 
   db.pragma('journal_mode = DELETE');
   db.exec('BEGIN; SELECT * FROM pets');
   t.throws(() => openUrl(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
-});
-
-t.test('while another program holds the write lock, creating fails with 503 and reading goes on', async (t) => {
-  const { open, connect } = prepareFile(t);
-  const store = open();
-  await store.records.create(REX);
-  const other = connect();
-  other.exec('BEGIN EXCLUSIVE');
-  await rejectsUnavailable(t, store, 'SQLITE_BUSY');
-  t.equal(await idsIn(store), '[1]');
-  await store.check();
-  other.exec('ROLLBACK');
-  await store.records.create(REX);
-  t.equal(await idsIn(store), '[1,2]');
 });
 
 t.test('a file that is moved away or replaced takes no more writes, until it is back', async (t) => {
