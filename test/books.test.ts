@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import type { SqliteDatabase } from '../src/contract-first/store/database-url.ts';
+import type { Database } from '../src/contract-first/store/database-url.ts';
 import type { AnyDescription } from '../src/contract-first/store/description.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
@@ -18,8 +18,7 @@ import { type AnyStore, type Place, testSharing, testStore } from './store-suite
 /** What may be null. */
 const NULLS = { tags: null, rating: null, series: null, isSold: null, shelf: null };
 
-const openBooks = (database: SqliteDatabase) =>
-  withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;
+const openBooks = (database: Database) => withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 

@@ -220,6 +220,7 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
     snapshots,
     reads: { readPage: prepareReadPage(db, table, toPlainCodec(table)), readRecord: () => undefined },
     counts: new StoreCounts(),
+    share: 1,
   });
   const idsOf = async (limit: number) => {
     await nextTurn();

@@ -55,7 +55,7 @@ export function buildCollections(
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
 ): Record<string, AnyCollection> {
   const changes = new Changes(shared.dialect, all);
-  const readings = new Calls(all, changes, shared.calls);
+  const readings = new Calls(changes, shared.calls);
   const built = all.map((own) => {
     const parts = { ...shared, ...own } as CollectionParts;
     const build = (tenant?: unknown) => ({

@@ -2,7 +2,7 @@
 import { isObject } from '../json/merge-patch.ts';
 import { type Change, isNewText, type Outcome } from './changes.ts';
 import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
-import { checkFits, type StoredTable, UnfitRecord } from './record-codec.ts';
+import { type StoredTable, UnfitRecord } from './record-codec.ts';
 import type { Field, Table } from './table.ts';
 import { checkLengths, toRecord, toStoredFields, toStoredName } from './values.ts';
 
@@ -49,7 +49,8 @@ export class ChangeBuilder {
   toFit(given: Fields, id?: unknown): Fields {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
-    checkFits(codec, table.noun, record);
+    const problems = codec.check(record);
+    if (problems) throw new UnfitRecord(`a ${table.noun} that breaks its schema is not stored: ${problems.join('; ')}`);
     checkLengths(table, record);
     return record;
   }

@@ -41,12 +41,6 @@ export class UnfitRecord extends Error {
   override name = 'UnfitRecord';
 }
 
-/** @throws UnfitRecord */
-export function checkFits({ check }: RecordCodec, noun: string, record: Fields): void {
-  const problems = check(record);
-  if (problems) throw new UnfitRecord(`a ${noun} that breaks its schema is not stored: ${problems.join('; ')}`);
-}
-
 export interface StoredTable {
   table: Table;
   codec: RecordCodec;

@@ -61,8 +61,8 @@ export interface Transactions {
 export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
 /** The parts derived from a domain and its contract. Without codecs, records are only checked by the column types. */
-export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
-  codecs?: RecordCodecs<Domain> | undefined;
+export interface OfDomain {
+  codecs?: RecordCodecs | undefined;
   transactions?: Transactions;
 }
 
@@ -139,12 +139,10 @@ const UNDO: SqlStep = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT ch
 export class Calls {
   readonly #changes: Changes;
   readonly #all: AnyTransactions;
-  readonly #stored: ReadonlyMap<unknown, StoredTable>;
 
-  constructor(stored: readonly StoredTable[], changes: Changes, all: AnyTransactions) {
+  constructor(changes: Changes, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
-    this.#stored = new Map(stored.map((one) => [one.table.collection, one]));
   }
 
   /** @throws Error if it fails: the caller must roll it back */
@@ -164,20 +162,17 @@ export class Calls {
   *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): SqlSteps<unknown> {
     // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
-      const stored = this.#stored.get(name);
+      const stored = this.#changes.stored.get(name);
       if (!stored) return own[String(name)];
       if (stored.table.tenant && tenant === undefined)
         throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
       return steps.toMethods(stored, stored.table.tenant && tenant);
     };
     const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
-    const output = yield* this.#find(collection, call).run(given as never, input);
+    const transaction = this.#all[collection]?.[call] as Transaction<unknown, unknown>;
+    const output = yield* transaction.run(given as never, input);
     steps.check(call);
     return output;
-  }
-
-  #find(collection: string, call: string): Transaction<unknown, unknown> {
-    return this.#all[collection]?.[call] as Transaction<unknown, unknown>;
   }
 }
 

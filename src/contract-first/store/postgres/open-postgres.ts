@@ -163,7 +163,7 @@ function buildReads(read: Run, schema: string, table: Table, codec: RecordCodec)
     get: coalesce(read, buildGetRecords(schema, table, codec), reads),
     list: async (query) => {
       const values = table.filters.map(({ name }) => query[name]);
-      const after = query.after === undefined ? 0n : fromCursor(query.after, values);
+      const after = query.after === undefined ? 0n : fromCursor(query.after, values)?.id;
       return after === undefined ? undefined : list({ limit: query.limit, after, values });
     },
   };

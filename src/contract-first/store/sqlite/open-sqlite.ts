@@ -19,7 +19,7 @@ import { prepareReads } from './reads.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { inTransaction } from './transaction.ts';
 import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
-import { startWriter, type Writer } from './writing-thread.ts';
+import { type Writer, WritingThread } from './writing-thread.ts';
 
 const MEMORY = ':memory:';
 
@@ -68,7 +68,7 @@ function buildStore(
   const driver = new Driver(db);
   const writer = access.isMemory
     ? writeInPlace(driver, db, stored, calls)
-    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
+    : new WritingThread({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
   const read = guard(<Found>(toSteps: () => SqlSteps<Found>) => {
     snapshots?.enter();
     return driver.drive(toSteps());
