@@ -20,13 +20,17 @@ export const withRecords = (store: Awaitable<Store>, name = 'pets') =>
     records: Object.entries((store as Store).collections).find(([one]) => one === name)?.[1],
   });
 
+/** No call waits so long, however busy the machine is. */
+export const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+
 export function openUrl(
   url: string,
   limits: Partial<StoreLimits> = {},
   codecs?: RecordCodecs<typeof domain>,
 ): OwnStore {
-  const all = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000, ...limits };
-  return withRecords(openStore(parseDatabaseUrl(url, 'petstore') as Database, domain, all, { codecs })) as OwnStore;
+  return withRecords(
+    openStore(parseDatabaseUrl(url, 'petstore') as Database, domain, { ...LIMITS, ...limits }, { codecs }),
+  ) as OwnStore;
 }
 
 export type Pet = SchemaOf<'Pet'>;

@@ -1,4 +1,5 @@
 /** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
+
 import t, { type Test } from 'tap';
 import {
   type Fields,
@@ -13,9 +14,10 @@ import type { Store } from '../src/contract-first/store/store.ts';
 import { toTable, toTables } from '../src/contract-first/store/table.ts';
 import { pets } from '../src/pets/domain.ts';
 import { books } from './books/domain.ts';
+import { LIMITS } from './database.ts';
 import { domain as clubs } from './members/domain.ts';
 import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
-import { idempotencyOf, keyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
+import { idempotencyOf, keyOf, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { domain as shops } from './tenants/domain.ts';
 
 /** The same tables, whose orders promise less: any may be added beside any others. */

@@ -1,11 +1,13 @@
 /** Transactions of a domain: several records are changed, or none. */
+
 import t, { type Test } from 'tap';
 import { type Fields, isRefused, KeyReused, type Page } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
 import { loadCodecs } from '../src/generated/writing.ts';
+import { LIMITS } from './database.ts';
 import { domain } from './orders/domain.ts';
-import { idempotencyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
+import { idempotencyOf, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { transactions } from './orders/writing.ts';
 
 const PET = { name: 'Rex', categoryId: 1n, status: 'available' };

@@ -10,12 +10,12 @@ import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/contract-first/store/store.ts';
 import { books } from '../books/domain.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
+import { LIMITS } from '../database.ts';
 import { domain as shop } from '../orders/domain.ts';
 import { schemaOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 const domain = { ...shop, books };
-const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
 const NOTHING = / Nothing was moved\.$/;
 const UNKNOWN = / Everything was moved, or nothing: try again; it is refused if everything is there\.$/;
 

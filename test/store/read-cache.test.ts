@@ -16,16 +16,12 @@ import { toTable } from '../../src/contract-first/store/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { listPets, openUrl, type PetStatus, valuesOf } from '../database.ts';
 import { holdClock } from '../held-clock.ts';
+import { prepareFile } from './file-outage.ts';
 
 /** A store with five pets in a file, and another program's connection to the file. */
 async function openShared(t: Test) {
-  const file = `${t.testdir()}/pets.db`;
-  const store = openUrl(`sqlite:${file}`);
-  const db = new Sqlite(file);
-  t.teardown(async () => {
-    db.close();
-    await store.close();
-  });
+  const { file, open, connect } = prepareFile(t);
+  const [store, db] = [open(), connect()];
   for (const name of ['Ada', 'Bob', 'Cid', 'Dot', 'Eve'])
     await store.records.create({ name, categoryId: 7n, status: 'sold' });
 

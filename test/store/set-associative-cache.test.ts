@@ -17,9 +17,9 @@ t.test('an id never has the value of another one in its slots, which hold the la
   const cache = build(1000);
   for (const [index, id] of ids.entries()) {
     cache.set(id, `Pet ${id}`);
-    const kept = ids.slice(Math.max(0, index - 1), index + 1);
+    const held = ids.slice(Math.max(0, index - 1), index + 1);
     for (const other of ids) {
-      t.equal(cache.get(other), kept.includes(other) ? `Pet ${other}` : undefined, `${other} after ${id}`);
+      t.equal(cache.get(other), held.includes(other) ? `Pet ${other}` : undefined, `${other} after ${id}`);
     }
   }
 });

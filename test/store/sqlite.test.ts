@@ -1,32 +1,15 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { openConnection, useWal } from '../../src/contract-first/store/sqlite/connection.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { type StoredKey, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
+import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
-
-/** A path for this test only, and a function that opens a store there until the test ends. */
-function prepareFile(t: Test) {
-  const file = `${t.testdir()}/pets.db`;
-  const open = (): OwnStore => {
-    const store = openUrl(`sqlite:${file}`);
-    t.teardown(() => store.close());
-    return store;
-  };
-  /** Another program's connection. */
-  const connect = (): Database => {
-    const db = new Sqlite(file);
-    t.teardown(() => db.close());
-    return db;
-  };
-  return { file, open, connect };
-}
 
 t.test('the file and its folders are made where they are missing', async (t) => {
   const file = `${t.testdir()}/some/where/pets.db`;

@@ -17,21 +17,17 @@ import t, { type Test } from 'tap';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { StoreLimits } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
+import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
 /** A store in a file, its writing thread, and another program's connection to the file. */
 async function openShared(t: Test, limits: Partial<StoreLimits> = {}) {
-  const file = `${t.testdir()}/pets.db`;
+  const { file, open, connect } = prepareFile(t);
   const started = once(process, 'worker');
-  const store = openUrl(`sqlite:${file}`, limits);
+  const store = open(limits);
   const [thread] = (await started) as [Worker];
-  const other: Database = new Sqlite(file);
-  t.teardown(async () => {
-    other.close();
-    await store.close();
-  });
-  return { file, store, thread, other };
+  return { file, store, thread, other: connect() };
 }
 
 /** The result of each create: its name when it is done, otherwise the kind of the outage or the name of the error. */
