@@ -135,14 +135,12 @@ function buildPages(share: number) {
   });
 }
 
-/** `added`: at most, records were added at the end. `any`: anything may have changed. */
-export type Change = 'none' | 'added' | 'any';
-
 /**
+ * Returns `added` where, at most, records were added at the end, and `any` where anything may have changed.
  * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema has changed
  * (`schema_version`), as after a restored backup. Triggers count every edit of records, as long as they exist.
  */
-export function watchChanges(db: Database, table: Table): () => Change {
+function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;
   const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
   const readOwnWrites = db.prepare<[], bigint>('SELECT total_changes()').pluck();
