@@ -151,15 +151,6 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/store/collection.ts',
   ],
   'src/contract-first/operator-error.ts': ['src/contract-first/json'],
-  'src/contract-first/store': [
-    'src/contract-first/operator-error.ts',
-    'src/contract-first/json',
-    'src/contract-first/registered.ts',
-    'src/contract-first/store/sqlite/open-sqlite.ts',
-    'src/contract-first/store/sqlite/migrate.ts',
-    'src/contract-first/store/sqlite/move.ts',
-    'src/contract-first/store/postgres',
-  ],
   'src/contract-first/store/sqlite': OF_EACH_STORE,
   'src/contract-first/store/postgres': OF_EACH_STORE,
   'src/generated': [

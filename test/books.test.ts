@@ -1,27 +1,24 @@
 /** The store with another domain: what any store must do holds for books too. */
+
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import type { SqliteDatabase } from '../src/contract-first/store/database-url.ts';
+import type { Database } from '../src/contract-first/store/database-url.ts';
 import type { AnyDescription } from '../src/contract-first/store/description.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../src/contract-first/store/postgres/settings.ts';
-import { Sqlite } from '../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { openSqlite } from '../src/contract-first/store/sqlite/open-sqlite.ts';
+import { Sqlite } from '../src/contract-first/store/sqlite/sqlite.ts';
 import { toTable } from '../src/contract-first/store/table.ts';
 import { books } from './books/domain.ts';
-import { withRecords } from './database.ts';
-import { schemaOf, startPostgres } from './postgres.ts';
+import { LIMITS, withRecords } from './database.ts';
+import { schemaOf, settingsOf, startPostgres } from './postgres.ts';
 import { type AnyStore, type Place, testSharing, testStore } from './store-suite.ts';
 
 /** What may be null. */
 const NULLS = { tags: null, rating: null, series: null, isSold: null, shelf: null };
 
-const openBooks = (database: SqliteDatabase) =>
-  withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;
-
-const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+const openBooks = (database: Database) => withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;
 
 /** A description may become stricter than what is stored. */
 async function testMissingField(t: Test, { open, execute }: Place): Promise<void> {
@@ -81,13 +78,7 @@ t.test('a file', async (t) => {
 t.test('PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   const openAt = async (url: string, own: AnyDescription = books) => {
-    const store = await openPostgres(
-      parsePostgresUrl(url, 'petstore') as PostgresSettings,
-      { books: own },
-      LIMITS,
-      {},
-      60_000,
-    );
+    const store = await openPostgres(settingsOf(url), { books: own }, LIMITS, {}, 60_000);
     return withRecords(store, 'books') as AnyStore;
   };
   function prepare() {
@@ -149,7 +140,7 @@ t.test(
         await store.close();
       }
       if (databases.includes('postgres')) {
-        const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
+        const settings = settingsOf(server.newUrl());
         await t.rejects(openPostgres(settings, { books: other }, LIMITS, {}, 60_000), { message });
         const store = withRecords(await openPostgres(settings, { books }, LIMITS, {}, 60_000), 'books') as AnyStore;
         t.equal(await store.records.get(1n), undefined);

@@ -1,7 +1,7 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
 
-import type { Page } from '../src/contract-first/store/collection.ts';
-import { parseDatabaseUrl, type SqliteDatabase } from '../src/contract-first/store/database-url.ts';
+import type { Awaitable, Page } from '../src/contract-first/store/collection.ts';
+import { type Database, parseDatabaseUrl } from '../src/contract-first/store/database-url.ts';
 import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/description.ts';
 import { toCursor } from '../src/contract-first/store/lists.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
@@ -15,17 +15,21 @@ type Records = CollectionOf<(typeof domain)['pets']>;
 export type OwnStore = Store<CollectionsOf<typeof domain>> & { records: Records };
 
 /** With one of its collections as `records`. */
-export const withRecords = <Opened extends Store>(store: Opened, name = 'pets') =>
-  Object.assign(store, { records: Object.entries(store.collections).find(([one]) => one === name)?.[1] });
+export const withRecords = (store: Awaitable<Store>, name = 'pets') =>
+  Object.assign(store as Store, {
+    records: Object.entries((store as Store).collections).find(([one]) => one === name)?.[1],
+  });
+
+/** No call waits so long, however busy the machine is. */
+export const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 
 export function openUrl(
   url: string,
   limits: Partial<StoreLimits> = {},
-  shapes?: RecordCodecs<typeof domain>,
+  codecs?: RecordCodecs<typeof domain>,
 ): OwnStore {
-  const all = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000, ...limits };
   return withRecords(
-    openStore(parseDatabaseUrl(url, 'petstore') as SqliteDatabase, domain, all, { shapes }),
+    openStore(parseDatabaseUrl(url, 'petstore') as Database, domain, { ...LIMITS, ...limits }, { codecs }),
   ) as OwnStore;
 }
 

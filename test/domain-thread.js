@@ -8,4 +8,4 @@ import '../src/contract-first/cli/typescript/register.js';
 register('../scripts/test/built-program.js', import.meta.url);
 
 const folder = new URL(import.meta.url).search.slice(1);
-export const { transactions, loadShapes } = await import(`./${folder}/writing.ts`);
+export const { transactions, loadCodecs } = await import(`./${folder}/writing.ts`);

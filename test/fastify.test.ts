@@ -20,7 +20,7 @@ import { WebSocket } from 'ws';
 import { HttpError, refuse } from '../src/contract-first/engine/errors.ts';
 import { httpServerOf } from '../src/contract-first/engine/http/server-options.ts';
 import type { AnyHandler } from '../src/contract-first/engine/routes/handler.ts';
-import { buildShapes } from '../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
 import type { Service } from '../src/contract-first/service.ts';
 import { domain } from '../src/generated/domain.ts';
 import { service as own } from '../src/generated/service.ts';
@@ -398,8 +398,8 @@ t.test("an app's own options take no promise of the contract away", async (t) =>
 
 t.test('two contracts in one app and on one store share no replay of an Idempotency-Key', async (t) => {
   const { contract } = await loadOurs();
-  const shapes = buildShapes(contract, domain);
-  const store = openUrl('sqlite::memory:', {}, shapes);
+  const codecs = buildCodecs(contract, domain);
+  const store = openUrl('sqlite::memory:', {}, codecs);
   t.teardown(() => store.close());
   const options = { service: own, store, apiKeys: [KEY] };
   const { port } = await startPlain(t, {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { Fields, PageQuery } from '../src/contract-first/store/collection.ts';
 import { toCursor } from '../src/contract-first/store/lists.ts';
 import { toTable } from '../src/contract-first/store/table.ts';
-import { orders as described } from './orders/domain.ts';
+import { orders as described, domain } from './orders/domain.ts';
 import { keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';
 
 type Asked = Omit<PageQuery, 'limit'> & { order?: string };
@@ -184,6 +184,22 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     t.ok(await list({ order: 'byStatus', after: toCursor(1n, [undefined, undefined, 'byStatus'], 'a b') }));
     t.equal(await list({ order: 'cheapest', after: 'AAAA' }), undefined);
     t.equal(await list({ price: { from: 0n }, after: 'AAAA' }), undefined);
+  });
+
+  t.test('a cursor stays valid when a filter is added at the end', async (t) => {
+    const open = prepare(t);
+    const before = await open({ ...domain, orders: { ...described, lists: { equal: ['status'] } } });
+    await fill(before);
+    const after = await open();
+    const list = ({ orders }: Shop, query: object) => orders.list({ limit: 3, ...query } as PageQuery);
+    for (const query of [{}, { status: 'placed' }]) {
+      const { next } = (await list(before, query)) ?? {};
+      t.ok(next);
+      t.same(
+        (await list(after, { ...query, after: next }))?.body.read(),
+        (await list(before, { ...query, after: next }))?.body.read(),
+      );
+    }
   });
 }
 

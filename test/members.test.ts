@@ -1,11 +1,13 @@
 /** Texts whose case does not count, and records that go with another one, in all databases. */
+
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, isRefused } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
 import { toTable, toTables } from '../src/contract-first/store/table.ts';
+import { LIMITS } from './database.ts';
 import { domain } from './members/domain.ts';
-import { idempotencyOf, LIMITS, onBoth } from './orders/shops.ts';
+import { idempotencyOf, onBoth } from './orders/shops.ts';
 
 type Clubs = Record<keyof typeof domain, AnyCollection>;
 

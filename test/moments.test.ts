@@ -4,7 +4,7 @@ import type { JsonText } from '../src/contract-first/json/json-text.ts';
 import type { AnyCollection, Fields, PageQuery } from '../src/contract-first/store/collection.ts';
 import { toCursor } from '../src/contract-first/store/lists.ts';
 import { domain } from './moments/domain.ts';
-import { loadShapes, transactions } from './moments/writing.ts';
+import { loadCodecs, transactions } from './moments/writing.ts';
 import { idempotencyOf, onBoth } from './orders/shops.ts';
 
 /** One instant. */
@@ -229,5 +229,5 @@ onBoth(
     testMoments(t, (t) => open(t)());
     testPatches(t, open);
   },
-  { shapes: loadShapes(), transactions },
+  { codecs: loadCodecs(), transactions },
 );

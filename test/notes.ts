@@ -8,7 +8,7 @@ import { loadContract } from '../src/contract-first/contract/read/load-contract.
 import type { ReadContract } from '../src/contract-first/engine/contract/contract.ts';
 import { ifMatch, isRefused, isUnchanged, toTag } from '../src/contract-first/engine/index.ts';
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
-import { buildShapes } from '../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
 import type { AnyCollection } from '../src/contract-first/store/collection.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
@@ -197,7 +197,7 @@ export function prepareNotes(t: Test, open: Open): (version?: Version) => Promis
     const yaml = toYaml(version);
     const contract = await loadYaml(folder, yaml);
     const domain = toDomain(folder, version);
-    const { store } = await open(domain, { shapes: buildShapes(withRecordsOf(contract, domain), domain) });
+    const { store } = await open(domain, { codecs: buildCodecs(withRecordsOf(contract, domain), domain) });
     const { request } = await startVersion(t, yaml, HANDLERS, store);
     const send: Send = (method, slug, body, headers = {}) =>
       request(slug === '' ? '/v1/notes' : `/v1/notes/${slug}`, { method, body, headers });

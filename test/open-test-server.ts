@@ -1,15 +1,16 @@
 /** For tests of operations: a server on a database of its own, and a client with the types of the contract. */
+
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import type { Contract } from '../src/contract-first/engine/contract/contract.ts';
-import { buildShapes } from '../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
 import type { Service as Own } from '../src/contract-first/service.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
 import { domain } from '../src/generated/domain.ts';
 import { service } from '../src/generated/service.ts';
 import { transactions } from '../src/generated/writing.ts';
-import { type OwnStore, withRecords } from './database.ts';
+import { LIMITS, type OwnStore, withRecords } from './database.ts';
 import { KEY, loadOurs, type Service, type StartOptions, startService } from './service.ts';
 
 export interface TestServer extends Service {
@@ -17,8 +18,6 @@ export interface TestServer extends Service {
   /** The key that the client sends. */
   key: string;
 }
-
-const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 
 /** With all that the domain has, its transactions too. Ends with the test, whose output has the cause of a 500. */
 export async function openTestServer(t: Test, options: StartOptions = {}): Promise<TestServer> {
@@ -32,6 +31,6 @@ export async function openTestServer(t: Test, options: StartOptions = {}): Promi
 }
 
 function openOwn(contract: Contract): OwnStore {
-  const shapes = buildShapes(contract, domain);
-  return withRecords(openStore({ kind: 'memory' }, domain, LIMITS, { shapes, transactions })) as OwnStore;
+  const codecs = buildCodecs(contract, domain);
+  return withRecords(openStore({ kind: 'memory' }, domain, LIMITS, { codecs, transactions })) as OwnStore;
 }

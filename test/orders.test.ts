@@ -1,4 +1,5 @@
 /** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
+
 import t, { type Test } from 'tap';
 import {
   type Fields,
@@ -9,14 +10,14 @@ import {
 } from '../src/contract-first/store/collection.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
-import { toPlainCodec } from '../src/contract-first/store/record-codec.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
 import { toTable, toTables } from '../src/contract-first/store/table.ts';
 import { pets } from '../src/pets/domain.ts';
 import { books } from './books/domain.ts';
+import { LIMITS } from './database.ts';
 import { domain as clubs } from './members/domain.ts';
 import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
-import { idempotencyOf, keyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
+import { idempotencyOf, keyOf, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { domain as shops } from './tenants/domain.ts';
 
 /** The same tables, whose orders promise less: any may be added beside any others. */
@@ -346,13 +347,4 @@ t.test('an id of another type than the store can set is refused, with what to wr
     const message = `the store sets no id of books that is ${type}: in the contract it is a string, or has \`format: int64\``;
     t.throws(() => toTable({ ...books, columns }), { message });
   }
-});
-
-t.test('without a contract, records are read by their columns: int64 as bigint, and other numbers not', async (t) => {
-  const { read } = toPlainCodec(toTable(books));
-  const records = read('[{"id":1,"price":5},{"id":2,"price":1.5}]') as Fields[];
-  t.strictSame(records.map(Object.entries), [
-    Object.entries({ id: 1n, price: 5 }),
-    Object.entries({ id: 2n, price: 1.5 }),
-  ]);
 });

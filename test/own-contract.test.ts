@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
-import { loadOwnContract, loadShapes, toFinishedFile } from '../src/contract-first/own-contract.ts';
+import { loadCodecs, loadOwnContract, toFinishedFile } from '../src/contract-first/own-contract.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';
@@ -16,7 +16,7 @@ t.test('a contract that no build has finished is checked and finished when it is
   const { operations, loadPage } = await loadOwnContract({ contract, toErrorBody, domain, handlers });
   t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
   t.match(String(brotliDecompressSync(await loadPage())), /id="createPet"/, 'its page is made when it is asked for');
-  const { pets } = await loadShapes(contract, domain);
+  const { pets } = await loadCodecs(contract, domain);
   t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
   t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes it');
 

@@ -1,4 +1,5 @@
 /** A PostgreSQL server of the test's own, on a free port of this machine, and the schemas in it. */
+
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { openPostgres } from '../src/contract-first/store/postgres/open-postgres
 import { type PostgresSettings, parsePostgresUrl } from '../src/contract-first/store/postgres/settings.ts';
 import type { StoreLimits } from '../src/contract-first/store/store.ts';
 import { domain } from '../src/generated/domain.ts';
-import { type OwnStore, withRecords } from './database.ts';
+import { LIMITS, type OwnStore, withRecords } from './database.ts';
 import { endWithProcess } from './postgres-end.ts';
 
 /** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
@@ -205,10 +206,10 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   };
 }
 
+export const settingsOf = (url: string) => parsePostgresUrl(url, 'petstore') as PostgresSettings;
+
 /** The schema of a URL. */
 export const schemaOf = (url: string) => new URL(url).searchParams.get('schema') as string;
-
-const LIMITS: StoreLimits = { createTimeout: 60_000, maxCreates: 10_000 };
 
 /** A store on PostgreSQL by its URL, with what our domain keeps. */
 export async function openPostgresUrl(
@@ -216,6 +217,5 @@ export async function openPostgresUrl(
   limits: Partial<StoreLimits> = {},
   ...times: [timeout?: number, startTimeout?: number]
 ): Promise<OwnStore> {
-  const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
-  return withRecords(await openPostgres(settings, domain, { ...LIMITS, ...limits }, {}, ...times)) as OwnStore;
+  return withRecords(await openPostgres(settingsOf(url), domain, { ...LIMITS, ...limits }, {}, ...times)) as OwnStore;
 }

@@ -191,7 +191,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
         t.strictSame(await readAll(records, { limit: 1, ...values }), same.map(toText));
       }
     }
-    for (const after of ['', 'AA', 'MQ', `${toCursor(1n)}=`])
+    for (const after of ['', '1', 'AAAA', 'MQ', `${toCursor(1n)}=`, toCursor(2n ** 63n)])
       t.equal(await records.list({ limit: 2, after }), undefined);
   });
 

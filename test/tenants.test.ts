@@ -1,9 +1,11 @@
 /** Records of tenants: none sees, changes or refers to those of another, in all databases. */
+
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, KeyReused } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
-import { idempotencyOf, LIMITS, onBoth } from './orders/shops.ts';
+import { LIMITS } from './database.ts';
+import { idempotencyOf, onBoth } from './orders/shops.ts';
 import { domain } from './tenants/domain.ts';
 import { transactions } from './tenants/writing.ts';
 

@@ -1,11 +1,13 @@
 /** Transactions of a domain: several records are changed, or none. */
+
 import t, { type Test } from 'tap';
 import { type Fields, isRefused, KeyReused, type Page } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
-import { loadShapes } from '../src/generated/writing.ts';
+import { loadCodecs } from '../src/generated/writing.ts';
+import { LIMITS } from './database.ts';
 import { domain } from './orders/domain.ts';
-import { idempotencyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
+import { idempotencyOf, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { transactions } from './orders/writing.ts';
 
 const PET = { name: 'Rex', categoryId: 1n, status: 'available' };
@@ -217,7 +219,7 @@ t.test(
 );
 
 t.test('the thread that writes refuses the records of a transaction that the contract does not allow', async (t) => {
-  const { pets } = await loadShapes();
+  const { pets } = await loadCodecs();
   t.equal(pets.check({ id: 1n, ...PET }), undefined);
   t.match(pets.check({ id: 1n, ...PET, status: 'lost' }), [/status/]);
 });

@@ -2,7 +2,7 @@
 import type { Contract } from './engine/contract/contract.ts';
 import { withPublicPath } from './engine/contract/public-path.ts';
 import { extendSunsets } from './engine/contract/sunsets.ts';
-import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
+import { buildCodecs, checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { ServiceParts } from './engine/services.ts';
 import type { Config } from './operate/config.ts';
 import { loadOwnContract } from './own-contract.ts';
@@ -26,7 +26,7 @@ export async function openOwnStore(
   database: Database,
   limits: StoreLimits,
 ): Promise<Store> {
-  const store = await openStore(database, domain, limits, { shapes: buildShapes(contract, domain), transactions });
+  const store = await openStore(database, domain, limits, { codecs: buildCodecs(contract, domain), transactions });
   return closeIfFailed(store, async () => {
     await checkStoredRecords(contract, domain, store);
     return store;

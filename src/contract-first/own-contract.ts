@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { FinishedFiles } from './contract/finish.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { type Finished, readFinished } from './engine/contract/finished.ts';
-import { buildShapes } from './engine/routes/stored-records.ts';
+import { buildCodecs } from './engine/routes/stored-records.ts';
 import type { Service } from './service.ts';
 import type { AnyDomain } from './store/description.ts';
 import type { RecordCodecs } from './store/record-codec.ts';
@@ -25,7 +25,7 @@ export async function loadOwnContract(
 }
 
 /** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
-export async function loadShapes<Domain extends AnyDomain>(
+export async function loadCodecs<Domain extends AnyDomain>(
   contract: URL,
   domain: Domain,
 ): Promise<RecordCodecs<Domain>> {
@@ -35,7 +35,7 @@ export async function loadShapes<Domain extends AnyDomain>(
     const read = await loadContract(contract);
     return { file: finish(read, domain), yaml: read.yaml };
   };
-  return buildShapes(await readOwn(contract, finishUnchecked), domain);
+  return buildCodecs(await readOwn(contract, finishUnchecked), domain);
 }
 
 async function readOwn(contract: URL, finish: () => Promise<FinishedFiles>): Promise<Finished> {

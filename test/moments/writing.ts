@@ -23,7 +23,7 @@ function check({ place, labels }: Fields): string[] | undefined {
   return isPlace && isFew ? undefined : [isPlace ? 'labels must have at most 5 fields' : 'place.zip is missing'];
 }
 
-export const loadShapes = (): RecordCodecs => {
+export const loadCodecs = (): RecordCodecs => {
   const plain = toPlainCodec(toTable(domain.moments));
   return { moments: { ...plain, check, checkFields: check } };
 };

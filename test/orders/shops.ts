@@ -1,20 +1,19 @@
 /** Stores of the orders' domain, on both databases. */
+
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
 import type { AnyCollection, Fields, Idempotency } from '../../src/contract-first/store/collection.ts';
 import type { AnyDomain } from '../../src/contract-first/store/description.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 import type { Store, StoreLimits } from '../../src/contract-first/store/store.ts';
 import type { OfDomain } from '../../src/contract-first/store/transactions.ts';
-import { startPostgres } from '../postgres.ts';
+import { LIMITS } from '../database.ts';
+import { settingsOf, startPostgres } from '../postgres.ts';
 import { domain as DOMAIN } from './domain.ts';
-import { loadShapes, transactions } from './writing.ts';
+import { loadCodecs, transactions } from './writing.ts';
 
-const MADE = { shapes: loadShapes(), transactions };
-
-export const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+const MADE = { codecs: loadCodecs(), transactions };
 
 type Method = (...values: unknown[]) => Promise<unknown>;
 
@@ -59,7 +58,7 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
   t.test('PostgreSQL', async (t) => {
     const server = await startPostgres(t);
     test(t, (t) => {
-      const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
+      const settings = settingsOf(server.newUrl());
       return async (domain = DOMAIN, own = made, hooks = {}) => {
         const store = await openPostgres(settings, domain, { ...LIMITS, ...hooks }, own, 60_000);
         t.teardown(() => store.close());

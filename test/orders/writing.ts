@@ -15,4 +15,4 @@ export const transactions: Transactions = {
 const plain = toPlainCodec(toTable(pets));
 const check = ({ name }: Fields) => (name === 'Unfit' ? ['name is not allowed'] : undefined);
 
-export const loadShapes = (): RecordCodecs => ({ pets: { ...plain, check } });
+export const loadCodecs = (): RecordCodecs => ({ pets: { ...plain, check } });

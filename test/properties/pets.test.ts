@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { type OwnStore, openUrl } from '../database.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 import { startService } from '../service.ts';

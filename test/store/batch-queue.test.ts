@@ -56,33 +56,6 @@ t.test('writes of one turn, and those that come while a batch is written, share 
 });
 
 t.test(
-  'of a batch that is written, each write has what it came to, an error where it alone was not done',
-  async (t) => {
-    const { queue, next } = openQueue();
-    const all = [1, 2, 3].map((item) => queue.add(item));
-    await next();
-    queue.end((items) => items.map((item) => (item === 2 ? new Error('bad') : String(item))));
-    t.strictSame(await outcomesOf(all), ['1', 'bad', '3']);
-  },
-);
-
-t.test('a batch that one write makes fail is halved until that one is alone, wherever it stands', async (t) => {
-  for (const bad of [0, 3, 4]) {
-    const sizes: number[] = [];
-    const post = (batch: number[]) => {
-      sizes.push(batch.length);
-      setImmediate(() => (batch.includes(bad) ? queue.blame(new Error('bad')) : queue.end(toTexts)));
-    };
-    const { queue } = openQueue({ post });
-    const all = [0, 1, 2, 3, 4].map((item) => queue.add(item));
-    const expected = [0, 1, 2, 3, 4].map((item) => (item === bad ? 'bad' : String(item)));
-    t.strictSame(await outcomesOf(all), expected);
-    t.strictSame(sizes.slice(0, 2), [5, 3]);
-    await queue.flush();
-  }
-});
-
-t.test(
   'what was handed over too long ago is unknown, what was not was not done, and a late answer changes neither',
   async (t) => {
     const { queue, next } = openQueue({ timeout: 200 });
@@ -180,51 +153,6 @@ t.test('nor is one that fails alone', async (t) => {
   t.strictSame(await handed, [2]);
   queue.end(toTexts);
   t.equal(await waits, '2');
-});
-
-t.test('a check fails with the fault of the writer', async (t) => {
-  const { queue, next } = openQueue();
-  const checked = t.rejects(queue.check(), { kind: 'unavailable', cause: { message: 'no table' } });
-  await next();
-  queue.blame(new Error('no table'));
-  await checked;
-});
-
-t.test('a writer that is gone leaves nothing unanswered, and the next one gets what waits', async (t) => {
-  const { queue, next, batches } = openQueue();
-  const handed = queue.add(1);
-  await next();
-  const waits = queue.add(2);
-  queue.pause(new Error('gone'));
-  t.strictSame(await outcomesOf([handed]), ['outcome_unknown']);
-  await nextTurn();
-  t.equal(batches.length, 1, 'nothing is handed over meanwhile');
-  queue.resume();
-  t.strictSame(await next(), [2]);
-  queue.end(toTexts);
-  t.equal(await waits, '2');
-});
-
-t.test('no more wait than may, with those of the batch', async (t) => {
-  const { queue, next } = openQueue({ maxWaiting: 2 });
-  const first = queue.add(1);
-  await next();
-  const second = queue.add(2);
-  t.strictSame(await outcomesOf([queue.add(3)]), ['overloaded']);
-  const handed = next();
-  queue.end(toTexts);
-  t.strictSame(await handed, [2]);
-  queue.end(toTexts);
-  t.strictSame(await outcomesOf([first, second]), ['1', '2']);
-});
-
-t.test('what cannot be handed over fails alone', async (t) => {
-  const post = (batch: number[]) => {
-    if (batch.includes(2)) throw new Error('cannot be copied');
-    setImmediate(() => queue.end(toTexts));
-  };
-  const { queue } = openQueue({ post });
-  t.strictSame(await outcomesOf([1, 2, 3].map((item) => queue.add(item))), ['1', 'cannot be copied', '3']);
 });
 
 t.test('a check waits no longer than it may, and fails at once behind a batch that takes as long', async (t) => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { type Server, startServer } from '../program.ts';
 import { KEY, type RequestOptions, send } from '../service.ts';
 

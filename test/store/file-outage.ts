@@ -1,20 +1,28 @@
 /** A database file that cannot be written, and what clients see of it. */
+
 import type { Database } from 'better-sqlite3';
 import type { Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
+import type { StoreLimits } from '../../src/contract-first/store/store.ts';
+import { type OwnStore, openUrl } from '../database.ts';
 import type { Received, Request } from '../service.ts';
 
 export const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
+/** A path for this test only, and what opens stores there, and connections of another program. */
 export function prepareFile(t: Test) {
   const file = `${t.testdir()}/pets.db`;
-  /** A connection of another program. */
+  const open = (limits?: Partial<StoreLimits>): OwnStore => {
+    const store = openUrl(`sqlite:${file}`, limits);
+    t.teardown(() => store.close());
+    return store;
+  };
   const connect = (): Database => {
     const db = new Sqlite(file);
     t.teardown(() => db.close());
     return db;
   };
-  return { file, databaseUrl: `sqlite:${file}`, connect };
+  return { file, databaseUrl: `sqlite:${file}`, open, connect };
 }
 
 export function isUnavailable(t: Test, { status, headers, body }: Received): void {

@@ -1,6 +1,6 @@
 /** A place for stores in a file of the test's own. */
 import type { Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { openUrl } from '../database.ts';
 import type { AnyStore, Place } from '../store-suite.ts';
 

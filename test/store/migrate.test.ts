@@ -1,86 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import type { Database } from 'better-sqlite3';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { runMigrations } from '../../src/contract-first/store/migrate.ts';
 import { loadMigrations } from '../../src/contract-first/store/migrations.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { runAlone, TARGET } from '../../src/contract-first/store/sqlite/migrate.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';
-
-const STEPS = [
-  'CREATE TABLE steps (step INTEGER); INSERT INTO steps VALUES (1)',
-  'INSERT INTO steps VALUES (2)',
-  'INSERT INTO steps VALUES (3)',
-];
-
-function openMemory(t: Test): Database {
-  const db = new Sqlite(':memory:');
-  t.teardown(() => db.close());
-  return db;
-}
-
-const stepsOf = (db: Database) => db.prepare('SELECT step FROM steps ORDER BY rowid').pluck().all();
-const versionOf = (db: Database) =>
-  db.prepare("SELECT count(*) FROM applied_migrations WHERE part = 'steps'").pluck().get();
-
-function migrate(db: Database, migrations: string[]) {
-  const steps = migrations.map((sql, index) => ({ part: 'steps', name: `000${index + 1}-step.sql`, digest: sql, sql }));
-  return runAlone(db, runMigrations(TARGET, [...loadMigrations('sqlite', {}), ...steps]));
-}
-
-t.test('an empty database goes through every migration, in order', (t) => {
-  const db = openMemory(t);
-  migrate(db, STEPS);
-  t.strictSame(stepsOf(db), [1, 2, 3]);
-  t.equal(versionOf(db), 3);
-  t.end();
-});
-
-t.test('a database goes only through the migrations that it has not had yet', (t) => {
-  const db = openMemory(t);
-  for (const count of [1, 1, 2, 3, 3]) {
-    migrate(db, STEPS.slice(0, count));
-    t.strictSame(stepsOf(db), [1, 2, 3].slice(0, count));
-    t.equal(versionOf(db), count);
-  }
-  t.end();
-});
-
-t.test('a migration that fails undoes those before it', (t) => {
-  const db = openMemory(t);
-  t.throws(() => migrate(db, [...STEPS.slice(0, 2), 'INSERT INTO nowhere VALUES (3)']), {
-    message: 'steps/0003-step.sql: no such table: nowhere',
-    cause: { code: 'SQLITE_ERROR' },
-  });
-  t.strictSame(db.prepare('SELECT * FROM sqlite_schema').all(), []);
-  migrate(db, STEPS);
-  t.strictSame(stepsOf(db), [1, 2, 3]);
-  t.end();
-});
-
-t.test('a database of a newer program is refused and stays as it is', (t) => {
-  const db = openMemory(t);
-  migrate(db, STEPS);
-  t.throws(
-    () => migrate(db, STEPS.slice(0, 2)),
-    /^steps\/0003-step\.sql has run, and is not there: start a newer program/,
-  );
-  t.strictSame(stepsOf(db), [1, 2, 3]);
-  t.equal(versionOf(db), 3);
-  t.end();
-});
-
-t.test('a connection enforces foreign keys after its migrations, and after one that fails', (t) => {
-  const db = openMemory(t);
-  migrate(db, STEPS);
-  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
-  t.throws(() => migrate(db, [...STEPS, 'INSERT INTO nowhere VALUES (3)']));
-  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
-  t.end();
-});
 
 t.test('the engine can rebuild its own tables, also that which triggers of records refer to', async (t) => {
   const file = `${t.testdir()}/pets.db`;

@@ -1,4 +1,5 @@
 /** Files of migrations: what is refused by name before anything is done, and what a migration keeps. */
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,12 +9,11 @@ import type { AnyCollection, Fields } from '../../src/contract-first/store/colle
 import type { Database } from '../../src/contract-first/store/database-url.ts';
 import type { AnyDomain } from '../../src/contract-first/store/description.ts';
 import { inspectDatabase, openStore } from '../../src/contract-first/store/open-store.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/contract-first/store/store.ts';
+import { LIMITS } from '../database.ts';
 import { domain as DOMAIN } from '../members/domain.ts';
-import { LIMITS } from '../orders/shops.ts';
-import { schemaOf, startPostgres } from '../postgres.ts';
+import { schemaOf, settingsOf, startPostgres } from '../postgres.ts';
 
 const postgres = await startPostgres(t);
 
@@ -90,7 +90,7 @@ function prepareFile(t: Test): Place {
 function prepareSchema(t: Test): Place {
   t.testdir();
   const url = postgres.newUrl();
-  return toPlace(t, { kind: 'postgres', ...(parsePostgresUrl(url, 'petstore') as PostgresSettings) }, async (sql) => {
+  return toPlace(t, { kind: 'postgres', ...settingsOf(url) }, async (sql) => {
     const client = await postgres.open(`-c search_path=${schemaOf(url)}`);
     return client
       .query(sql)

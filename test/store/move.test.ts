@@ -6,16 +6,16 @@ import type { AnyCollection, Fields, Idempotency } from '../../src/contract-firs
 import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/database-url.ts';
 import { move } from '../../src/contract-first/store/move.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/contract-first/store/store.ts';
 import { books } from '../books/domain.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
+import { LIMITS } from '../database.ts';
 import { domain as shop } from '../orders/domain.ts';
 import { schemaOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 const domain = { ...shop, books };
-const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
 const NOTHING = / Nothing was moved\.$/;
 const UNKNOWN = / Everything was moved, or nothing: try again; it is refused if everything is there\.$/;
 

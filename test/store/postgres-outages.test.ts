@@ -3,14 +3,13 @@ import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import type { Fields } from '../../src/contract-first/store/collection.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 import { type StoreLimits, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
-import { listPets, type NewPet, type OwnStore } from '../database.ts';
+import { LIMITS, listPets, type NewPet, type OwnStore } from '../database.ts';
 import { domain as orders } from '../orders/domain.ts';
 import { idempotencyOf, type Shop, toShop } from '../orders/shops.ts';
 import { transactions } from '../orders/writing.ts';
-import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
+import { openPostgresUrl, schemaOf, settingsOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 /** No answer takes longer, in milliseconds: some seconds at most, and what a busy machine adds. */
@@ -26,8 +25,7 @@ async function openOne(
   limits: Partial<StoreLimits> = {},
   timeout?: number,
 ): Promise<OwnStore> {
-  const all = { createTimeout: 60_000, maxCreates: 10_000, ...limits };
-  const store = await openPostgresUrl(url, all, timeout);
+  const store = await openPostgresUrl(url, limits, timeout);
   t.teardown(() => store.close());
   return store;
 }
@@ -159,8 +157,7 @@ t.test('a start waits for a server that lets nobody in for seconds', async (t) =
 
 t.test('a start says of each server why it cannot write to it', async (t) => {
   const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
-  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
-  const opening = openPostgresUrl(url, limits, 1700, 2000);
+  const opening = openPostgresUrl(url, {}, 1700, 2000);
   const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
   await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
 });
@@ -170,7 +167,7 @@ t.test('a start that gets fewer connections than it needs says so, and keeps non
     `CREATE ROLE guest LOGIN PASSWORD 'guest' CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO guest`,
   );
   const url = server.newUrl().replace(/\/\/[^@]*/, '//guest:guest');
-  await t.rejects(openPostgresUrl(url, { createTimeout: 60_000 }, 1700, 2000), /too many connections for role "guest"/);
+  await t.rejects(openPostgresUrl(url, {}, 1700, 2000), /too many connections for role "guest"/);
   const count = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'guest'";
   while (Number((await server.execute(count)).rows[0]?.count) > 0) await wait(20);
 });
@@ -424,9 +421,8 @@ t.test('a deadlock with another program ends, and the change is done', async (t)
 });
 
 t.test('a transaction that asks without an end is given up, and the outage names it', async (t) => {
-  const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
-  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
-  const store = await openPostgres(settings, orders, limits, { transactions }, 2600);
+  const settings = settingsOf(server.newUrl());
+  const store = await openPostgres(settings, orders, LIMITS, { transactions }, 2600);
   t.teardown(() => store.close());
   const shop = toShop(store);
   const message = /^orders\.loop: the database has not answered in time/;
@@ -437,9 +433,8 @@ t.test('a transaction that asks without an end is given up, and the outage names
 
 /** A shop with ten accounts of 100 each, at the end of a URL. */
 async function openAccounts(t: Test, url: string, timeout?: number): Promise<Shop & { ids: bigint[] }> {
-  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
-  const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
-  const store = await openPostgres(settings, orders, limits, { transactions }, timeout);
+  const settings = settingsOf(url);
+  const store = await openPostgres(settings, orders, LIMITS, { transactions }, timeout);
   t.teardown(() => store.close());
   const shop = toShop(store);
   const page = await shop.pets.list({ limit: 10 });

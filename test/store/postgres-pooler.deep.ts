@@ -1,4 +1,5 @@
 /** Stores behind PgBouncer, which gives each transaction a session that others have used. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,11 +8,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
+import { LIMITS } from '../database.ts';
 import { domain } from '../orders/domain.ts';
-import { idempotencyOf, keyOf, LIMITS, type Shop, toShop } from '../orders/shops.ts';
+import { idempotencyOf, keyOf, type Shop, toShop } from '../orders/shops.ts';
 import { transactions } from '../orders/writing.ts';
-import { startPostgres } from '../postgres.ts';
+import { settingsOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
@@ -45,7 +46,7 @@ pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = stat
 }
 
 async function openShop(t: Test, url: string): Promise<Shop> {
-  const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
+  const settings = settingsOf(url);
   const store = await openPostgres(settings, domain, LIMITS, { transactions }, 60_000);
   t.teardown(() => store.close());
   return toShop(store);

@@ -1,15 +1,16 @@
 /** PostgreSQL has settings for servers, databases and roles; whatever they are, the answers are the same. */
+
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import type { AnyCollection, Fields, Page } from '../../src/contract-first/store/collection.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 import type { Store } from '../../src/contract-first/store/store.ts';
 import { books } from '../books/domain.ts';
+import { LIMITS } from '../database.ts';
 import { domain as orders } from '../orders/domain.ts';
-import { idempotencyOf, keyOf, LIMITS, toShop } from '../orders/shops.ts';
+import { idempotencyOf, keyOf, toShop } from '../orders/shops.ts';
 import { transactions } from '../orders/writing.ts';
-import { startPostgres } from '../postgres.ts';
+import { settingsOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
@@ -152,8 +153,7 @@ async function useKeys(store: Store): Promise<unknown[]> {
 /** All that is answered, as one text, where what the store makes up is left out. */
 async function useAll(t: Test, url: string): Promise<string> {
   const domain = { ...orders, books };
-  const open = () =>
-    openPostgres(parsePostgresUrl(url, 'petstore') as PostgresSettings, domain, LIMITS, { transactions }, 60_000);
+  const open = () => openPostgres(settingsOf(url), domain, LIMITS, { transactions }, 60_000);
   const store = await open();
   t.teardown(() => store.close());
   const answers = [await useBooks(store), await useOrders(store), await useKeys(store)];
@@ -186,7 +186,7 @@ t.test('a role for which no triggers run, and which may not change that, is refu
   await server.execute(
     "GRANT CREATE ON DATABASE postgres TO replica; ALTER ROLE replica SET session_replication_role = 'replica'",
   );
-  const settings = parsePostgresUrl(server.newUrl().replace('petstore:', 'replica:'), 'petstore') as PostgresSettings;
+  const settings = settingsOf(server.newUrl().replace('petstore:', 'replica:'));
   await t.rejects(
     openPostgres(settings, orders, LIMITS),
     /permission denied to set parameter "session_replication_role"/,

@@ -3,17 +3,17 @@ import type { AnyDescription } from '../../src/contract-first/store/description.
 import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
+import { LIMITS } from '../database.ts';
 import { holdClock } from '../held-clock.ts';
 import { domain, orders } from '../orders/domain.ts';
-import { keyOf, LIMITS, type Shop, toShop } from '../orders/shops.ts';
+import { keyOf, type Shop, toShop } from '../orders/shops.ts';
 import { transactions } from '../orders/writing.ts';
-import { schemaOf, startPostgres } from '../postgres.ts';
+import { schemaOf, settingsOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
 async function connect(t: Test, options = ''): Promise<Connection> {
-  const settings = parsePostgresUrl(server.newUrl() + options, 'petstore') as PostgresSettings;
+  const settings = settingsOf(server.newUrl() + options);
   const connection = await buildConnect(settings)({ toConnect: 60_000, toAnswer: 60_000, isForChanges: true });
   t.teardown(() => connection.end());
   return connection;
@@ -61,7 +61,7 @@ const FREE = {
 t.test('statements that are prepared go on while tables change', async (t) => {
   const url = server.newUrl();
   const open = async (orders: AnyDescription): Promise<Shop> => {
-    const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
+    const settings = settingsOf(url);
     const store = await openPostgres(settings, { ...domain, orders }, LIMITS, { transactions }, 60_000);
     t.teardown(() => store.close());
     return toShop(store);

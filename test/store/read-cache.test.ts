@@ -6,26 +6,22 @@ import t, { type Test } from 'tap';
 import type { Page } from '../../src/contract-first/store/collection.ts';
 import { toCursor } from '../../src/contract-first/store/lists.ts';
 import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { ReadCache } from '../../src/contract-first/store/sqlite/read-cache.ts';
 import { prepareReadPage } from '../../src/contract-first/store/sqlite/reads.ts';
 import { shareSnapshots } from '../../src/contract-first/store/sqlite/snapshots.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { StoreCounts } from '../../src/contract-first/store/store.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { listPets, openUrl, type PetStatus, valuesOf } from '../database.ts';
 import { holdClock } from '../held-clock.ts';
+import { prepareFile } from './file-outage.ts';
 
 /** A store with five pets in a file, and another program's connection to the file. */
 async function openShared(t: Test) {
-  const file = `${t.testdir()}/pets.db`;
-  const store = openUrl(`sqlite:${file}`);
-  const db = new Sqlite(file);
-  t.teardown(async () => {
-    db.close();
-    await store.close();
-  });
+  const { file, open, connect } = prepareFile(t);
+  const [store, db] = [open(), connect()];
   for (const name of ['Ada', 'Bob', 'Cid', 'Dot', 'Eve'])
     await store.records.create({ name, categoryId: 7n, status: 'sold' });
 
@@ -220,6 +216,7 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
     snapshots,
     reads: { readPage: prepareReadPage(db, table, toPlainCodec(table)), readRecord: () => undefined },
     counts: new StoreCounts(),
+    share: 1,
   });
   const idsOf = async (limit: number) => {
     await nextTurn();

@@ -55,7 +55,7 @@ t.test('on PostgreSQL, a server whose role may no longer INSERT is not ready, an
   const url = new URL(server.newUrl());
   const { href } = Object.assign(url, { username: 'plain', password: 'plain' });
   const pets = `${schemaOf(href)}.pets`;
-  const store = await openPostgresUrl(href, { createTimeout: 60_000, maxCreates: 10_000 }, 60_000);
+  const store = await openPostgresUrl(href, {}, 60_000);
   await check(t, {
     store,
     breakCreates: () => server.execute(`REVOKE INSERT ON ${pets} FROM plain`),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { shareSnapshots } from '../../src/contract-first/store/sqlite/snapshots.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 
 /** A connection that reads from shared snapshots, and another that writes to the same file. */
 function open(t: Test) {

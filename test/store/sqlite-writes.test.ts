@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Call, Change } from '../../src/contract-first/store/changes.ts';
 import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { prepareWriteAll } from '../../src/contract-first/store/sqlite/writes.ts';
 import { toTables } from '../../src/contract-first/store/table.ts';
 import { transactionOf } from '../../src/contract-first/store/transactions.ts';

@@ -1,32 +1,15 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { openConnection, useWal } from '../../src/contract-first/store/sqlite/connection.ts';
-import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { type StoredKey, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
+import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
-
-/** A path for this test only, and a function that opens a store there until the test ends. */
-function prepareFile(t: Test) {
-  const file = `${t.testdir()}/pets.db`;
-  const open = (): OwnStore => {
-    const store = openUrl(`sqlite:${file}`);
-    t.teardown(() => store.close());
-    return store;
-  };
-  /** Another program's connection. */
-  const connect = (): Database => {
-    const db = new Sqlite(file);
-    t.teardown(() => db.close());
-    return db;
-  };
-  return { file, open, connect };
-}
 
 t.test('the file and its folders are made where they are missing', async (t) => {
   const file = `${t.testdir()}/some/where/pets.db`;
@@ -79,15 +62,6 @@ t.test('after the last store is closed, the database is one whole file', async (
   for (const store of stores) await store.close();
   t.notOk(existsSync(`${file}-wal`));
   t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
-});
-
-t.test('the id of a pet that was deleted by hand is never used again', async (t) => {
-  const { open, connect } = prepareFile(t);
-  const store = open();
-  await store.records.create(REX);
-  const { id } = await store.records.create(REX);
-  connect().prepare('DELETE FROM pets').run();
-  t.ok((await store.records.create(REX)).id > id);
 });
 
 t.test('a create with a key gives the id of its pet, also where the last id was edited by hand', async (t) => {
@@ -180,20 +154,6 @@ t.test('a file that another program uses in another mode is refused', async (t) 
   db.pragma('journal_mode = DELETE');
   db.exec('BEGIN; SELECT * FROM pets');
   t.throws(() => openUrl(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
-});
-
-t.test('while another program holds the write lock, creating fails with 503 and reading goes on', async (t) => {
-  const { open, connect } = prepareFile(t);
-  const store = open();
-  await store.records.create(REX);
-  const other = connect();
-  other.exec('BEGIN EXCLUSIVE');
-  await rejectsUnavailable(t, store, 'SQLITE_BUSY');
-  t.equal(await idsIn(store), '[1]');
-  await store.check();
-  other.exec('ROLLBACK');
-  await store.records.create(REX);
-  t.equal(await idsIn(store), '[1,2]');
 });
 
 t.test('a file that is moved away or replaced takes no more writes, until it is back', async (t) => {

@@ -7,4 +7,4 @@ const all = { lines, clerks: lines };
 
 export const transactions: Transactions = { all, source: new URL('../domain-thread.js?tenants', import.meta.url).href };
 
-export const loadShapes = () => ({});
+export const loadCodecs = () => ({});

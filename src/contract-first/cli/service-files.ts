@@ -40,12 +40,12 @@ export function buildWriting(folder: URL, contract: string): Source {
     (one) => source`import * as ${named(one.name)} from '../${named(one.folder)}/transactions.ts';\n`,
   );
   const names = found.map(({ name }) => named(name));
-  return source`import { loadShapes as load } from 'contract-first/contract';
+  return source`import { loadCodecs as load } from 'contract-first/contract';
 ${imports}import { domain } from './domain.ts';
 
 export const contract = new URL(${`../../${contract}`}, import.meta.url);
 export const transactions = { all: ${toObject(names)}, source: import.meta.url };
-export const loadShapes = () => load(contract, domain);
+export const loadCodecs = () => load(contract, domain);
 `;
 }
 

@@ -31,7 +31,7 @@ export class Batches {
 
   constructor(dialect: Dialect, stored: readonly StoredTable[], calls: AnyTransactions) {
     this.changes = new Changes(dialect, stored);
-    this.#calls = new Calls(stored, this.changes, calls);
+    this.#calls = new Calls(this.changes, calls);
     this.#keys = toKeyStatements(dialect);
   }
 

@@ -22,14 +22,14 @@ import {
   type PageQuery,
   type SqlSteps,
 } from './collection.ts';
-import { hasLists, isPlain, readPage, toAsked, toPage } from './lists.ts';
+import { hasLists, isPlain, readPage, toPage, toStoredQuery } from './lists.ts';
 import type { StoredTable } from './record-codec.ts';
 import type { Dialect } from './statement.ts';
 import { type Field, isFree } from './table.ts';
 import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import { isStorable, toStored } from './values.ts';
 
-/** A database's part of one collection: its table, its shape, and how its records and plain pages are read. */
+/** A database's part of one collection: its table, its codec, and how its records and plain pages are read. */
 interface Own extends StoredTable {
   reads: Pick<AnyCollection, 'get' | 'list'>;
 }
@@ -39,9 +39,9 @@ export interface ForCollections {
   calls: AnyTransactions;
   change(change: Change | Call): Promise<Outcome>;
   /** Runs a statement that only reads. */
-  read<Found>(toAsking: () => SqlSteps<Found>): Awaitable<Found>;
+  read<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   /** Runs several such statements on one snapshot. */
-  readAll<Found>(toAsking: () => SqlSteps<Found>): Awaitable<Found>;
+  readAll<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
 
@@ -55,7 +55,7 @@ export function buildCollections(
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
 ): Record<string, AnyCollection> {
   const changes = new Changes(shared.dialect, all);
-  const readings = new Calls(all, changes, shared.calls);
+  const readings = new Calls(changes, shared.calls);
   const built = all.map((own) => {
     const parts = { ...shared, ...own } as CollectionParts;
     const build = (tenant?: unknown) => ({
@@ -91,21 +91,21 @@ function bindReads(parts: CollectionParts, changes: Changes, tenant: unknown): C
 
 function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection {
   const { table, reads, change } = parts;
-  const writing = new ChangeBuilder(parts, tenant);
+  const builder = new ChangeBuilder(parts, tenant);
   const run = async (toChange: () => Change) => {
     const made = toChange();
-    return writing.toAnswer(made, await toFitting(parts, made, await change(made)));
+    return builder.toAnswer(made, await toFitting(parts, made, await change(made)));
   };
   const createAlone = buildCreateAlone(parts);
   const all = {
     ...reads,
     ...(table.id.type === 'time' && { get: (id: unknown) => reads.get(toStored(table.id, id)) }),
     ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
-    ...buildMethods(writing, run),
+    ...buildMethods(builder, run),
     create: async (given: Fields, { idempotency }: HowToChange = PLAIN) => {
-      const record = writing.toFit(given);
+      const record = builder.toFit(given);
       const isAlone = idempotency === undefined && isFree(table);
-      return isAlone ? createAlone(record) : run(() => writing.toChange({ kind: 'create', record }, { idempotency }));
+      return isAlone ? createAlone(record) : run(() => builder.toChange({ kind: 'create', record }, { idempotency }));
     },
   };
   // Callers see the types of the collection's description.
@@ -159,7 +159,7 @@ function buildCalls({ table, calls, change, readAll }: CollectionParts, readings
 /** Plain pages, in the order in which records were added, are cached or coalesced; others are read one by one. */
 function buildList({ table, codec, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
   return async (asked: PageQuery): Promise<Page | undefined> => {
-    const query = toAsked(table, asked);
+    const query = toStoredQuery(table, asked);
     if (isPlain(table, query)) return reads.list(query);
     return toPage(await read(() => readPage(table, query, dialect)), codec);
   };

@@ -2,7 +2,7 @@
 import { isObject } from '../json/merge-patch.ts';
 import { type Change, isNewText, type Outcome } from './changes.ts';
 import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
-import { checkFits, type StoredTable, UnfitRecord } from './record-codec.ts';
+import { type StoredTable, UnfitRecord } from './record-codec.ts';
 import type { Field, Table } from './table.ts';
 import { checkLengths, toRecord, toStoredFields, toStoredName } from './values.ts';
 
@@ -12,25 +12,25 @@ type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 export const PLAIN: HowToChange = {};
 
 /** The changes by method. The last argument of each method has the options. */
-const METHODS: Record<string, (writing: ChangeBuilder, first: never, second: never) => Made> = {
-  create: (writing, record: Fields) => ({ kind: 'create', record: writing.toFit(record) }),
-  createAll: (writing, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => writing.toFit(one)) }),
-  update: (writing, id, changes: Fields) => ({ kind: 'update', id, ...writing.toChanges(changes) }),
-  replace: (writing, id, record: Fields) => ({ kind: 'replace', id, record: writing.toFit(record, id) }),
-  put: (writing, id, record: Fields) => ({ kind: 'put', id, record: writing.toFit(record, id) }),
-  delete: (_writing, id) => ({ kind: 'delete', id, record: {} }),
+const METHODS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
+  create: (builder, record: Fields) => ({ kind: 'create', record: builder.toFit(record) }),
+  createAll: (builder, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => builder.toFit(one)) }),
+  update: (builder, id, changes: Fields) => ({ kind: 'update', id, ...builder.toChanges(changes) }),
+  replace: (builder, id, record: Fields) => ({ kind: 'replace', id, record: builder.toFit(record, id) }),
+  put: (builder, id, record: Fields) => ({ kind: 'put', id, record: builder.toFit(record, id) }),
+  delete: (_builder, id) => ({ kind: 'delete', id, record: {} }),
 };
 
 const MAKERS = Object.entries(METHODS);
 
 /** Builds the methods. `run` runs the change that it gets. */
-export function buildMethods<Answer>(writing: ChangeBuilder, run: (toChange: () => Change) => Answer) {
+export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
   for (const [name, make] of MAKERS) {
     methods[name] = (...values) => {
       const [first, second] = values as [never, never];
       const how = values[make.length - 1] as HowToChange | undefined;
-      return run(() => writing.toChange(make(writing, first, second), how));
+      return run(() => builder.toChange(make(builder, first, second), how));
     };
   }
   return methods;
@@ -49,7 +49,8 @@ export class ChangeBuilder {
   toFit(given: Fields, id?: unknown): Fields {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
-    checkFits(codec, table.noun, record);
+    const problems = codec.check(record);
+    if (problems) throw new UnfitRecord(`a ${table.noun} that breaks its schema is not stored: ${problems.join('; ')}`);
     checkLengths(table, record);
     return record;
   }

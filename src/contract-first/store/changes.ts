@@ -65,15 +65,16 @@ export interface Outcome {
 /** Makes and runs the statements of a change. */
 export class Changes {
   readonly dialect: Dialect;
-  readonly #stored: ReadonlyMap<string, StoredTable>;
+  /** By the names of their collections. */
+  readonly stored: ReadonlyMap<string | symbol, StoredTable>;
 
   constructor(dialect: Dialect, stored: readonly StoredTable[]) {
     this.dialect = dialect;
-    this.#stored = new Map(stored.map((one) => [one.table.collection, one]));
+    this.stored = new Map(stored.map((one) => [one.table.collection, one]));
   }
 
   tableOf({ collection }: Change): Table {
-    return (this.#stored.get(collection) as StoredTable).table;
+    return (this.stored.get(collection) as StoredTable).table;
   }
 
   /** Runs a change. `now` is the time of all changes of a batch. */
@@ -125,7 +126,7 @@ export class Changes {
     const patches = Object.entries(change.merge ?? {});
     const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
     if (text === undefined) return change;
-    const { read, checkFields } = (this.#stored.get(change.collection) as StoredTable).codec;
+    const { read, checkFields } = (this.stored.get(change.collection) as StoredTable).codec;
     const stored = read(text) as Fields;
     const merged = Object.fromEntries(patches.map(([name, patch]) => [name, toMerged(stored[name], patch)]));
     return checkFields(merged) ? undefined : { ...change, record: { ...change.record, ...merged } };
@@ -141,15 +142,13 @@ export class Changes {
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.dialect.toJsonSql(table)}`;
-    const rows = yield { sql, values: statement.values };
-    return rows[0]?.[0] as string | undefined;
+    return toText(yield { sql, values: statement.values });
   }
 
   *#remove(table: Table, change: Change): SqlSteps<string | undefined> {
     const statement = new Statement(this.dialect);
     const sql = `DELETE FROM ${this.#nameOf(table)} WHERE ${toWhere(table, change, statement)} RETURNING 1`;
-    const rows = yield { sql, values: statement.values };
-    return rows.length > 0 ? 'true' : undefined;
+    return (yield { sql, values: statement.values }).length > 0 ? 'true' : undefined;
   }
 
   /** The record as JSON, if it is the tenant's, and has these values. */
@@ -157,14 +156,15 @@ export class Changes {
     const statement = new Statement(this.dialect);
     const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
       WHERE ${toWhere(table, { id, tenant, if: wanted }, statement)}`;
-    const rows = yield { sql, values: statement.values };
-    return rows[0]?.[0] as string | undefined;
+    return toText(yield { sql, values: statement.values });
   }
 
   #nameOf(table: Pick<Table, 'name'>): string {
     return this.dialect.nameOf(table);
   }
 }
+
+const toText = (rows: unknown[][]) => rows[0]?.[0] as string | undefined;
 
 /** A field's value in a new record. */
 const toFirst = ({ set }: Field, value: unknown, now: string) => (set === 'created' || set === 'changed' ? now : value);

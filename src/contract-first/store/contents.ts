@@ -5,7 +5,7 @@ import { type Dialect, toStep } from './statement.ts';
 import type { Fits } from './store.ts';
 import type { Table } from './table.ts';
 
-/** Each value as text, with every digit. */
+/** Each value of a row as text, with every digit. */
 export type Row = (string | null)[];
 
 export interface MovedTable {
@@ -21,14 +21,10 @@ export interface MovedTable {
 }
 
 /** A database in a move: one transaction, of rows whose values are texts. Statements find the tables by their names alone. */
-export interface MovingSide {
+export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
   /** Begins the transaction: of a target, into which nobody else writes then, or of a source, which is read as it is now. */
   begin(isTarget: boolean): Awaitable<unknown>;
   query(sql: string, values?: unknown[]): Awaitable<Row[]>;
-  /** Stands for the value of a statement. */
-  mark: string;
-  /** The column that tells which of two API keys came first. */
-  keyOrder: string;
   /** The rows of a table, a few megabytes at a time. */
   read(table: MovedTable): Iterable<Row[]> | AsyncIterable<Row[]>;
   insert(table: MovedTable, rows: Row[]): Awaitable<unknown>;

@@ -1,8 +1,10 @@
 /** Parses `DATABASE_URL`. */
 import { POSTGRES_FORM, type PostgresSettings, parsePostgresUrl } from './postgres/settings.ts';
 
-export type SqliteDatabase = { kind: 'memory' } | { kind: 'sqlite'; file: string };
-export type Database = SqliteDatabase | ({ kind: 'postgres' } & PostgresSettings);
+export type Database =
+  | { kind: 'memory' }
+  | { kind: 'sqlite'; file: string }
+  | ({ kind: 'postgres' } & PostgresSettings);
 
 export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 

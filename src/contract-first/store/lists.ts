@@ -45,24 +45,24 @@ export const hasLists = ({ filters, ranges, prefixes, orders }: Table) =>
   ranges.length + prefixes.length + Object.keys(orders).length > 0 || filters.some(({ type }) => type === 'time');
 
 /** The query with its values as they are stored, and without ranges that have no end: equal lists have equal cursors and cache entries. */
-export function toAsked({ filters, ranges }: Table, query: PageQuery): PageQuery {
+export function toStoredQuery({ filters, ranges }: Table, query: PageQuery): PageQuery {
   const asked: PageQuery & Fields = { ...query };
-  for (const field of [...filters, ...ranges]) asked[field.name] = toAskedValue(field, query[field.name]);
+  for (const field of [...filters, ...ranges]) asked[field.name] = toQueryValue(field, query[field.name]);
   return asked;
 }
 
-function toAskedValue(field: Field, value: unknown): unknown {
+function toQueryValue(field: Field, value: unknown): unknown {
   if (!isRange(value)) return toStored(field, value);
   const { from, below } = value;
   if (from === undefined && below === undefined) return undefined;
   return { from: toStored(field, from), below: toStored(field, below) };
 }
 
-/** Whether a list that `toAsked` has made has no declared order and no ranges. */
+/** Whether a list that `toStoredQuery` has made has no declared order and no ranges. */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && toRanges(table, query).length === 0;
 
-/** Reads a page of a list that `toAsked` has made; undefined if the cursor belongs to another list. */
+/** Reads a page of a list that `toStoredQuery` has made; undefined if the cursor belongs to another list. */
 export function* readPage(table: Table, query: PageQuery, dialect: Dialect): SqlSteps<FoundPage | undefined> {
   const { limit, after } = query;
   const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
@@ -94,9 +94,9 @@ export const toPage = (found: FoundPage | undefined, source: TextSource): Page |
   found && { body: JsonText.of<Fields[]>(`[${found.texts}]`, source), next: found.next };
 
 function toPosition(cursor: string, values: readonly unknown[], field: Field | undefined): Position | undefined {
-  const sequence = field ? fromSortedCursor(cursor, values) : { id: fromCursor(cursor, values), position: '' };
-  const value = field && sequence ? fromText(field, sequence.position) : '';
-  return sequence?.id === undefined || value === undefined ? undefined : { sequence: sequence.id, value };
+  const { id, position } = fromCursor(cursor, values, field !== undefined) ?? {};
+  const value = field && position !== undefined ? fromText(field, position) : '';
+  return id === undefined || value === undefined ? undefined : { sequence: id, value };
 }
 
 function toPageSql({ table, query, order: { field, isDown }, ranges, position }: Asked, dialect: Dialect): SqlStep {
@@ -171,20 +171,18 @@ export function toCursor(id: bigint, values: readonly unknown[] = [], position?:
   return Buffer.from(position === undefined ? text : `${text} ${position}`).toString('base64url');
 }
 
-/** The id in a cursor; undefined if the cursor is made up, or belongs to other filter values. */
-export function fromCursor(cursor: string, values: readonly unknown[]): bigint | undefined {
-  const id = parseInt64(Buffer.from(cursor, 'base64url').toString().split(' ', 1)[0] as string);
-  return id !== undefined && toCursor(id, values) === cursor ? id : undefined;
-}
-
-/** The id and position in a cursor of a list in a declared order. */
-export function fromSortedCursor(
+/**
+ * The id in a cursor, and the position in one of a list in a declared order; undefined if the cursor is made up, or belongs to another
+ * list.
+ */
+export function fromCursor(
   cursor: string,
   values: readonly unknown[],
-): { id: bigint; position: string } | undefined {
+  isSorted = false,
+): { id: bigint; position: string | undefined } | undefined {
   const [first = '', , ...others] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const id = parseInt64(first);
-  const position = others.join(' ');
+  const position = isSorted ? others.join(' ') : undefined;
   return id !== undefined && toCursor(id, values, position) === cursor ? { id, position } : undefined;
 }
 

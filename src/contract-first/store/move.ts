@@ -66,7 +66,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   const [salt] = await source.query('SELECT salt FROM api_key_changes');
   progress.at = to;
   // The ids of configured keys are made with it.
-  await target.query(`UPDATE api_key_changes SET salt = ${target.mark}`, salt);
+  await target.query(`UPDATE api_key_changes SET salt = ${target.mark(1)}`, salt);
   progress.outcome = 'Everything was moved, or nothing: try again; it is refused if everything is there.';
   await target.commit();
   return counts;

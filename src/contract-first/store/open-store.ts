@@ -2,29 +2,15 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Awaitable } from './collection.ts';
-import type { Database, SqliteDatabase } from './database-url.ts';
-import type { AnyDomain, CollectionsOf } from './description.ts';
+import type { Database } from './database-url.ts';
+import type { AnyDomain } from './description.ts';
 import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
 import { inspectSqlite } from './sqlite/migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
 import type { OfDomain } from './transactions.ts';
 
-type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
-
-/** Without shapes, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
-export function openStore<Domain extends AnyDomain>(
-  database: SqliteDatabase,
-  domain: Domain,
-  limits: StoreLimits,
-  made?: OfDomain<Domain>,
-): StoreOf<Domain>;
-export function openStore<Domain extends AnyDomain>(
-  database: Database,
-  domain: Domain,
-  limits: StoreLimits,
-  made?: OfDomain<Domain>,
-): Awaitable<StoreOf<Domain>>;
+/** Without codecs, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
 export function openStore(
   database: Database,
   domain: AnyDomain,
@@ -43,13 +29,11 @@ export function openStore(
 /** Loads PostgreSQL's code only if it is used. */
 async function openOnPostgres(
   settings: PostgresSettings,
-  domain: AnyDomain,
-  limits: StoreLimits,
-  made?: OfDomain,
+  ...parts: [domain: AnyDomain, limits: StoreLimits, made?: OfDomain]
 ): Promise<Store> {
   try {
     const { openPostgres } = await import('./postgres/open-postgres.ts');
-    return await openPostgres(settings, domain, limits, made);
+    return await openPostgres(settings, ...parts);
   } catch (error) {
     throw toStoreError(nameOfServer(settings), error);
   }

@@ -13,10 +13,10 @@ export interface RecordCodec extends TextSource {
   readonly checkFields: (fields: Fields) => string[] | undefined;
 }
 
-/** The shapes of all collections, by name. */
+/** The codecs of all collections, by name. */
 export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
 
-/** The shape of a store without a contract: everything fits that the columns accept. */
+/** The codec of a store without a contract: everything fits that the columns accept. */
 export function toPlainCodec({ fields, collection }: Table): RecordCodec {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
@@ -41,20 +41,14 @@ export class UnfitRecord extends Error {
   override name = 'UnfitRecord';
 }
 
-/** @throws UnfitRecord */
-export function checkFits({ check }: RecordCodec, noun: string, record: Fields): void {
-  const problems = check(record);
-  if (problems) throw new UnfitRecord(`a ${noun} that breaks its schema is not stored: ${problems.join('; ')}`);
-}
-
 export interface StoredTable {
   table: Table;
   codec: RecordCodec;
 }
 
 /** Without a codec, records are only checked by the column types. */
-export const toStoredTables = (tables: readonly Table[], shapes: RecordCodecs): StoredTable[] =>
-  tables.map((table) => ({ table, codec: shapes[table.collection] ?? toPlainCodec(table) }));
+export const toStoredTables = (tables: readonly Table[], codecs: RecordCodecs): StoredTable[] =>
+  tables.map((table) => ({ table, codec: codecs[table.collection] ?? toPlainCodec(table) }));
 
 /** For each type of id, one that no record has. */
 export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

@@ -2,8 +2,6 @@
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable } from './collection.ts';
 
-export type { Awaitable } from './collection.ts';
-
 /** An API key as it is stored: never the key itself. Times are ISO 8601, in UTC. */
 export interface StoredKey {
   id: string;
@@ -150,18 +148,15 @@ export interface Contents {
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
 }
 
-export interface Health {
-  /** Throws if the store does not answer, or cannot write. */
-  check(): Awaitable<void>;
-}
-
 /** Every method throws StoreUnavailable if the store cannot be reached or written. */
-export interface Store<Collections extends object = object> extends Keys, Contents, Health {
+export interface Store<Collections extends object = object> extends Keys, Contents {
   /** The domain's collections, by name. */
   readonly collections: Collections;
-  /** Counts for all servers of the database; undefined for SQLite, which one machine shares. Call it once at a time for each limit. */
+  /** Counts for all servers of the database; undefined for SQLite, which has one server. Call it once at a time for each limit. */
   readonly countWindow: WindowCounter | undefined;
   readonly counts: StoreCounts;
+  /** Throws if the store does not answer, or cannot write. */
+  check(): Awaitable<void>;
   /** Waits for writes in progress. The store cannot be used afterwards. */
   close(): Awaitable<void>;
 }

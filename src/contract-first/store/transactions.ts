@@ -15,7 +15,7 @@ import {
   type SqlSteps,
 } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
-import { readPage, toAsked, toPage } from './lists.ts';
+import { readPage, toPage, toStoredQuery } from './lists.ts';
 import type { RecordCodecs, StoredTable } from './record-codec.ts';
 import { toStep } from './statement.ts';
 
@@ -60,15 +60,15 @@ export interface Transactions {
 }
 export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
-/** The parts derived from a domain and its contract. Without shapes, records are only checked by the column types. */
-export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
-  shapes?: RecordCodecs<Domain> | undefined;
+/** The parts derived from a domain and its contract. Without codecs, records are only checked by the column types. */
+export interface OfDomain {
+  codecs?: RecordCodecs | undefined;
   transactions?: Transactions;
 }
 
 export interface TransactionsModule {
   transactions: Transactions;
-  loadShapes(): Awaitable<RecordCodecs>;
+  loadCodecs(): Awaitable<RecordCodecs>;
 }
 
 /** Transactions as handlers call them: as methods of the collections. */
@@ -139,12 +139,10 @@ const UNDO: SqlStep = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT ch
 export class Calls {
   readonly #changes: Changes;
   readonly #all: AnyTransactions;
-  readonly #stored: ReadonlyMap<unknown, StoredTable>;
 
-  constructor(stored: readonly StoredTable[], changes: Changes, all: AnyTransactions) {
+  constructor(changes: Changes, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
-    this.#stored = new Map(stored.map((one) => [one.table.collection, one]));
   }
 
   /** @throws Error if it fails: the caller must roll it back */
@@ -164,20 +162,17 @@ export class Calls {
   *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): SqlSteps<unknown> {
     // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
-      const stored = this.#stored.get(name);
+      const stored = this.#changes.stored.get(name);
       if (!stored) return own[String(name)];
       if (stored.table.tenant && tenant === undefined)
         throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
       return steps.toMethods(stored, stored.table.tenant && tenant);
     };
     const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
-    const output = yield* this.#find(collection, call).run(given as never, input);
+    const transaction = this.#all[collection]?.[call] as Transaction<unknown, unknown>;
+    const output = yield* transaction.run(given as never, input);
     steps.check(call);
     return output;
-  }
-
-  #find(collection: string, call: string): Transaction<unknown, unknown> {
-    return this.#all[collection]?.[call] as Transaction<unknown, unknown>;
   }
 }
 
@@ -201,16 +196,16 @@ class Steps {
     const get = (id: unknown) =>
       this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
     const list = (asked: PageQuery) => {
-      const query = toAsked(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
+      const query = toStoredQuery(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
       return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, codec));
     };
     if (!this.#running) return { get, list };
-    const writing = new ChangeBuilder(stored, tenant);
+    const builder = new ChangeBuilder(stored, tenant);
     const run = (toChange: () => Change) => {
       const change = toChange();
-      return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
+      return this.#count(this.#run(change), (outcome) => builder.toAnswer(change, outcome));
     };
-    return { get, list, ...buildMethods(writing, run) };
+    return { get, list, ...buildMethods(builder, run) };
   }
 
   readonly sql = (texts: readonly string[], ...values: unknown[]) =>
@@ -222,14 +217,14 @@ class Steps {
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
   }
 
-  #count<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
+  #count<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     this.#open++;
-    return this.#end(asking, toAnswer);
+    return this.#end(steps, toAnswer);
   }
 
-  *#end<Found, Answer>(asking: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
+  *#end<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     try {
-      const found = yield* asking;
+      const found = yield* steps;
       this.#open--;
       return toAnswer(found);
     } catch (error) {

@@ -12,7 +12,7 @@ import { StoredKeys } from '../../../src/contract-first/engine/access/stored-key
 import type { KeyPlace, Requirement } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { HttpError } from '../../../src/contract-first/engine/errors.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { forceEnd, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 

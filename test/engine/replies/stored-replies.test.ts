@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Handlers } from '../../../src/contract-first/engine/routes/operations.ts';
-import { buildShapes } from '../../../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
@@ -101,7 +101,7 @@ t.test('a record that its schema does not allow is not stored, though a handler 
   for (const edit of edits) {
     const yaml = edited(edit);
     const contract = await load(t, yaml);
-    const store = openUrl('sqlite::memory:', {}, buildShapes(withRecordsOf(contract), domain));
+    const store = openUrl('sqlite::memory:', {}, buildCodecs(withRecordsOf(contract), domain));
     const createPet = async ({ body, pets, idempotency }: Json) => ({
       ...{ status: 201, headers: { Location: '/v1/pets/1' } },
       body: await pets.create({ ...body, name: 'Rex', categoryId: 7n }, { idempotency }),

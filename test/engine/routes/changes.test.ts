@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { buildShapes } from '../../../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { isRefused } from '../../../src/contract-first/store/collection.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
@@ -44,7 +44,7 @@ const withPatch = (edit?: Edit) =>
 async function serveChanges(t: Test, edit?: Edit) {
   const yaml = withPatch(edit);
   const contract = await load(t, yaml);
-  const store = openUrl('sqlite::memory:', {}, buildShapes(withRecordsOf(contract), domain));
+  const store = openUrl('sqlite::memory:', {}, buildCodecs(withRecordsOf(contract), domain));
   const { id } = await store.records.create({ name: 'Rex', categoryId: 2n ** 53n + 1n, status: 'available' });
   const patchPet = async ({ params, body, headers, idempotency, pets }: Json) => {
     const name = headers['If-Match'];

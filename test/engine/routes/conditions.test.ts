@@ -1,7 +1,7 @@
 /** Conditions of requests, and changes that say only what changes: over HTTP, with what handlers are given for them. */
 import t, { type Test } from 'tap';
 import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/contract-first/engine/index.ts';
-import { buildShapes } from '../../../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
@@ -44,7 +44,7 @@ const problem = (status: number) => ({ status, body: { code: 'invalid_request', 
 /** The number of the category stands for a revision. */
 async function serveAnimals(t: Test) {
   const contract = await load(t, YAML);
-  const store = openUrl('sqlite::memory:', {}, buildShapes(withRecordsOf(contract), domain));
+  const store = openUrl('sqlite::memory:', {}, buildCodecs(withRecordsOf(contract), domain));
   const { id } = await store.records.create({ name: 'Rex', categoryId: 5n, status: 'available' });
   const getAnimal = async ({ params, headers, pets }: Json) => {
     const pet = (await pets.get(params.petId)).read();

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
-import { buildShapes, checkStoredRecords } from '../../../src/contract-first/engine/routes/stored-records.ts';
+import { buildCodecs, checkStoredRecords } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
@@ -52,14 +52,14 @@ t.test('records are read by their schema, one or a list, also where it has no nu
   };
   const tags = { ...domain.pets, schema: 'Tag' };
   const all = { ...domain, tags };
-  const shapes = buildShapes(withRecordsOf(await loadEdited(t.testdir(), edit), all), all);
-  for (const [shape, text, record] of [
-    [shapes.pets, '{"id":9007199254740993}', { __proto__: null, id: 9007199254740993n }],
-    [shapes.tags, '{"name":"Big"}', { __proto__: null, name: 'Big' }],
+  const codecs = buildCodecs(withRecordsOf(await loadEdited(t.testdir(), edit), all), all);
+  for (const [codec, text, record] of [
+    [codecs.pets, '{"id":9007199254740993}', { __proto__: null, id: 9007199254740993n }],
+    [codecs.tags, '{"name":"Big"}', { __proto__: null, name: 'Big' }],
   ] as const) {
-    t.strictSame(shape.read(text), record);
-    t.strictSame(shape.read(`[${text},${text}]`), [record, record]);
+    t.strictSame(codec.read(text), record);
+    t.strictSame(codec.read(`[${text},${text}]`), [record, record]);
   }
-  const { pets } = buildShapes({ records: {} }, domain);
+  const { pets } = buildCodecs({ records: {} }, domain);
   t.equal(pets.check({ id: 'any' }), undefined, 'nothing is stored in a collection whose schema the contract lacks');
 });

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { openUrl } from '../../database.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { type ProgramOptions, type Server, startProgram, startServer } from '../../program.ts';

@@ -7,7 +7,7 @@ import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys
 import { type Database, parseDatabaseUrl } from '../../../src/contract-first/store/database-url.ts';
 import { loadMigrations } from '../../../src/contract-first/store/migrations.ts';
 import { openStore } from '../../../src/contract-first/store/open-store.ts';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Migrated } from '../../../src/contract-first/store/store.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { handlers } from '../../../src/generated/handlers.ts';

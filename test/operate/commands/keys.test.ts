@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
 import { toKeyCommands } from '../../../src/contract-first/operate/commands/keys.ts';
 import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
 import { service } from '../../../src/generated/service.ts';
 import { openUrl } from '../../database.ts';

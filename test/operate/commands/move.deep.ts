@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { openUrl } from '../../database.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../../src/contract-first/store/sqlite/migrate.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';

@@ -50,16 +50,16 @@ function toFirst(noun: string, record: unknown, problems: Problem[]): string {
 /** Nothing is stored in a collection whose schema the contract does not have. */
 export const recordOf = ({ records }: Pick<Contract, 'records'>, name: string): Schema => records[name] ?? {};
 
-/** The shapes of all collections. Each check is compiled when it is first used. */
-export function buildShapes<Domain extends AnyDomain>(
+/** The codecs of all collections. Each check is compiled when it is first used. */
+export function buildCodecs<Domain extends AnyDomain>(
   contract: Pick<Contract, 'records'>,
   domain: Domain,
 ): Record<keyof Domain & string, RecordCodec> {
-  const shapes = Object.entries(domain).map(([name, description]) => [name, buildShape(contract, description, name)]);
-  return Object.fromEntries(shapes);
+  const codecs = Object.entries(domain).map(([name, description]) => [name, buildCodec(contract, description, name)]);
+  return Object.fromEntries(codecs);
 }
 
-function buildShape(
+function buildCodec(
   contract: Pick<Contract, 'records'>,
   { schema: name, columns }: AnyDescription,
   collection: string,
@@ -83,15 +83,15 @@ function buildShape(
       },
     };
   };
-  const shape = () => {
+  const codec = () => {
     made ??= make();
     return made;
   };
   return {
     name: collection,
-    check: (record) => shape().check(record),
-    checkFields: (fields) => shape().checkFields(fields),
-    read: (text) => shape().read(text),
+    check: (record) => codec().check(record),
+    checkFields: (fields) => codec().checkFields(fields),
+    read: (text) => codec().read(text),
   };
 }
 

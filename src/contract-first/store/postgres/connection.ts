@@ -1,17 +1,16 @@
 /** Opens connections to PostgreSQL, and maps its outages to StoreUnavailable. */
 import { Socket } from 'node:net';
 import pg from 'pg';
+import type { Row } from '../contents.ts';
 import { StoreUnavailable } from '../store.ts';
 import { quote } from './dialect.ts';
 import { PreparedStatements, toIntroduction } from './session.ts';
 import type { Address, PostgresSettings } from './settings.ts';
 
-/** The columns of a row, as texts, so that no digit is lost. */
-export type Row = (string | null)[];
-
 export interface Connection {
   /**
-   * Runs one statement, or several without values, and returns the rows of the last. An error of a statement leaves the connection open.
+   * Runs one statement, or several without values, and returns the rows of the last, as texts. An error of a statement leaves the
+   * connection open.
    * @throws StoreUnavailable if PostgreSQL refused the statement temporarily, and has done nothing
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;

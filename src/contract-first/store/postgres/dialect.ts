@@ -24,9 +24,6 @@ export const TYPES = {
   ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
 };
 
-/** `$1::text` */
-export const toPlaceholder = ({ type }: Field, number: number) => `$${number}::${TYPES[type]}`;
-
 /** The columns, and `$1::text[],…` for the arrays. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
   return {
@@ -58,7 +55,7 @@ export const toJsonSql = perTable((table) =>
 );
 
 export const toDialect = (schema: string): Dialect => ({
-  placeholder: (number, field) => toPlaceholder(field, number),
+  placeholder: (number, { type }) => `$${number}::${TYPES[type]}`,
   mark: (number) => `$${number}`,
   toValue,
   nameOf: ({ name }) => `${schema}.${name}`,

@@ -8,11 +8,11 @@ import { toLocalSettings } from './session.ts';
 export async function driveReading<Result>(
   connection: Connection,
   schema: string,
-  asking: SqlSteps<Result>,
+  steps: SqlSteps<Result>,
 ): Promise<Result> {
   try {
     await connection.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${toLocalSettings(schema)}`);
-    return await drive(connection, asking);
+    return await drive(connection, steps);
   } finally {
     if (connection.isOpen) await connection.query('ROLLBACK');
   }
@@ -30,18 +30,18 @@ async function query(connection: Connection, { sql, values, isOwn }: SqlStep): P
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
 /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there, unless the connection is lost. */
-export async function drive<Result>(connection: Connection, asking: SqlSteps<Result>): Promise<Result> {
-  let step = asking.next();
+export async function drive<Result>(connection: Connection, steps: SqlSteps<Result>): Promise<Result> {
+  let step = steps.next();
   while (!step.done) {
     let rows: unknown[][];
     try {
       rows = await query(connection, step.value);
     } catch (error) {
       if (!connection.isOpen) throw error;
-      step = asking.throw(error);
+      step = steps.throw(error);
       continue;
     }
-    step = asking.next(rows);
+    step = steps.next(rows);
   }
   return step.value;
 }

@@ -2,7 +2,7 @@
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
 import { type Field, toJsonText } from '../table.ts';
 import type { Connection } from './connection.ts';
-import { lockOf, quote, toArraySql } from './dialect.ts';
+import { lockOf, quote, toArraySql, toDialect } from './dialect.ts';
 import { buildConnect } from './primary.ts';
 import { toLocalSettings } from './session.ts';
 import type { PostgresSettings } from './settings.ts';
@@ -31,8 +31,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
       // It may take long, and wait for the other database.
       await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
     },
-    mark: '$1',
-    keyOrder: 'place',
+    ...toDialect(schema),
     query,
     read: (table) => readRows(connection, table),
     insert: (table, rows) => {

@@ -45,7 +45,7 @@ export async function openPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
   limits: StoreLimits,
-  { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
+  { codecs = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
   timeout = TIMEOUT,
   startTimeout = START_TIMEOUT,
 ): Promise<Store> {
@@ -76,7 +76,7 @@ export async function openPostgres(
     throw error;
   }
   const store = { reading, writing, connectToStart, connectToRead, schema: quote(settings.schema), close };
-  return buildStore(store, toStoredTables(toTables(domain), shapes), transactions.all, limits.maxCreates);
+  return buildStore(store, toStoredTables(toTables(domain), codecs), transactions.all, limits.maxCreates);
 }
 
 interface Opened {
@@ -99,8 +99,8 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
   const all = stored.map((one) => buildOwn(one, schema, read, writes));
   const collections = buildCollections(all, {
     calls,
-    read: (toAsking) => read((connection) => drive(connection, toAsking())),
-    readAll: (toAsking) => read((connection) => driveReading(connection, schema, toAsking())),
+    read: (toSteps) => read((connection) => drive(connection, toSteps())),
+    readAll: (toSteps) => read((connection) => driveReading(connection, schema, toSteps())),
     dialect,
     change: buildChange(writes, writing.runTransaction, buildRunChanges(schema, stored, calls)),
   });
@@ -163,7 +163,7 @@ function buildReads(read: Run, schema: string, table: Table, codec: RecordCodec)
     get: coalesce(read, buildGetRecords(schema, table, codec), reads),
     list: async (query) => {
       const values = table.filters.map(({ name }) => query[name]);
-      const after = query.after === undefined ? 0n : fromCursor(query.after, values);
+      const after = query.after === undefined ? 0n : fromCursor(query.after, values)?.id;
       return after === undefined ? undefined : list({ limit: query.limit, after, values });
     },
   };

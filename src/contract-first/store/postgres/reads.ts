@@ -103,32 +103,23 @@ export function buildGetRecords(
   table: Table,
   source: TextSource,
 ): BatchLoader<unknown, JsonText<Fields> | undefined> {
-  const isInt64 = table.id.type === 'int64';
-  const sql = isInt64 ? toSqlByNumber(schema, table) : toSqlByText(schema, table);
+  const { name, id } = table;
+  const isInt64 = id.type === 'int64';
+  // Each line begins with the id, or with the number of the question, since a text id may contain spaces and line breaks.
+  const sql = isInt64
+    ? `SELECT string_agg(${id.column} || ' ' || ${toJsonSql(table)}, E'\\n')
+       FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`
+    : `SELECT string_agg(_position || ' ' || ${toJsonSql(table)}, E'\\n')
+       FROM ${schema}.${name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _position) ON ${id.column} = _id`;
   return async (connection, ids) => {
     const asked = isInt64 ? `{${ids.join()}}` : ids.map(toAsked);
     const [[lines]] = (await connection.query(sql, [asked])) as [[string | null]];
     const texts = new Map(lines?.split('\n').map(toEntry));
-    return ids.map((id, index) => {
-      const text = texts.get(String(isInt64 ? id : index + 1));
+    return ids.map((one, index) => {
+      const text = texts.get(String(isInt64 ? one : index + 1));
       return text === undefined ? undefined : JsonText.of<Fields>(text, source);
     });
   };
-}
-
-/** Each line begins with the id. */
-function toSqlByNumber(schema: string, table: Table): string {
-  const { name, id } = table;
-  return `
-    SELECT string_agg(${id.column} || ' ' || ${toJsonSql(table)}, E'\\n')
-    FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`;
-}
-
-/** Each line begins with the number of the question, since a text id may contain spaces and line breaks. */
-function toSqlByText(schema: string, table: Table): string {
-  return `
-    SELECT string_agg(_position || ' ' || ${toJsonSql(table)}, E'\\n')
-    FROM ${schema}.${table.name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _position) ON ${table.id.column} = _id`;
 }
 
 function toEntry(line: string): [id: string, text: string] {

@@ -50,9 +50,10 @@ const DEFAULT_PORT = '5432';
 export function parsePostgresUrl(url: string, applicationName: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
-  let settings: Pick<PostgresSettings, 'hosts' | 'user' | 'password' | 'database' | 'applicationName'>;
+  const given = toOptions(Object.fromEntries(new URLSearchParams(options)));
   try {
-    settings = {
+    return {
+      ...given,
       hosts: hosts.split(',').map(toAddress),
       user: decodeURIComponent(user),
       password: password && decodeURIComponent(password),
@@ -62,7 +63,6 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
   } catch {
     return undefined;
   }
-  return { ...settings, ...toOptions(Object.fromEntries(new URLSearchParams(options))) };
 }
 
 /** @throws Error if the text is no host with a port */

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
 import { type Table, toTrialRow } from '../table.ts';
-import { Sqlite } from './kept-sqlite.ts';
+import { Sqlite } from './sqlite.ts';
 
 /** How long a statement waits for another process's lock, in milliseconds. */
 export const BUSY_TIMEOUT = 2000;

@@ -1,6 +1,6 @@
 /** The thread that copies a database: SQLite copies in one blocking call. */
 import { workerData } from 'node:worker_threads';
-import { Sqlite } from './kept-sqlite.ts';
+import { Sqlite } from './sqlite.ts';
 
 try {
   const db = new Sqlite(workerData.from, { readonly: true, fileMustExist: true });

@@ -4,7 +4,7 @@ import { linkSync, renameSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { Sqlite } from './kept-sqlite.ts';
+import { Sqlite } from './sqlite.ts';
 
 const COPIER = new URL(`./copier${extname(import.meta.url)}`, import.meta.url);
 

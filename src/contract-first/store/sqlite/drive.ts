@@ -5,7 +5,7 @@ import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { Dialect } from '../statement.ts';
 import { type Field, perTable, toRecordJson } from '../table.ts';
 import { toBound } from './insert.ts';
-import { buildStatements } from './kept-sqlite.ts';
+import { buildStatements } from './sqlite.ts';
 
 export const toJsonSql = perTable((table) =>
   toRecordJson(table, {
@@ -60,23 +60,23 @@ export class Driver {
 
   /** Makes a function of a generator function. */
   bind<Values extends unknown[], Result>(
-    toAsking: (...values: Values) => SqlSteps<Result>,
+    toSteps: (...values: Values) => SqlSteps<Result>,
   ): (...values: Values) => Result {
-    return (...values) => this.drive(toAsking(...values));
+    return (...values) => this.drive(toSteps(...values));
   }
 
   /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there. */
-  drive<Result>(asking: SqlSteps<Result>): Result {
-    let step = asking.next();
+  drive<Result>(steps: SqlSteps<Result>): Result {
+    let step = steps.next();
     while (!step.done) {
       let rows: unknown[][];
       try {
         rows = this.query(step.value);
       } catch (error) {
-        step = asking.throw(error);
+        step = steps.throw(error);
         continue;
       }
-      step = asking.next(rows);
+      step = steps.next(rows);
     }
     return step.value;
   }

@@ -3,10 +3,10 @@ import type { Database } from 'better-sqlite3';
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
 import type { Field } from '../table.ts';
 import { openConnection } from './connection.ts';
-import { Driver } from './drive.ts';
+import { DIALECT, Driver } from './drive.ts';
 import { prepareInsertRows } from './insert.ts';
-import { preventGc } from './kept-sqlite.ts';
 import { raiseSequence } from './migrate.ts';
+import { preventGc } from './sqlite.ts';
 
 export function openSqliteToMove(file: string): MovingSide {
   const db = openConnection(file, { fileMustExist: true });
@@ -19,8 +19,7 @@ export function openSqliteToMove(file: string): MovingSide {
   return {
     // A reader's snapshot begins with its first statement.
     begin: (isTarget) => query(isTarget ? 'BEGIN IMMEDIATE' : 'BEGIN'),
-    mark: '?',
-    keyOrder: 'rowid',
+    ...DIALECT,
     query,
     read: (table) => readRows(db, table),
     insert: (table, rows) => prepareInsertRows(db, table, table.columns as Field[])(JSON.stringify(rows)),

@@ -19,7 +19,7 @@ import { prepareReads } from './reads.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { inTransaction } from './transaction.ts';
 import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
-import { startWriter, type Writer } from './writing-thread.ts';
+import { type Writer, WritingThread } from './writing-thread.ts';
 
 const MEMORY = ':memory:';
 
@@ -28,9 +28,9 @@ export function openSqlite(
   file: string,
   domain: AnyDomain,
   limits: StoreLimits,
-  { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
+  { codecs = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
 ): Store {
-  const stored = toStoredTables(toTables(domain), shapes);
+  const stored = toStoredTables(toTables(domain), codecs);
   if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
@@ -68,10 +68,10 @@ function buildStore(
   const driver = new Driver(db);
   const writer = access.isMemory
     ? writeInPlace(driver, db, stored, calls)
-    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
-  const read = guard(<Found>(toAsking: () => SqlSteps<Found>) => {
+    : new WritingThread({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
+  const read = guard(<Found>(toSteps: () => SqlSteps<Found>) => {
     snapshots?.enter();
-    return driver.drive(toAsking());
+    return driver.drive(toSteps());
   }) as ForCollections['read'];
   const all = stored.map((one) => buildOwn(one, access, counts, 1 / stored.length));
   const collections = buildCollections(all, {

@@ -8,10 +8,10 @@ import type { JsonText } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
 import type { Hits, StoreCounts } from '../store.ts';
 import type { Table } from '../table.ts';
-import type { ReadPage, ReadRecord, Reads } from './reads.ts';
-import { buildSlots, type Slots } from './slots.ts';
+import { triggersOf } from './migrate.ts';
+import type { Reads } from './reads.ts';
+import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associative-cache.ts';
 import type { Snapshots } from './snapshots.ts';
-import { triggersOf } from './triggers.ts';
 
 /** The size of each of the three caches, for all collections together, in characters; each page counts PAGE_SIZE more. */
 const MAX_SIZE = 8_000_000;
@@ -38,12 +38,7 @@ export class ReadCache implements Reads {
   constructor(
     db: Database,
     table: Table,
-    {
-      snapshots,
-      reads,
-      counts,
-      share = 1,
-    }: { snapshots: Snapshots; reads: Reads; counts: StoreCounts; share?: number },
+    { snapshots, reads, counts, share }: { snapshots: Snapshots; reads: Reads; counts: StoreCounts; share: number },
   ) {
     this.#fullPages = buildPages(share);
     this.#lastPages = buildPages(share);
@@ -56,7 +51,7 @@ export class ReadCache implements Reads {
     this.#readChange = watchChanges(db, table);
   }
 
-  readonly readPage: ReadPage = (query) => {
+  readonly readPage: Reads['readPage'] = (query) => {
     this.#enter();
     const key = toKey(this.#table, query);
     const known = this.#fullPages.get(key) ?? this.#lastPages.get(key);
@@ -70,7 +65,7 @@ export class ReadCache implements Reads {
     return page;
   };
 
-  readonly readRecord: ReadRecord = (id) => {
+  readonly readRecord: Reads['readRecord'] = (id) => {
     this.#enter();
     const known = this.#records.get(id);
     if (known) {
@@ -124,10 +119,13 @@ function toKey({ filters }: Table, query: PageQuery): string {
 const sizeOf = ({ text }: JsonText<Fields>) => text.length;
 
 /** The cache of records, whose ids are 64-bit integers or texts. */
-function buildRecords({ id }: Table, share: number): Slots<JsonText<Fields>> {
+function buildRecords({ id }: Table, share: number): SetAssociativeCache<JsonText<Fields>> {
   const maxSize = Math.floor(MAX_SIZE * share);
-  if (id.type === 'int64') return buildSlots(maxSize, sizeOf) as Slots<JsonText<Fields>>;
-  return new LRUCache<string, JsonText<Fields>>({ maxSize, sizeCalculation: sizeOf }) as Slots<JsonText<Fields>>;
+  const built =
+    id.type === 'int64'
+      ? buildSetAssociativeCache(maxSize, sizeOf)
+      : new LRUCache<string, JsonText<Fields>>({ maxSize, sizeCalculation: sizeOf });
+  return built as SetAssociativeCache<JsonText<Fields>>;
 }
 
 function buildPages(share: number) {
@@ -137,17 +135,15 @@ function buildPages(share: number) {
   });
 }
 
-/** `added`: at most, records were added at the end. `any`: anything may have changed. */
-export type Change = 'none' | 'added' | 'any';
-
 /**
+ * Returns `added` where, at most, records were added at the end, and `any` where anything may have changed.
  * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema has changed
  * (`schema_version`), as after a restored backup. Triggers count every edit of records, as long as they exist.
  */
-export function watchChanges(db: Database, table: Table): () => Change {
+function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;
   const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
-  const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
+  const readOwnWrites = db.prepare<[], bigint>('SELECT total_changes()').pluck();
   const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
   const readEdits = db
     .prepare<[], bigint>(`
@@ -160,7 +156,7 @@ export function watchChanges(db: Database, table: Table): () => Change {
   let edits: bigint | undefined;
 
   return () => {
-    const [othersNow, ownNow] = [readOthers.get(), readOwn.get()];
+    const [othersNow, ownNow] = [readOthers.get(), readOwnWrites.get()];
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];

@@ -7,14 +7,9 @@ import type { Field, Table } from '../table.ts';
 import { toCompared, toJsonSql } from './drive.ts';
 import { toBound } from './insert.ts';
 
-export type ReadPage = (query: PageQuery) => Page | undefined;
-
-/** Reads the record with this id. */
-export type ReadRecord = (id: unknown) => JsonText<Fields> | undefined;
-
 export interface Reads {
-  readPage: ReadPage;
-  readRecord: ReadRecord;
+  readPage: (query: PageQuery) => Page | undefined;
+  readRecord: (id: unknown) => JsonText<Fields> | undefined;
 }
 
 export function prepareReads(db: Database, table: Table, source: TextSource): Reads {
@@ -30,7 +25,7 @@ export function prepareReads(db: Database, table: Table, source: TextSource): Re
 
 type PageRow = [text: string, count: bigint, last: bigint | null];
 
-export function prepareReadPage(db: Database, table: Table, source: TextSource): ReadPage {
+export function prepareReadPage(db: Database, table: Table, source: TextSource): Reads['readPage'] {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
 
   /** Prepares the statements of a combination of filters when it is first used. */
@@ -43,7 +38,7 @@ export function prepareReadPage(db: Database, table: Table, source: TextSource):
 
   return (query) => {
     const values = table.filters.map(({ name }) => query[name]);
-    const after = query.after === undefined ? 0n : fromCursor(query.after, values);
+    const after = query.after === undefined ? 0n : fromCursor(query.after, values)?.id;
     if (after === undefined) return undefined;
     const used = table.filters.filter(({ name }) => query[name] !== undefined);
     const bound = used.map((field) => toBound(field, query[field.name]));

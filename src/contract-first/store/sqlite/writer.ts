@@ -55,7 +55,7 @@ const NOTHING: Written = { now: '', first: {}, changes: [] };
 const port = parentPort as NonNullable<typeof parentPort>;
 const { file, inodes, tables, source } = workerData as Target;
 const loaded = source === '' ? undefined : ((await import(source)) as TransactionsModule);
-const stored = toStoredTables(tables, (await loaded?.loadShapes()) ?? {});
+const stored = toStoredTables(tables, (await loaded?.loadCodecs()) ?? {});
 const calls = loaded?.transactions.all ?? {};
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;

@@ -31,12 +31,13 @@ interface Fault {
 /** How long the changes of a batch may take, in milliseconds, plus one for each change: nobody else can write meanwhile. */
 const MOST_TIME = 1000;
 
+/** A change of a batch has not ended. */
 export class TooLong extends Error {
   /** The index of the change to blame; undefined if several took long. */
   readonly at: number | undefined;
 
-  constructor({ collection, call }: Call, why: string, at: number | undefined) {
-    super(`${collection}.${call}: ${why}`);
+  constructor({ collection, call }: Call, time: number, at: number | undefined) {
+    super(`${collection}.${call}: it has not ended in ${time} ms`);
     this.at = at;
   }
 }
@@ -96,6 +97,9 @@ export function prepareWriteAll(
   });
 }
 
+const RUN = new Script('run()');
+let context: Context | undefined;
+
 class ChangeRunner {
   readonly #db: Database;
   readonly #driver: Driver;
@@ -140,17 +144,22 @@ class ChangeRunner {
     };
   }
 
-  /** @throws TooLong if a change does not end: then nothing of the batch is done */
+  /**
+   * Runs functions of a team, which cannot catch the timeout: if one did not end, all writes after it would wait for ever.
+   * @throws TooLong: then nothing of the batch is done
+   */
   #runInTime<Result>(changes: Batch['changes'], run: () => Result): Result {
     const time = MOST_TIME + changes.length;
+    context ??= createContext();
+    context.run = run;
     try {
-      return inTime(run, time);
+      return RUN.runInContext(context, { timeout: time, displayErrors: false });
     } catch (error) {
-      if (!(error instanceof NotEnded)) throw error;
+      if ((error as Fault).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       const begun = changes.slice(0, this.#begun).findLast(isCall) as Call;
       // An earlier change may have used most of the time.
       const isToBlame = performance.now() - this.#beganAt > time / 2;
-      throw new TooLong(begun, error.message, isToBlame ? this.#begun - 1 : undefined);
+      throw new TooLong(begun, time, isToBlame ? this.#begun - 1 : undefined);
     }
   }
 
@@ -176,27 +185,5 @@ class ChangeRunner {
       const value = toBound(field, one[field.name]);
       return value !== null && this.#driver.query({ sql, values: [value, ...mine] }).length === 0;
     });
-  }
-}
-
-const RUN = new Script('run()');
-let context: Context | undefined;
-
-/** Runs a team's function, which cannot catch the timeout: if it did not end, all writes after it would wait for ever. @throws NotEnded after `time` milliseconds */
-export function inTime<Result>(run: () => Result, time: number): Result {
-  context ??= createContext();
-  context.run = run;
-  try {
-    return RUN.runInContext(context, { timeout: time, displayErrors: false });
-  } catch (error) {
-    throw (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? new NotEnded(time) : error;
-  }
-}
-
-export class NotEnded extends Error {
-  override name = 'NotEnded';
-
-  constructor(time: number) {
-    super(`it has not ended in ${time} ms`);
   }
 }

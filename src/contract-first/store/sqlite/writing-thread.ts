@@ -9,7 +9,7 @@ import { type Call, type Change, type Create, type Created, isCall, type Outcome
 import { type StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
-import { type Batch, isChange, toBatch, toOutcomes, type Write } from './writes.ts';
+import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
@@ -17,41 +17,57 @@ const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 const FIRST_PAUSE = 100;
 const MOST_PAUSE = 10_000;
 
-export interface ThreadEvents {
-  /** A batch is answered. */
-  onAnswer: (answer: Answer) => void;
-  /** The thread has ended, and takes no batch until it is restarted. */
-  onEnd: (cause: Error) => void;
-  /** The thread is restarted. */
-  onStart: () => void;
+export interface Writer {
+  /** Resolves when the record is durable. @throws StoreUnavailable when it is not stored, or the outcome is not known in time */
+  create(create: Create): Promise<Created>;
+  change(change: Change | Call): Promise<Outcome>;
+  /** Adds uses of keys, as a JSON array. They may be lost if the disk cannot be written. */
+  addUses(uses: string): void;
+  /** @throws StoreUnavailable when the disk cannot be written, or not in time */
+  check(): Promise<void>;
+  /** Waits until the queue is empty, and the thread has a connection, if it can have one. To be called before `stop`. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-export class WritingThread {
+/** How long a check waits for the disk, in milliseconds. */
+const CHECK_TIMEOUT = 700;
+
+export class WritingThread implements Writer {
   readonly #target: Target;
-  readonly #events: ThreadEvents;
+  readonly #queue: BatchQueue<Write, Created | Outcome>;
   #pause = FIRST_PAUSE;
   #isStopping = false;
   #exit!: Promise<void>;
   #worker: Worker;
 
-  constructor(target: Target, events: ThreadEvents) {
+  constructor(target: Target, limits: StoreLimits, counts: StoreCounts) {
+    const { createTimeout: timeout, maxCreates: maxWaiting, checkTimeout = CHECK_TIMEOUT } = limits;
+    const tables = new Map(target.tables.map((table) => [table.collection, table]));
+    const post = (writes: Write[]) => this.#worker.postMessage(toBatch(tables, writes));
     this.#target = target;
-    this.#events = events;
+    this.#queue = new BatchQueue({ post, isWritten, maxWaiting, timeout, checkTimeout, counts });
     this.#worker = this.#start();
   }
 
-  /** Posts a batch; one at a time. @throws Error when the batch cannot be copied */
-  post(batch: Batch): void {
-    this.#worker.postMessage(batch);
+  create(create: Create): Promise<Created> {
+    return this.#queue.add(create) as Promise<Created>;
   }
 
-  /** Adds uses of keys, as a JSON array, without an answer. */
+  change(change: Change | Call): Promise<Outcome> {
+    return this.#queue.add(change) as Promise<Outcome>;
+  }
+
   addUses(uses: string): void {
     this.#worker.postMessage({ uses });
   }
 
-  /** Resolves when the thread has a connection, or cannot have one. To be called while the thread is idle, before `stop`. */
-  async hold(): Promise<void> {
+  check(): Promise<void> {
+    return this.#queue.check();
+  }
+
+  async flush(): Promise<void> {
+    await this.#queue.flush();
     this.#isStopping = true;
     const answer = new Promise((resolve) => this.#worker.once('message', resolve));
     this.#worker.postMessage('hold');
@@ -67,7 +83,7 @@ export class WritingThread {
     const worker = new Worker(WRITER, { workerData: this.#target });
     worker.on('message', (answer: Answer) => {
       this.#pause = FIRST_PAUSE;
-      this.#events.onAnswer(answer);
+      settle(this.#queue, answer);
     });
     this.#exit = Promise.allSettled([once(worker, 'exit')]).then(([end]) => {
       if (this.#isStopping) return;
@@ -79,52 +95,11 @@ export class WritingThread {
   #startAgain(cause: Error): void {
     setTimeout(() => {
       this.#worker = this.#start();
-      this.#events.onStart();
+      this.#queue.resume();
     }, this.#pause);
     this.#pause = Math.min(2 * this.#pause, MOST_PAUSE);
-    this.#events.onEnd(cause);
+    this.#queue.pause(cause);
   }
-}
-
-export interface Writer {
-  /** Resolves when the record is durable. @throws StoreUnavailable when it is not stored, or the outcome is not known in time */
-  create(create: Create): Promise<Created>;
-  change(change: Change | Call): Promise<Outcome>;
-  /** Adds uses of keys, as a JSON array. They may be lost if the disk cannot be written. */
-  addUses(uses: string): void;
-  /** @throws StoreUnavailable when the disk cannot be written, or not in time */
-  check(): Promise<void>;
-  /** Waits until the queue is empty, and the thread has a connection, if it can have one. */
-  flush(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** How long a check waits for the disk, in milliseconds. */
-const CHECK_TIMEOUT = 700;
-
-export function startWriter(target: Target, limits: StoreLimits, counts: StoreCounts): Writer {
-  const { createTimeout: timeout, maxCreates: maxWaiting, checkTimeout = CHECK_TIMEOUT } = limits;
-  const tables = new Map(target.tables.map((table) => [table.collection, table]));
-  const post = (writes: Write[]) => thread.post(toBatch(tables, writes));
-  const waiting = { maxWaiting, timeout, checkTimeout, counts };
-  const queue = new BatchQueue<Write, Created | Outcome>({ post, isWritten, ...waiting });
-  const thread = new WritingThread(target, {
-    onAnswer: (answer) => settle(queue, answer),
-    onEnd: (cause) => queue.pause(cause),
-    onStart: () => queue.resume(),
-  });
-
-  return {
-    create: (create) => queue.add(create) as Promise<Created>,
-    change: (change) => queue.add(change) as Promise<Outcome>,
-    addUses: (uses) => thread.addUses(uses),
-    check: () => queue.check(),
-    flush: async () => {
-      await queue.flush();
-      await thread.hold();
-    },
-    stop: () => thread.stop(),
-  };
 }
 
 /** A transaction may have read only. */

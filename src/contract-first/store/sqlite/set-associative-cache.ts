@@ -1,8 +1,8 @@
 /**
  * A cache by 64-bit ids. All ids with the same last bits share two slots, which hold the latest two. A Map of bigints, or an LRU cache,
- * reads several places in memory to find one id among ten thousand, and each of these reads takes longer than a whole lookup here.
+ * reads memory at several locations to find one id among ten thousand, and each of these reads takes longer than a whole lookup here.
  */
-export interface Slots<Value, Id = unknown> {
+export interface SetAssociativeCache<Value, Id = unknown> {
   get(id: Id): Value | undefined;
   set(id: Id, value: Value): unknown;
   clear(): void;
@@ -12,7 +12,10 @@ const BITS = 15;
 const COUNT = 2 * 2 ** BITS;
 
 /** `maxSize` limits the sum of the values' sizes, as `sizeOf` counts them. */
-export function buildSlots<Value>(maxSize: number, sizeOf: (value: Value) => number): Slots<Value, bigint> {
+export function buildSetAssociativeCache<Value>(
+  maxSize: number,
+  sizeOf: (value: Value) => number,
+): SetAssociativeCache<Value, bigint> {
   const ids = new BigInt64Array(COUNT);
   const values = new Array<Value | undefined>(COUNT).fill(undefined);
   let size = 0;
