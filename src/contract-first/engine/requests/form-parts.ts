@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
-import { NullProtoObject } from '../../json/null-proto-object.ts';
+import { NullProtoObject } from '../../json/exact-json.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
