@@ -1,5 +1,16 @@
 /** The locations of the parts of a contract in its text. */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { type Document as Contract, operationsOf } from '../engine/contract/document.ts';
 import { toName } from '../engine/contract/path-names.ts';
 import { toPointer } from '../engine/schema/pointers.ts';
@@ -19,19 +30,43 @@ const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 /** How many references are followed on the way to a place: more are a circle. */
 const MOST_REFERENCES = 100;
 
-export class SourceLocations {
+export class YamlText {
   readonly root: SourceLocation;
+  readonly #lines = new LineCounter();
   readonly #document: Document.Parsed;
+  #offsets: Map<string, number> | undefined;
+  #operations: Map<string, string[]> | undefined;
   /** How many references may still be followed. */
   #left = 0;
 
-  constructor(document: Document.Parsed) {
-    this.root = { offset: 0, node: document.contents };
-    this.#document = document;
+  constructor(text: string) {
+    this.#document = parseDocument(text, { lineCounter: this.#lines, merge: true });
+    this.root = { offset: 0, node: this.#document.contents };
   }
 
-  /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
-  reach(place: SourceLocation, keys: string[]): SourceLocation & { left: number } {
+  /** The line and the column: `25:7`. */
+  toPosition(offset: number): string {
+    const { line, col } = this.#lines.linePos(offset);
+    return `${line}:${col}`;
+  }
+
+  /** Where a reference or a pattern is first, by its text. */
+  offsetOf(text: string): number | undefined {
+    this.#offsets ??= offsetsOfTexts(this.#document);
+    return this.#offsets.get(text);
+  }
+
+  /** The keys to an operation, by the id that it has for the server. */
+  keysOf(operation: string): string[] | undefined {
+    this.#operations ??= keysOfOperations(this.#document);
+    return this.#operations.get(operation);
+  }
+
+  /** The keys to the part that begins at this offset. */
+  keysAt = (offset: number): string[] => keysAt(this.#document.contents, offset);
+
+  /** The location to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
+  reach(keys: string[], place = this.root): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
     return this.#reach(place, keys);
   }
@@ -100,8 +135,7 @@ function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   return isMap<Node, Node>(node) && node.items.length === 1 ? node.items.map(toPlace) : [];
 }
 
-/** The keys to each operation, by the id that it has for the server. */
-export function keysOfOperations(document: Document.Parsed): Map<string, string[]> {
+function keysOfOperations(document: Document.Parsed): Map<string, string[]> {
   const { paths } = withIds(withoutWords(document.toJS() as Contract));
   return new Map(
     Object.entries(paths).flatMap(([path, item]) =>
@@ -110,8 +144,7 @@ export function keysOfOperations(document: Document.Parsed): Map<string, string[
   );
 }
 
-/** Where each reference and each pattern is first, by its text. */
-export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
+function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
   const offsets = new Map<string, number>();
   visit(document, {
     Pair(_, { key, value }) {
@@ -123,8 +156,7 @@ export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
   return offsets;
 }
 
-/** The keys to the part of a document that begins at this offset. */
-export function keysAt(node: unknown, offset: number): string[] {
+function keysAt(node: unknown, offset: number): string[] {
   const children = isSeq<Node>(node)
     ? node.items.map((item, index) => ({ name: String(index), first: item, child: item }))
     : isMap<Node, Node>(node)

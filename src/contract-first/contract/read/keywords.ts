@@ -6,6 +6,7 @@ import { isNode, type Keywords, type Refuse } from '../../engine/schema/json.ts'
 import { isNames, isValue } from '../../engine/schema/keys.ts';
 import { toDouble } from '../../json/exact-number.ts';
 import { toStep } from '../../json/pointer.ts';
+import { mapPaths } from './normal-form.ts';
 
 interface Extension {
   /** Matches the JSON Pointers of places where the keyword may be. */
@@ -17,6 +18,7 @@ interface Extension {
 
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === 'string');
+const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isText = (value: unknown) => typeof value === 'string';
 
 const IN_OPERATION = { where: /\/(get|put|post|delete|options|head|patch|trace)$/, place: 'an operation' };
@@ -29,17 +31,12 @@ const EXTENSIONS: Record<string, Extension> = {
   },
   // The value of `x-idempotency-hours` is checked with its parameter.
   'x-idempotency-hours': { ...IN_PARAMETER, fits: () => true, words: '' },
-  'x-opaque': { ...IN_PARAMETER, fits: (value) => typeof value === 'boolean', words: 'true or false' },
+  'x-opaque': { ...IN_PARAMETER, fits: isBoolean, words: 'true or false' },
   'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-successor': { ...IN_OPERATION, fits: isText, words: 'the operationId of another operation' },
   'x-extensible-enum': { where: /./, place: 'a schema', fits: isTexts, words: 'a list of texts' },
-  'x-complete': {
-    where: /^#$/,
-    place: 'the root',
-    fits: (value) => typeof value === 'boolean',
-    words: 'true or false',
-  },
+  'x-complete': { where: /^#$/, place: 'the root', fits: isBoolean, words: 'true or false' },
 };
 
 /** Keywords of before, which would be ignored in silence. */
@@ -67,14 +64,12 @@ export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecatio
 
 /** Removes `x-` keys from paths and responses, where every other key is a path or a status. Missing paths become empty. */
 export function withoutWords(document: Document): Document {
-  const paths = Object.entries(dropWords(document.paths ?? {})).map(([path, item]) => [
-    path,
+  return mapPaths({ ...document, paths: dropWords(document.paths ?? {}) }, (item) =>
     mapOperations(item, ({ responses, ...operation }) => ({
       ...operation,
       ...(responses && { responses: dropWords(responses) }),
     })),
-  ]);
-  return { ...document, paths: Object.fromEntries(paths) };
+  );
 }
 
 const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
@@ -108,11 +103,8 @@ function isNear(one: string, other: string, letters: number): boolean {
   if (letters === 0) return false;
   if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), letters);
   const [oneRest, otherRest] = [one.slice(1), other.slice(1)];
-  return [
-    isNear(oneRest, other, letters - 1),
-    isNear(one, otherRest, letters - 1),
-    isNear(oneRest, otherRest, letters - 1),
-  ].some(Boolean);
+  const pairs = [[oneRest, other] as const, [one, otherRest] as const, [oneRest, otherRest] as const];
+  return pairs.some((pair) => isNear(...pair, letters - 1));
 }
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];

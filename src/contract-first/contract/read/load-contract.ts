@@ -1,17 +1,21 @@
 /** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
 
-import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
-import { type Document, operationsOf, type PathItem, type ResolvedDocument } from '../../engine/contract/document.ts';
+import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
+import {
+  type Document,
+  operationsOf,
+  type PathItem,
+  type ResolvedDocument,
+  type ServerNode,
+} from '../../engine/contract/document.ts';
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
 import { isNode, type Refuse } from '../../engine/schema/json.ts';
-import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
-import { resolveOf } from '../schema/references.ts';
+import { resolveOf, withTrueReferences } from '../schema/references.ts';
 import { checkExtensions, checkNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
 import { nameOf, toOperations } from './operations.ts';
 import { toKeyPlaces } from './security.ts';
-import { checkOwnPaths, toPrefix } from './servers.ts';
 import { readSource } from './source.ts';
 import { checkValidity } from './validity.ts';
 
@@ -22,12 +26,6 @@ export async function loadContract(file: URL | string): Promise<ReadContract> {
   const { contract, problems } = await readContract(file);
   if (problems.length > 0) throw new ContractError(problems);
   return contract;
-}
-
-/** The document for code that would follow any `$ref`. */
-function withTrueReferences(json: string): Record<string, unknown> {
-  const document = JSON.parse(json);
-  return hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 }
 
 /** The document, converted to OpenAPI 3.1. */
@@ -42,7 +40,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
   const current = toCurrentVersion(source);
-  const dangling = await checkValidity(toCurrentVersion(withTrueReferences(json)));
+  const dangling = await checkValidity(toCurrentVersion(withTrueReferences(JSON.parse(json), json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
@@ -59,7 +57,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   checkNumbers(parseWithBigints(json), '#', refuse);
   checkExtensions(current, refuse);
   const prefix = toPrefix(document, refuse);
-  checkOwnPaths(prefix, operations.values(), refuse);
+  checkServerPaths(prefix, operations.values(), refuse);
   const contract = {
     ...{ yaml, json, serversAt, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
@@ -90,5 +88,33 @@ export function resolveDocument(document: Document, refuse: Refuse): ResolvedDoc
       return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
     });
     return Object.fromEntries(entries);
+  }
+}
+
+/** The default server (OpenAPI 3.1, section 4.8.1.1). */
+const ROOT: ServerNode = { url: '/' };
+
+/**
+ * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
+ */
+export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
+  const { url, variables } = servers[0] ?? ROOT;
+  if (typeof url !== 'string') {
+    refuse('servers: the first one needs a url, a text such as /v1');
+    return '';
+  }
+  const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => Object(variables)[name]?.default ?? '');
+  const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
+  if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
+    refuse(`servers: ${prefix} cannot be the path before that of each operation`);
+  return prefix;
+}
+
+/** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
+const OWN = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
+
+export function checkServerPaths(prefix: string, operations: Iterable<Operation>, refuse: Refuse): void {
+  for (const { id, path } of operations) {
+    if (OWN.test(prefix + path)) refuse(`operation ${id}: ${prefix}${path} is served by the server itself`);
   }
 }

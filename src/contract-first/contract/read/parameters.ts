@@ -6,7 +6,7 @@ import { namesIn } from '../../engine/contract/path-names.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { isList, isSimple, typesOf } from '../../engine/schema/value-types.ts';
-import { findInt64s } from '../schema/int64-checks.ts';
+import { findInt64s } from '../schema/keyword-types.ts';
 
 /** The default styles of each place. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };

@@ -5,8 +5,17 @@ import { ANNOTATION } from '../../engine/schema/keys.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { targetOf } from '../../engine/schema/recursion.ts';
 import { mapSubschemas } from '../../engine/schema/subschemas.ts';
-import { fieldOf, ruleOf } from './parts.ts';
-import { appliesToOtherTypes, isBounded, isOfType, isType, JOINT, typesOf, valuesOf } from './value-bounds.ts';
+import {
+  appliesToOtherTypes,
+  fieldOf,
+  isBounded,
+  isOfType,
+  isType,
+  JOINT,
+  ruleOf,
+  typesOf,
+  valuesOf,
+} from './keyword-subsets.ts';
 
 /** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
 export function isWithin(inner: Schema, outer: Schema): boolean {

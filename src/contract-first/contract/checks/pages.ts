@@ -1,38 +1,39 @@
-/** Finds cursors that are shorter than a declared order needs: the list's own link to its next page would be answered with 400. */
+/** Refuses lists whose pages would break the contract: by their sizes, or by a cursor, with which the link to the next page would be answered with 400. */
 
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
+import { inAllTypes } from '../../engine/contract/replies.ts';
+import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import type { AnyDescription, Column } from '../../store/description.ts';
-import { toCursor } from '../../store/lists.ts';
+import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';
+import { isWithin } from '../schema/subsets.ts';
 import { type Checking, findWitness } from '../schema/witnesses.ts';
-import { findKept, type Kept, successesOf } from './unfit-records.ts';
-import { fieldsOf } from './unstorable-fields.ts';
+import { type Collection, fieldsOf, successesOf, toClosed } from './stored-records.ts';
+import { findCollection } from './unfit-records.ts';
 
 /** An order that a parameter of the query names is proven to be asked for; each other may be. */
 export function checkCursors(
   operation: Operation,
-  all: Kept[],
+  all: Collection[],
   checking: Checking,
   { refuse, warn }: { refuse: Refuse; warn: Refuse },
 ): void {
   const { method, parameters } = operation;
-  const lists = successesOf(operation).map(({ schema }) => findKept(all, fieldsOf(schema)));
-  const kept = lists.find((found) => found)?.kept;
+  const lists = successesOf(operation.replies).map(({ schema }) => findCollection(all, fieldsOf(schema)));
+  const collection = lists.find((found) => found)?.collection;
   const cursor = parameters.find(
     ({ name, in: place, isOpaque }) => place === 'query' && (isOpaque || name === 'after'),
   );
-  if (method !== 'GET' || !kept || !cursor || !findLimit(parameters)) return;
+  if (method !== 'GET' || !collection || !cursor || !findLimit(parameters)) return;
   const { name, schema, int64s } = cursor;
   const check = checking.buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
-  const { asked, others } = ordersOf(kept.description, parameters);
+  const { description, stored } = collection;
+  const fields = fieldsOf(stored);
+  const { asked, others } = ordersOf(description, parameters);
   for (const [order, field] of [...asked, ...others]) {
-    const longest = longestCursor(
-      fieldsOf(kept.stored)[field] as Schema,
-      kept.description.columns[field] as Column,
-      checking,
-    );
+    const longest = longestCursor(fields[field] as Schema, description.columns[field] as Column, checking);
     const problems = check(longest);
     const words = `parameter ${name}: cannot be the cursor of the order ${order}, which may have ${longest.length} characters`;
     if (problems)
@@ -74,4 +75,38 @@ function longValuesOf(field: Schema, { type }: Column, checking: Checking): unkn
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
   return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
+}
+
+/** A page may be empty, and may have as many records as the highest `limit`: a reply that forbids either would fail at run time. */
+export function checkPages({ parameters, replies }: Operation, stored: Schema, refuse: Refuse): void {
+  const limit = findLimit(parameters);
+  const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
+  for (const { status, schema } of limit ? inAllTypes(replies) : []) {
+    const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
+    if (!items || !isWithin(toClosed(stored), items)) continue;
+    if (minItems > 0) refuse(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
+    if (maxItems < most) refuse(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
+  }
+}
+
+/** Checks that the link to the next page is a valid request of the operation. */
+export function checkNextLinks(
+  operation: Operation,
+  isComplete: boolean,
+  buildCheck: BuildCheck,
+  refuse: Refuse,
+): void {
+  const { method, parameters } = operation;
+  // The cursor `after` of a page counts as opaque, even if the contract does not say so.
+  const ofPage = isComplete && findLimit(parameters) ? 'after' : undefined;
+  const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
+  for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
+    if (required && place === 'query')
+      refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
+    const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
+    const refused = EXTREME_CURSORS.find(check);
+    if (findLimit(parameters) && method !== 'GET')
+      refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
+    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
+  }
 }

@@ -1,5 +1,7 @@
-/** Checks that the server's own errors, headers and cursors fit the contract. */
-import type { Operation, Parameter, ReadContract, Reply } from '../../engine/contract/contract.ts';
+/** Checks that errors and headers that the server itself sends fit the contract, by examples: the shortest and the longest value of each. */
+
+import { challengesOf } from '../../engine/access/challenges.ts';
+import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -8,29 +10,34 @@ import { type ErrorCode, kindOf } from '../../engine/errors.ts';
 import type { CompileReply } from '../../engine/replies/compiled-reply.ts';
 import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
 import { buildToBody } from '../../engine/replies/error-bodies.ts';
-import { OWN_HEADERS } from '../../engine/replies/reply-headers.ts';
+import { OWN_HEADERS, REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
 import { EXTREME_CURSORS } from '../../store/lists.ts';
-import { findLimit } from '../read/parameters.ts';
-import { checkErrors, codesOf, type Replying, toOwnCodes } from './own-errors.ts';
-import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
+import { checkErrors, codesOf, type Replying, toServerCodes } from './server-errors.ts';
 
 /** The media types of text that errors may be sent as. */
 export const TEXT = /^text\/(plain|html)$/;
 
-export interface OwnRepliesOptions {
+export const RETRY_AFTER = ['1', '86400'];
+
+/** Statuses whose replies have a challenge. */
+export const CHALLENGED = [401, 403] as const;
+/** Statuses whose replies say when to try again. */
+export const RETRIED = [429, 503];
+
+export interface ServerRepliesOptions {
   buildCheck: BuildCheck;
   compileReply: CompileReply;
   contract: ReadContract;
   operation: Operation;
   toErrorBody: ToErrorBody;
   /** The faults of errors that were reported for other replies. */
-  told: Set<string>;
+  reported: Set<string>;
 }
 
-export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
-  const { buildCheck, compileReply, contract, operation, toErrorBody, told } = options;
+export function checkServerReplies(options: ServerRepliesOptions, refuse: Refuse): void {
+  const { buildCheck, compileReply, contract, operation, toErrorBody, reported } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
@@ -39,7 +46,7 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     } else if (codes.length > 0) {
       const toBody = buildToBody(toErrorBody, operation.id, reply);
-      checkErrors(compileReply(reply, refuse), toBody, codes, told, refuseReply);
+      checkErrors(compileReply(reply, refuse), toBody, codes, reported, refuseReply);
     }
     for (const name of missingHeaders(reply, operation, Object.keys(announced)))
       refuseReply(`header ${name} is required, and not sent`);
@@ -52,7 +59,6 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
     }
   }
   if (contract.isComplete) checkLocations(buildCheck, options, refuse);
-  checkCursors(buildCheck, options, refuse);
 }
 
 /**
@@ -65,7 +71,7 @@ export function describeUndeclared({ operations, isComplete }: ReadContract): st
     const { id, replies } = operation;
     const statuses = [
       ...new Set(
-        toOwnCodes()
+        toServerCodes()
           .filter((code) => isMet(code, operation))
           .map((code) => kindOf(code).status),
       ),
@@ -152,7 +158,7 @@ export function checkHeader(
 }
 
 /** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
-function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
+function checkLocations(buildCheck: BuildCheck, { contract, operation }: ServerRepliesOptions, refuse: Refuse): void {
   const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
   const urls = paths.map((path) => contract.prefix + path);
   for (const reply of operation.replies) {
@@ -165,19 +171,27 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
   }
 }
 
-/** Checks that the link to the next page is a valid request of the operation. */
-function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
-  const { method, parameters } = operation;
-  // The cursor `after` of a page counts as opaque, even if the contract does not say so.
-  const ofPage = contract.isComplete && findLimit(parameters) ? 'after' : undefined;
-  const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
-  for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
-    if (required && place === 'query')
-      refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
-    const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
-    const refused = EXTREME_CURSORS.find(check);
-    if (findLimit(parameters) && method !== 'GET')
-      refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
-    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
-  }
+/** The values that this reply may have, by lower-case name. */
+export function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
+  const isFor = (statuses: readonly number[]) =>
+    statuses.some((status) => replyFor(operation.replies, status) === reply);
+  const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
+  const challenges = challengesOf(operation.security, contract.title);
+  return {
+    'x-request-id': REQUEST_IDS,
+    'www-authenticate': CHALLENGED.flatMap((status) => (isFor([status]) ? challenges[status] : [])),
+    ratelimit: ['"key";r=0;t=1', '"key";r=999999;t=86400'],
+    'ratelimit-policy': ['"key";q=1;w=1', '"key";q=999999;w=86400'],
+    ...(isFor(RETRIED) && { 'retry-after': RETRY_AFTER }),
+    ...(reply.status.startsWith('2') && isOnce && { 'idempotency-replayed': ['true'] }),
+    ...(reply.status.startsWith('2') && { link: nextLinks(operation, contract) }),
+  };
+}
+
+/** The links from a list to its next page. */
+function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: AnyContract): string[] {
+  if (deprecation?.successor !== undefined) return [];
+  const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');
+  const url = prefix + encodePath(path).replace(/\{\w+\}/g, '1');
+  return cursors.flatMap(({ name }) => EXTREME_CURSORS.map((cursor) => `<${url}?${name}=${cursor}>; rel="next"`));
 }
