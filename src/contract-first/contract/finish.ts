@@ -1,4 +1,4 @@
-/** Finishes a contract: writes everything that the server needs of it. */
+/** Finishes a contract: writes everything that the server, and glue in it, needs of it. */
 import {
   type AnyContract,
   ContractError,
@@ -64,13 +64,13 @@ export interface FinishedFiles {
 }
 
 /** Checks and finishes the contract of a service, as the build does. @throws ContractError whose problems have their locations in the files */
-export async function finishOwn(file: URL, own: OwnParts & { handlers: object }): Promise<FinishedFiles> {
+export async function finishFile(file: URL, service: OwnParts & { handlers: object }): Promise<FinishedFiles> {
   try {
     const contract = await loadContract(file);
-    const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(own.handlers));
+    const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(service.handlers));
     if (unmatched.length > 0) throw new ContractError(unmatched);
-    checkOperations(contract, own);
-    return { file: finish(contract, own.domain), yaml: contract.yaml };
+    checkOperations(contract, service);
+    return { file: finish(contract, service.domain), yaml: contract.yaml };
   } catch (error) {
     throw await withLocations(error, file);
   }
@@ -83,8 +83,8 @@ export async function finishOwn(file: URL, own: OwnParts & { handlers: object })
 const MOST_NODES = 1000;
 const SCHEMA = '#/components/schemas/';
 
-/** Plugins see `{}` in place of a larger schema; the contract's own checks know all of it. */
-export function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Document {
+/** The contract as fastify-openapi-glue can take it. Plugins see `{}` in place of a larger schema; the contract's checks know all of it. */
+function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Document {
   const given = mapPaths(contract.document, (item) => mapOperations(item, withoutTrap));
   const document = withTrueReferences(given, contract.json);
   const isLarge = buildIsLarge(document);

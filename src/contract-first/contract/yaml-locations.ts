@@ -27,7 +27,7 @@ export interface SourceLocation {
 /** Keys that problems leave out between the parts that they name. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 
-/** How many references are followed on the way to a place: more are a circle. */
+/** How many references are followed on the way to a location: more are a circle. */
 const MOST_REFERENCES = 100;
 
 export class YamlText {
@@ -66,28 +66,28 @@ export class YamlText {
   keysAt = (offset: number): string[] => keysAt(this.#document.contents, offset);
 
   /** The location to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
-  reach(keys: string[], place = this.root): SourceLocation & { left: number } {
+  reach(keys: string[], location = this.root): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
-    return this.#reach(place, keys);
+    return this.#reach(location, keys);
   }
 
-  #reach(place: SourceLocation, keys: string[]): SourceLocation & { left: number } {
+  #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
-    if (key === undefined) return { ...place, left: 0 };
-    const here = this.#follow(place);
+    if (key === undefined) return { ...location, left: 0 };
+    const here = this.#follow(location);
     const next = this.#child(here, key);
     return next ? this.#reach(next, others) : { ...here, left: keys.length };
   }
 
-  #follow(place: SourceLocation): SourceLocation {
-    const node = isAlias(place.node) ? place.node.resolve(this.#document) : place.node;
+  #follow(location: SourceLocation): SourceLocation {
+    const node = isAlias(location.node) ? location.node.resolve(this.#document) : location.node;
     const reference = isMap(node) ? node.get('$ref') : undefined;
     const pointer = typeof reference === 'string' && reference.startsWith('#/') ? toPointer(reference) : undefined;
-    if (pointer === undefined || this.#left === 0) return { ...place, node };
+    if (pointer === undefined || this.#left === 0) return { ...location, node };
     this.#left -= 1;
     let target: SourceLocation | undefined = this.root;
     for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target), fromStep(step));
-    return target ? this.#follow(target) : { ...place, node };
+    return target ? this.#follow(target) : { ...location, node };
   }
 
   #child({ node }: SourceLocation, key: string, seen = new Set<unknown>()): SourceLocation | undefined {
@@ -99,7 +99,7 @@ export class YamlText {
     }
     if (!isMap<Node, Node>(node)) return undefined;
     const pair = pairOf(node, key);
-    if (pair) return toPlace(pair);
+    if (pair) return toLocation(pair);
     const between = BETWEEN.flatMap((name) => insideOf(pairOf(node, name)));
     for (const one of between) {
       const found = this.#child(this.#follow(one), key, seen);
@@ -123,16 +123,16 @@ const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undef
   items.find((one) => String(one.key) === key) ??
   items.find((one) => String(one.key).toLowerCase() === key.toLowerCase());
 
-const toPlace = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
+const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
 /** Of several media types it is not known which one is meant. */
 function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (!pair) return [];
-  const place = toPlace(pair);
-  const { node } = place;
-  if (isSeq(node)) return node.items.map((item) => ({ ...place, node: item }));
-  if (String(pair.key) !== 'content') return [place];
-  return isMap<Node, Node>(node) && node.items.length === 1 ? node.items.map(toPlace) : [];
+  const location = toLocation(pair);
+  const { node } = location;
+  if (isSeq(node)) return node.items.map((item) => ({ ...location, node: item }));
+  if (String(pair.key) !== 'content') return [location];
+  return isMap<Node, Node>(node) && node.items.length === 1 ? node.items.map(toLocation) : [];
 }
 
 function keysOfOperations(document: Document.Parsed): Map<string, string[]> {

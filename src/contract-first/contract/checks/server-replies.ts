@@ -22,11 +22,11 @@ export const TEXT = /^text\/(plain|html)$/;
 export const RETRY_AFTER = ['1', '86400'];
 
 /** Statuses whose replies have a challenge. */
-export const CHALLENGED = [401, 403] as const;
+const CHALLENGED = [401, 403] as const;
 /** Statuses whose replies say when to try again. */
 export const RETRIED = [429, 503];
 
-export interface ServerRepliesOptions {
+interface ServerRepliesOptions {
   buildCheck: BuildCheck;
   compileReply: CompileReply;
   contract: ReadContract;
@@ -66,32 +66,23 @@ export function checkServerReplies(options: ServerRepliesOptions, refuse: Refuse
  * server would still run.
  */
 export function describeUndeclared({ operations, isComplete }: ReadContract): string[] {
-  if (!isComplete) return [];
-  return [...operations.values()].flatMap((operation) => {
+  const problems: string[] = [];
+  for (const operation of isComplete ? operations.values() : []) {
     const { id, replies } = operation;
-    const statuses = [
-      ...new Set(
-        toServerCodes()
-          .filter((code) => isMet(code, operation))
-          .map((code) => kindOf(code).status),
-      ),
-    ];
+    const met = toServerCodes().filter((code) => isMet(code, operation));
+    const statuses = [...new Set(met.map((code) => kindOf(code).status))];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
-    const isOwn = (reply: Reply) => statuses.some((status) => replyFor(replies, status) === reply);
-    return [
-      ...(undeclared.length > 0
-        ? [`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`]
-        : []),
-      ...replies.flatMap((reply) => [
-        ...undeclaredHeaders(reply, operation, statuses).map(
-          (name) => `operation ${id}: response ${reply.status}: header ${name} is sent, and not declared`,
-        ),
-        ...(isOwn(reply) && !reply.hasContent
-          ? [`operation ${id}: response ${reply.status}: the body of an error is sent, and not declared`]
-          : []),
-      ]),
-    ];
-  });
+    if (undeclared.length > 0)
+      problems.push(`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`);
+    for (const reply of replies) {
+      const name = `operation ${id}: response ${reply.status}`;
+      for (const header of undeclaredHeaders(reply, operation, statuses))
+        problems.push(`${name}: header ${header} is sent, and not declared`);
+      const isError = statuses.some((status) => replyFor(replies, status) === reply);
+      if (isError && !reply.hasContent) problems.push(`${name}: the body of an error is sent, and not declared`);
+    }
+  }
+  return problems;
 }
 
 /** Whether the server may answer a request of this operation with this error. Operations that create declare `ids_used_up` themselves. */
@@ -130,8 +121,8 @@ export function missingHeaders(
   const sent = ['x-request-id', ...announced];
   if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
   if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
-  const isOwn = codesOf(reply, operation).length > 0;
-  const isSent = (name: string) => sent.includes(name) || !(isOwn || OWN_HEADERS.includes(name));
+  const isError = codesOf(reply, operation).length > 0;
+  const isSent = (name: string) => sent.includes(name) || !(isError || OWN_HEADERS.includes(name));
   return Object.keys(reply.headers).filter((name) => reply.headers[name]?.required && !isSent(name.toLowerCase()));
 }
 
@@ -172,7 +163,7 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: ServerR
 }
 
 /** The values that this reply may have, by lower-case name. */
-export function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
+function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
   const isFor = (statuses: readonly number[]) =>
     statuses.some((status) => replyFor(operation.replies, status) === reply);
   const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);

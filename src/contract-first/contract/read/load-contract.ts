@@ -3,6 +3,7 @@
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import {
   type Document,
+  type OperationNode,
   operationsOf,
   type PathItem,
   type ResolvedDocument,
@@ -77,15 +78,13 @@ export function resolveDocument(document: Document, refuse: Refuse): ResolvedDoc
   function resolveItem(path: string, item: PathItem): PathItem {
     const { $ref, ...own } = item;
     if ($ref) {
-      const refuseOwn = (problem: string) => refuse(`path ${path}: ${problem}`);
-      return { ...resolve<PathItem>({ $ref }, refuseOwn), ...resolve(own, refuseOwn) };
+      const refuseItem = (problem: string) => refuse(`path ${path}: ${problem}`);
+      return { ...resolve<PathItem>({ $ref }, refuseItem), ...resolve(own, refuseItem) };
     }
-    const owners = new Map<string, string>(
-      operationsOf(item).map(([method, { operationId }]) => [method, nameOf(operationId as string)]),
-    );
+    const operations = new Map<string, OperationNode>(operationsOf(item));
     const entries = Object.entries(item).map(([key, node]) => {
-      const owner = owners.get(key) ?? `path ${path}`;
-      return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
+      const id = operations.get(key)?.operationId;
+      return [key, resolve(node, (problem) => refuse(`${id ? nameOf(id) : `path ${path}`}: ${problem}`))];
     });
     return Object.fromEntries(entries);
   }
@@ -97,7 +96,7 @@ const ROOT: ServerNode = { url: '/' };
 /**
  * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
  */
-export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
+function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
   const { url, variables } = servers[0] ?? ROOT;
   if (typeof url !== 'string') {
     refuse('servers: the first one needs a url, a text such as /v1');
@@ -111,10 +110,10 @@ export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
 }
 
 /** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
-const OWN = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
+const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
 
-export function checkServerPaths(prefix: string, operations: Iterable<Operation>, refuse: Refuse): void {
+function checkServerPaths(prefix: string, operations: Iterable<Operation>, refuse: Refuse): void {
   for (const { id, path } of operations) {
-    if (OWN.test(prefix + path)) refuse(`operation ${id}: ${prefix}${path} is served by the server itself`);
+    if (SERVED.test(prefix + path)) refuse(`operation ${id}: ${prefix}${path} is served by the server itself`);
   }
 }

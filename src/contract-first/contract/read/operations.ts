@@ -50,9 +50,9 @@ export function toOperations(
   for (const [path, item] of Object.entries(resolved.paths)) {
     for (const [method, { ...source }] of operationsOf(item)) {
       source.security ??= resolved.security ?? [];
-      const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
+      const refuseOperation = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      if (refused.has(source.operationId) || !isValidOperation(item, source, refuseOwn)) {
+      if (refused.has(source.operationId) || !isValidOperation(item, source, refuseOperation)) {
         isWhole = false;
         continue;
       }
@@ -164,7 +164,7 @@ function toBody(source: BodyNode | undefined, refuse: Refuse): Body | undefined 
 }
 
 /** Links (OpenAPI 3.1, section 4.8.20) have parameters that are there. */
-export function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, refuse: Refuse): void {
+function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, refuse: Refuse): void {
   for (const operation of operations.values()) {
     const { responses = {} } = nodesOf(resolved, operation).source;
     for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
@@ -204,7 +204,7 @@ function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
 }
 
 /** The successor's URL is sent as it is, so its path must not have parameters. */
-export function checkSuccessors(operations: Map<string, Operation>, refuse: Refuse): void {
+function checkSuccessors(operations: Map<string, Operation>, refuse: Refuse): void {
   for (const { id, deprecation } of operations.values()) {
     if (deprecation?.successor === undefined) continue;
     const successor = operations.get(deprecation.successor);

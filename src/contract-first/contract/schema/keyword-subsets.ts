@@ -9,7 +9,7 @@ import { isMultiple } from '../../json/exact-number.ts';
 type Fits = (inner: Schema, outer: Schema) => boolean;
 
 /** Whether every value of `given` fits a condition of `outer`. */
-function isConditioned(keyword: string, outer: Keywords, given: Keywords, fits: Fits): boolean {
+function isConditioned(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const [wanted = true, own = true] = keyword === 'then' ? [outer.then, given.then] : [outer.else, given.else];
   if (outer.if === undefined) return true;
   return fits(isDeepStrictEqual(outer.if, given.if) ? { allOf: [own, given] } : given, wanted);
@@ -24,7 +24,7 @@ function dependentsOf({ dependentRequired = {}, dependentSchemas = {} }: Keyword
 }
 
 /** Whether every value of `given` that has a field fits what `outer` says of such values. */
-function isDependent(_keyword: string, outer: Keywords, given: Keywords, fits: Fits): boolean {
+function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   return dependentsOf(outer).every(([name, part]) => {
     const own = dependentsOf(given).filter(([field]) => field === name);
     return fits({ allOf: [...own.map(([, said]) => said), { required: [name] }, given] }, part);
@@ -32,7 +32,7 @@ function isDependent(_keyword: string, outer: Keywords, given: Keywords, fits: F
 }
 
 /** Whether every list of `given` has as many items that fit `contains` as `outer` says. */
-function isContained(keyword: string, outer: Keywords, given: Keywords, fits: Fits): boolean {
+function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { contains, minContains = 1, maxContains = Infinity } = outer;
   const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
   if (keyword === 'minContains' || contains === undefined) return true;
@@ -41,7 +41,7 @@ function isContained(keyword: string, outer: Keywords, given: Keywords, fits: Fi
 }
 
 /** Whether every list of `given` has items that fit those of `outer`. */
-function isOfItems(keyword: string, outer: Keywords, given: Keywords, fits: Fits): boolean {
+function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { items = true, prefixItems = [] } = outer;
   const { items: others = true, prefixItems: own = [], maxItems = Infinity } = given;
   if (keyword === 'prefixItems') {
@@ -65,7 +65,7 @@ export function fieldOf(name: string, { properties = {}, patternProperties, addi
 }
 
 /** Whether every object of `given` has fields of these names that fit, and others that fit what `outer` says of them. */
-function isOfFields(keyword: string, outer: Keywords, given: Keywords, fits: Fits): boolean {
+function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { properties = {}, patternProperties = {}, additionalProperties: others = true } = outer;
   const { additionalProperties: rest = true, patternProperties: patterned = {} } = given;
   const own = Object.entries(given.properties ?? {});
@@ -82,21 +82,6 @@ function isOfFields(keyword: string, outer: Keywords, given: Keywords, fits: Fit
     return fits(patterned[pattern] ?? true, wanted) || all.every((field) => fits(field, wanted));
   });
 }
-
-type Rule = (keyword: string, outer: Keywords, given: Keywords, fits: Fits) => boolean;
-
-/** `if` by itself says nothing. */
-const RULES: [keywords: RegExp, rule: Rule][] = [
-  [/^if$/, () => true],
-  [/^(then|else)$/, isConditioned],
-  [/^(contains|(min|max)Contains)$/, isContained],
-  [/^(items|prefixItems)$/, isOfItems],
-  [/^(additional|pattern)Properties$/, isOfFields],
-  [/^dependent(Required|Schemas)$/, isDependent],
-];
-
-/** Says whether every value of `given` fits a keyword of `outer`. Nothing for keywords that are none of these. */
-export const ruleOf = (keyword: string): Rule | undefined => RULES.find(([keywords]) => keywords.test(keyword))?.[1];
 
 /** Keywords whose meaning depends on keywords beside them: equal ones may have another meaning elsewhere. */
 export const JOINT =
@@ -122,11 +107,6 @@ type Bound = number | bigint | undefined;
 
 const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
 const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
-
-function isMultipleOf(value: Bound, { multipleOf, type }: Keywords): boolean {
-  const own = multipleOf ?? (type === 'integer' ? 1 : undefined);
-  return own !== undefined && value !== undefined && isMultiple(own, value);
-}
 
 /** How many ways through a pattern may be tried: some milliseconds. */
 const WAYS = 1_000_000;
@@ -171,7 +151,7 @@ function waysThrough(pattern: string, length: number): number {
 const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
 /** Whether a value keeps a bound of texts or numbers. */
-function isKept(keyword: string, limit: unknown, one: unknown): boolean {
+export function isWithinLimit(keyword: string, limit: unknown, one: unknown): boolean {
   if (typeof one === 'string') {
     const length = [...one].length;
     if (keyword === 'pattern') return isMatch(limit as string, one) === true;
@@ -182,37 +162,55 @@ function isKept(keyword: string, limit: unknown, one: unknown): boolean {
   return keyword === 'maximum' && isAtLeast(bound, number);
 }
 
-/** Whether every value of `given` fits this keyword, which contains no schema. */
-export function isBounded(keyword: string, value: unknown, given: Keywords): boolean {
-  if ('const' in given && isKept(keyword, value, given.const)) return true;
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = given;
-  const [limit, own] = [value, given[keyword]] as [Bound, Bound];
-  switch (keyword) {
-    case 'minimum':
-      return isAtLeast(minimum, limit) || isAtLeast(nextTo(exclusiveMinimum, 1n, given), limit);
-    case 'exclusiveMinimum':
-      return isAtLeast(exclusiveMinimum, limit) || isMore(minimum, limit);
-    case 'maximum':
-      return isAtLeast(limit, maximum) || isAtLeast(limit, nextTo(exclusiveMaximum, -1n, given));
-    case 'exclusiveMaximum':
-      return isAtLeast(limit, exclusiveMaximum) || isMore(limit, maximum);
-    case 'multipleOf':
-      return isMultipleOf(limit, given);
-    case 'uniqueItems':
-      return given.uniqueItems === true || value === false;
-    case 'minProperties':
-      return isAtLeast(own ?? new Set(given.required).size, limit);
-    case 'minLength':
-    case 'minItems':
-      return isAtLeast(own, limit) || Number(value) === 0;
-    case 'maxLength':
-    case 'maxItems':
-    case 'maxProperties':
-      return isAtLeast(limit, own);
-    default:
-      return !JOINT.test(keyword) && isDeepStrictEqual(given[keyword], value);
-  }
-}
+/** Whether every value of `given` fits a keyword of `outer`. */
+export type Rule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
+
+const isNoLower: Rule = (outer, given, _fits, keyword) =>
+  isAtLeast(given[keyword] as Bound, outer[keyword] as Bound) || Number(outer[keyword]) === 0;
+const isNoHigher: Rule = (outer, given, _fits, keyword) => isAtLeast(outer[keyword] as Bound, given[keyword] as Bound);
+
+export const RULES: Record<string, Rule> = {
+  type: ({ type = [] }, given) =>
+    typesOf(given)?.every((one) => [type].flat().some((wide) => isType(one, wide))) ?? false,
+  const: (outer, given) => isAmong(given, [outer.const]),
+  enum: (outer, given) => isAmong(given, outer.enum),
+  minimum: ({ minimum: limit }, given) =>
+    isAtLeast(given.minimum, limit) || isAtLeast(nextTo(given.exclusiveMinimum, 1n, given), limit),
+  exclusiveMinimum: ({ exclusiveMinimum: limit }, { minimum, exclusiveMinimum }) =>
+    isAtLeast(exclusiveMinimum, limit) || isMore(minimum, limit),
+  maximum: ({ maximum: limit }, given) =>
+    isAtLeast(limit, given.maximum) || isAtLeast(limit, nextTo(given.exclusiveMaximum, -1n, given)),
+  exclusiveMaximum: ({ exclusiveMaximum: limit }, { maximum, exclusiveMaximum }) =>
+    isAtLeast(limit, exclusiveMaximum) || isMore(limit, maximum),
+  multipleOf: ({ multipleOf: limit }, { type, multipleOf = type === 'integer' ? 1 : undefined }) =>
+    multipleOf !== undefined && limit !== undefined && isMultiple(multipleOf, limit),
+  minLength: isNoLower,
+  maxLength: isNoHigher,
+  minItems: isNoLower,
+  maxItems: isNoHigher,
+  uniqueItems: ({ uniqueItems }, given) => given.uniqueItems === true || uniqueItems === false,
+  minProperties: (outer, { required, minProperties = new Set(required).size }) =>
+    isAtLeast(minProperties as Bound, outer.minProperties as Bound),
+  maxProperties: isNoHigher,
+  required: ({ required = [] }, given) => required.every((name) => given.required?.includes(name)),
+  // By itself, it says nothing.
+  if: () => true,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: isConditioned,
+  else: isConditioned,
+  contains: isContained,
+  minContains: isContained,
+  maxContains: isContained,
+  items: isOfItems,
+  prefixItems: isOfItems,
+  additionalProperties: isOfFields,
+  patternProperties: isOfFields,
+  dependentRequired: isDependent,
+  dependentSchemas: isDependent,
+};
+
+const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
+  valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
 /** The first integer beyond an exclusive limit; for other numbers, the limit itself. */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>

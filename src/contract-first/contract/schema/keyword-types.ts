@@ -20,6 +20,8 @@ interface KeywordType {
   within?: (value: never) => [more: string, schema: unknown][];
 }
 
+const ONE_SCHEMA = { fits: isSchema, words: 'a schema, or true or false' };
+
 /** The keywords that code reads as lists or objects. ajv checks all others. */
 const TYPES: KeywordType[] = [
   {
@@ -34,18 +36,8 @@ const TYPES: KeywordType[] = [
     words: 'schemas by their names',
     within: (map: object) => Object.entries(map).map(([name, one]) => [`.${name}`, one]),
   },
-  {
-    keywords: ['items'],
-    fits: isSchema,
-    words: 'a schema, or true or false',
-    within: (one: unknown) => [['.items', one]],
-  },
-  {
-    keywords: [...ONE, 'propertyNames', 'additionalItems'],
-    fits: isSchema,
-    words: 'a schema, or true or false',
-    within: (one: unknown) => [['', one]],
-  },
+  { ...ONE_SCHEMA, keywords: ['items'], within: (one: unknown) => [['.items', one]] },
+  { ...ONE_SCHEMA, keywords: [...ONE, 'propertyNames', 'additionalItems'], within: (one: unknown) => [['', one]] },
   {
     keywords: ['type'],
     fits: (value) => typeof value === 'string' || isTexts(value),
