@@ -6,7 +6,7 @@ import { buildCompileReply } from '../../engine/replies/compiled-reply.ts';
 import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers.ts';
 import { compileOperation, type OwnParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { checkRequired, checkSendable, refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import { checkCursors, checkNextLinks, checkPages } from './pages.ts';
 import { checkServerReplies } from './server-replies.ts';
@@ -33,35 +33,38 @@ export function checkOperations(
   const reported = new Set<string>();
   for (const operation of contract.operations.values()) {
     const before = problems.length;
-    const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
-    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, refuse);
-    checkHeaders(operation, refuse);
-    checkServerReplies({ buildCheck, compileReply, contract, operation, toErrorBody, reported }, refuse);
-    checkNextLinks(operation, contract.isComplete, buildCheck, refuse);
-    checkSchemas(operation, contract, buildCheck, refuse);
+    const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, report);
+    checkHeaders(operation, report);
+    checkServerReplies({ buildCheck, compileReply, contract, operation, toErrorBody, reported }, report);
+    checkNextLinks(operation, contract.isComplete, buildCheck, report);
+    checkSchemas(operation, contract, buildCheck, report);
     if (problems.length > before) continue;
     for (const { description, stored } of collections) {
-      checkPages(operation, stored, refuse);
-      if (contract.isComplete) refuseUnstoredFields(operation, description, refuse);
+      checkPages(operation, stored, report);
+      if (contract.isComplete) refuseUnstoredFields(operation, description, report);
     }
   }
   if (problems.length === 0) {
-    const report = { refuse: (problem: string) => problems.push(problem), warn: (one: string) => warnings.push(one) };
+    const reporters = {
+      report: (problem: string) => problems.push(problem),
+      warn: (one: string) => warnings.push(one),
+    };
     const checking = { buildCheck, isLinear };
     const operations = [...contract.operations.values()];
-    for (const collection of collections) refuseUnstorableFields(collection, buildCheck, report.refuse);
-    checkRecords(operations, collections, checking, report);
-    for (const operation of operations) checkCursors(operation, collections, checking, report);
+    for (const collection of collections) refuseUnstorableFields(collection, buildCheck, reporters.report);
+    checkRecords(operations, collections, checking, reporters);
+    for (const operation of operations) checkCursors(operation, collections, checking, reporters);
   }
   if (problems.length > 0) throw new ContractError(problems);
   return warnings;
 }
 
 /** A handler would fail only after it has stored something. */
-function checkHeaders(operation: Operation, refuse: Refuse): void {
+function checkHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
-    for (const problem of problems) refuse(`response ${reply.status}: ${problem}`);
+    for (const problem of problems) report(`response ${reply.status}: ${problem}`);
   }
 }
 
@@ -81,7 +84,7 @@ function checkSchemas(
   { parameters, body, replies }: Operation,
   { isComplete, isStrict }: ReadContract,
   buildCheck: BuildCheck,
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   const contents = body?.contents ?? [];
   const received = [
@@ -90,10 +93,10 @@ function checkSchemas(
   ];
   const sent = inAllTypes(replies).map((reply) => ({ ...reply, name: `response ${reply.status}: body` }));
   for (const { schema, name } of isComplete ? [...received, ...sent] : [])
-    refuseImpossible(schema, name, buildCheck, refuse);
-  for (const { schema, name } of received) refuseUnfitDefaults(schema, name, buildCheck, refuse);
+    refuseImpossible(schema, name, buildCheck, report);
+  for (const { schema, name } of received) refuseUnfitDefaults(schema, name, buildCheck, report);
   if (isStrict) {
-    for (const { schema } of contents) checkRequired(schema, 'body', refuse);
-    for (const { schema, name } of sent) checkRequired(schema, name, refuse);
-  } else for (const { schema, name } of sent.filter(({ isJson }) => isJson)) checkSendable(schema, name, refuse);
+    for (const { schema } of contents) checkRequired(schema, 'body', report);
+    for (const { schema, name } of sent) checkRequired(schema, name, report);
+  } else for (const { schema, name } of sent.filter(({ isJson }) => isJson)) checkSendable(schema, name, report);
 }

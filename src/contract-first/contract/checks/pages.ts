@@ -3,7 +3,7 @@
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import type { AnyDescription, Column } from '../../store/description.ts';
 import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
@@ -18,7 +18,7 @@ export function checkCursors(
   operation: Operation,
   all: Collection[],
   checking: Checking,
-  { refuse, warn }: { refuse: Refuse; warn: Refuse },
+  { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const { method, parameters } = operation;
   const lists = successesOf(operation.replies).map(({ schema }) => findCollection(all, fieldsOf(schema)));
@@ -37,7 +37,7 @@ export function checkCursors(
     const problems = check(longest);
     const words = `parameter ${name}: cannot be the cursor of the order ${order}, which may have ${longest.length} characters`;
     if (problems)
-      (asked.some(([one]) => one === order) ? refuse : warn)(`operation ${operation.id}: ${words}: ${problems[0]}`);
+      (asked.some(([one]) => one === order) ? report : warn)(`operation ${operation.id}: ${words}: ${problems[0]}`);
   }
 }
 
@@ -78,14 +78,14 @@ function longValuesOf(field: Schema, { type }: Column, checking: Checking): unkn
 }
 
 /** A page may be empty, and may have as many records as the highest `limit`: a reply that forbids either would fail at run time. */
-export function checkPages({ parameters, replies }: Operation, stored: Schema, refuse: Refuse): void {
+export function checkPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
   for (const { status, schema } of limit ? inAllTypes(replies) : []) {
     const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
     if (!items || !isWithin(toClosed(stored), items)) continue;
-    if (minItems > 0) refuse(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
-    if (maxItems < most) refuse(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
+    if (minItems > 0) report(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
+    if (maxItems < most) report(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
   }
 }
 
@@ -94,7 +94,7 @@ export function checkNextLinks(
   operation: Operation,
   isComplete: boolean,
   buildCheck: BuildCheck,
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   const { method, parameters } = operation;
   // The cursor `after` of a page counts as opaque, even if the contract does not say so.
@@ -102,11 +102,11 @@ export function checkNextLinks(
   const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
   for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
     if (required && place === 'query')
-      refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
+      report(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
     const refused = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')
-      refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
-    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
+      report(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
+    if (refused) report(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
   }
 }

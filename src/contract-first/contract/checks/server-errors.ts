@@ -7,7 +7,7 @@ import type { ErrorForm } from '../../engine/error-body.ts';
 import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
 import { Problem } from '../../engine/problem.ts';
 import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
-import { isNode, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import type { AnyDomain } from '../../store/description.ts';
@@ -59,7 +59,7 @@ export function checkErrors(
   toBody: ErrorForm['toBody'],
   codes: ErrorCode[],
   reported: Set<string>,
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   for (const code of codes) {
     const isLong = code in LONGEST;
@@ -70,7 +70,7 @@ export function checkErrors(
     const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
     if (problem === undefined) continue;
     if (!reported.has(problem))
-      refuse(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);
+      report(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);
     reported.add(problem);
     return;
   }

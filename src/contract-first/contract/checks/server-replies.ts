@@ -12,7 +12,7 @@ import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
 import { buildToBody } from '../../engine/replies/error-bodies.ts';
 import { OWN_HEADERS, REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { EXTREME_CURSORS } from '../../store/lists.ts';
 import { checkErrors, codesOf, type Replying, toServerCodes } from './server-errors.ts';
 
@@ -36,29 +36,29 @@ interface ServerRepliesOptions {
   reported: Set<string>;
 }
 
-export function checkServerReplies(options: ServerRepliesOptions, refuse: Refuse): void {
+export function checkServerReplies(options: ServerRepliesOptions, report: ReportProblem): void {
   const { buildCheck, compileReply, contract, operation, toErrorBody, reported } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
-    const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
+    const reportReply = (problem: string) => report(`response ${reply.status}: ${problem}`);
     const codes = codesOf(reply, operation);
     if (codes.length > 0 && !reply.isJson && !TEXT.test(reply.type)) {
-      refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
+      reportReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     } else if (codes.length > 0) {
       const toBody = buildToBody(toErrorBody, operation.id, reply);
-      checkErrors(compileReply(reply, refuse), toBody, codes, reported, refuseReply);
+      checkErrors(compileReply(reply, report), toBody, codes, reported, reportReply);
     }
     for (const name of missingHeaders(reply, operation, Object.keys(announced)))
-      refuseReply(`header ${name} is required, and not sent`);
+      reportReply(`header ${name} is required, and not sent`);
     for (const [name, value] of Object.entries(announced)) {
-      if (!declaredHeader(reply, name)) refuseReply(`header ${name} is sent, and not declared`);
-      else checkHeader(buildCheck, reply, name, [value], refuseReply);
+      if (!declaredHeader(reply, name)) reportReply(`header ${name} is sent, and not declared`);
+      else checkHeader(buildCheck, reply, name, [value], reportReply);
     }
     for (const [name, values] of Object.entries(sentHeaders(reply, operation, contract))) {
-      checkHeader(buildCheck, reply, name, values, refuseReply);
+      checkHeader(buildCheck, reply, name, values, reportReply);
     }
   }
-  if (contract.isComplete) checkLocations(buildCheck, options, refuse);
+  if (contract.isComplete) checkLocations(buildCheck, options, report);
 }
 
 /**
@@ -135,29 +135,33 @@ export function checkHeader(
   reply: Pick<Reply, 'headers'>,
   name: string,
   values: string[],
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   const { schema = true } = declaredHeader(reply, name) ?? {};
-  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, refuse);
+  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, report);
   const isNumber = [keywordsOf(schema).type].flat().some((type) => type === 'integer' || type === 'number');
   for (const value of values) {
     const problems = check(isNumber ? Number(value) : value);
     if (!problems) continue;
-    refuse(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
+    report(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
     return;
   }
 }
 
 /** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
-function checkLocations(buildCheck: BuildCheck, { contract, operation }: ServerRepliesOptions, refuse: Refuse): void {
+function checkLocations(
+  buildCheck: BuildCheck,
+  { contract, operation }: ServerRepliesOptions,
+  report: ReportProblem,
+): void {
   const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
   const urls = paths.map((path) => contract.prefix + path);
   for (const reply of operation.replies) {
     const { schema } = declaredHeader(reply, 'location') ?? {};
     if (schema === undefined) continue;
-    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, refuse);
+    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, report);
     if (urls.every((url) => check(url))) {
-      refuse(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
+      report(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
     }
   }
 }

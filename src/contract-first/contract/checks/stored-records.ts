@@ -3,7 +3,7 @@ import type { Operation, ReadContract, Reply } from '../../engine/contract/contr
 import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import type { AnyDescription, AnyDomain, ColumnType } from '../../store/description.ts';
 import { resolveOf } from '../schema/references.ts';
@@ -80,7 +80,7 @@ const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
 export function refuseUnstorableFields(
   { description: { schema, columns }, stored }: Collection,
   buildCheck: BuildCheck,
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   const { properties = {} } = mergeAllOf(stored);
   if (!hasColumns(columns, properties)) return;
@@ -92,7 +92,7 @@ export function refuseUnstorableFields(
     const check = buildCheck(field, { name: place }, () => {});
     const least = keywordsOf(field).minLength ?? 1;
     const isTaken = (value: unknown) => !check(typeof value === 'string' ? value.padStart(least, 'x') : value);
-    if (unstorable.values.some(isTaken)) refuse(`${place}: ${unstorable.words}`);
+    if (unstorable.values.some(isTaken)) report(`${place}: ${unstorable.words}`);
   }
 }
 
@@ -103,7 +103,7 @@ export function refuseUnstorableFields(
 export function refuseUnstoredFields(
   { body, replies }: Operation,
   { table, columns }: AnyDescription,
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   const record = successesOf(replies)
     .map(({ schema }) => fieldsOf(schema))
@@ -116,7 +116,7 @@ export function refuseUnstoredFields(
     });
     for (const [name] of gone) {
       const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
-      refuse(`its body.${name}: no column of ${table} keeps it, and the reply does not have it: ${advice}`);
+      report(`its body.${name}: no column of ${table} keeps it, and the reply does not have it: ${advice}`);
     }
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import type { Column } from '../../store/description.ts';
 import { isSubset } from '../schema/subsets.ts';
@@ -21,20 +21,20 @@ interface Finding {
 /** How many comparisons the proofs of one contract may take: some seconds. */
 const MOST_STEPS = 100_000;
 
-/** Reports what is proven wrong to `refuse`, and what cannot be proven to `warn`. */
+/** Reports what is proven wrong to `report`, and what cannot be proven to `warn`. */
 export function checkRecords(
   operations: Operation[],
   collections: Collection[],
   checking: Checking,
-  { refuse, warn }: { refuse: Refuse; warn: Refuse },
+  { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
   // A collection of another contract is skipped.
   const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, fieldsOf(stored)));
-  for (const collection of all) ofStore(collection, checking).forEach(refuse);
+  for (const collection of all) ofStore(collection, checking).forEach(report);
   for (const operation of operations) {
     const findings = [...ofRequest(operation, operations, all, compared), ...ofReplies(operation, all, compared)];
-    for (const { words, isCertain } of findings) (isCertain ? refuse : warn)(`operation ${operation.id}: ${words}`);
+    for (const { words, isCertain } of findings) (isCertain ? report : warn)(`operation ${operation.id}: ${words}`);
   }
   if (compared.steps.left <= 0)
     warn(

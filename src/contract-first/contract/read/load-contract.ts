@@ -11,7 +11,7 @@ import {
 } from '../../engine/contract/document.ts';
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
-import { isNode, type Refuse } from '../../engine/schema/json.ts';
+import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 import { resolveOf, withTrueReferences } from '../schema/references.ts';
 import { checkExtensions, checkNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
@@ -45,20 +45,20 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
-  const refuse = (problem: string) => problems.push(problem);
-  const resolved = resolveDocument(document, refuse);
+  const report = (problem: string) => problems.push(problem);
+  const resolved = resolveDocument(document, report);
   // A dangling reference is reported with its operation; the validator reports those that no operation uses.
-  if (dangling && problems.length === 0) refuse(dangling);
+  if (dangling && problems.length === 0) report(dangling);
   // Other operations than these are judged without them.
   const refused = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
   if (refused.has(undefined)) throw new ContractError(problems);
-  const keyPlaces = toKeyPlaces(resolved, refuse);
+  const keyPlaces = toKeyPlaces(resolved, report);
   const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, refused, keyPlaces, isComplete }, refuse);
-  checkNumbers(parseWithBigints(json), '#', refuse);
-  checkExtensions(current, refuse);
-  const prefix = toPrefix(document, refuse);
-  checkServerPaths(prefix, operations.values(), refuse);
+  const operations = toOperations({ resolved, refused, keyPlaces, isComplete }, report);
+  checkNumbers(parseWithBigints(json), '#', report);
+  checkExtensions(current, report);
+  const prefix = toPrefix(document, report);
+  checkServerPaths(prefix, operations.values(), report);
   const contract = {
     ...{ yaml, json, serversAt, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
@@ -68,23 +68,23 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
 }
 
 /** Replaces the references in the parts of the document that are served: a valid OpenAPI document, too. Problems name their operation. */
-export function resolveDocument(document: Document, refuse: Refuse): ResolvedDocument {
+export function resolveDocument(document: Document, report: ReportProblem): ResolvedDocument {
   const { openapi, info, security, components = {}, ...rest } = document;
   const resolve = resolveOf(document);
   const paths = Object.entries(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
-  const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
+  const securitySchemes = resolve(components.securitySchemes ?? {}, report);
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
 
   function resolveItem(path: string, item: PathItem): PathItem {
     const { $ref, ...own } = item;
     if ($ref) {
-      const refuseItem = (problem: string) => refuse(`path ${path}: ${problem}`);
-      return { ...resolve<PathItem>({ $ref }, refuseItem), ...resolve(own, refuseItem) };
+      const reportItem = (problem: string) => report(`path ${path}: ${problem}`);
+      return { ...resolve<PathItem>({ $ref }, reportItem), ...resolve(own, reportItem) };
     }
     const operations = new Map<string, OperationNode>(operationsOf(item));
     const entries = Object.entries(item).map(([key, node]) => {
       const id = operations.get(key)?.operationId;
-      return [key, resolve(node, (problem) => refuse(`${id ? nameOf(id) : `path ${path}`}: ${problem}`))];
+      return [key, resolve(node, (problem) => report(`${id ? nameOf(id) : `path ${path}`}: ${problem}`))];
     });
     return Object.fromEntries(entries);
   }
@@ -96,24 +96,24 @@ const ROOT: ServerNode = { url: '/' };
 /**
  * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
  */
-function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
+function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   const { url, variables } = servers[0] ?? ROOT;
   if (typeof url !== 'string') {
-    refuse('servers: the first one needs a url, a text such as /v1');
+    report('servers: the first one needs a url, a text such as /v1');
     return '';
   }
   const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => Object(variables)[name]?.default ?? '');
   const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
-    refuse(`servers: ${prefix} cannot be the path before that of each operation`);
+    report(`servers: ${prefix} cannot be the path before that of each operation`);
   return prefix;
 }
 
 /** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
 const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
 
-function checkServerPaths(prefix: string, operations: Iterable<Operation>, refuse: Refuse): void {
+function checkServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
   for (const { id, path } of operations) {
-    if (SERVED.test(prefix + path)) refuse(`operation ${id}: ${prefix}${path} is served by the server itself`);
+    if (SERVED.test(prefix + path)) report(`operation ${id}: ${prefix}${path} is served by the server itself`);
   }
 }

@@ -3,7 +3,7 @@
  * own schema refuses.
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { type Keywords, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { targetOf } from '../../engine/schema/recursion.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import { patternsIn } from './keyword-subsets.ts';
@@ -12,7 +12,7 @@ import { isClosed } from './subsets.ts';
 /** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];
 
-export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => !CONDITIONS.includes(keyword);
   visit(schema, name, isMeant, (own, place) => {
     const keywords = keywordsOf(own);
@@ -21,7 +21,7 @@ export function refuseImpossible(schema: Schema, name: string, buildCheck: Build
     if (values.length === 0 || !isQuick(own)) return;
     const check = buildCheck(own, { name: place, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));
-    if (problems.every(Boolean)) refuse(`${place}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
+    if (problems.every(Boolean)) report(`${place}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
   });
 }
 
@@ -35,7 +35,7 @@ export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schem
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
 /** Each request that leaves the value out would be refused. */
-export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
   visit(schema, name, isMeant, (own, place) => {
     const { default: value } = keywordsOf(own);
@@ -44,7 +44,7 @@ export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
     const [problem] = check(value) ?? [];
     const isRounded = typeof value === 'bigint' && !check(Number(value));
     const words = isRounded ? `${value} is too large to be kept exactly` : `is refused by its own schema: ${problem}`;
-    if (problem) refuse(`${place}: default ${words}`);
+    if (problem) report(`${place}: default ${words}`);
   });
 }
 
@@ -66,37 +66,37 @@ function visit(
 }
 
 /** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */
-export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
+export function checkRequired(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   const parts = partsOf(schema, isOfValue);
-  for (const field of unnamedIn(parts, parts)) refuse(`${name}: ${unnamed(field)}`);
+  for (const field of unnamedIn(parts, parts)) report(`${name}: ${unnamed(field)}`);
   for (const part of parts) {
     for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const inside = scopeOf(keyword) === 'field' ? field : '*';
-      if (scopeOf(keyword) !== 'value') checkRequired(subschema, `${name}.${inside}`, refuse, seen);
+      if (scopeOf(keyword) !== 'value') checkRequired(subschema, `${name}.${inside}`, report, seen);
     }
   }
 }
 
 /** Refuses a schema that no reply can fit: only objects may, and a field that they require has no name, and so is never sent. */
-export function checkSendable(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
+export function checkSendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   const [sure, all] = [partsOf(schema, (keyword) => keyword === 'allOf'), partsOf(schema, isOfValue)];
   const isObject = isAlways('object', sure);
   const unsent = !isObject || mayHaveMore(all) ? [] : unnamedIn(sure, all);
-  for (const field of unsent) refuse(`${name}: ${unnamed(field)}`);
+  for (const field of unsent) report(`${name}: ${unnamed(field)}`);
   const closed = isObject ? sure.filter(isClosed) : [];
   for (const field of closed.flatMap((part) => unnamedIn(sure, [part])).filter((one) => !unsent.includes(one)))
-    refuse(`${name}: requires ${field}, which a part of it with additionalProperties: false does not name`);
+    report(`${name}: requires ${field}, which a part of it with additionalProperties: false does not name`);
   const required = new Set(isObject ? sure.flatMap(({ required = [] }) => required) : []);
   const hasItems = isAlways('array', sure) && sure.some(({ minItems = 0 }) => minItems > 0);
   for (const part of sure) {
     for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const isField = keyword === 'properties' && required.has(field);
       const isItem = keyword === 'items' && hasItems;
-      if (isField || isItem) checkSendable(subschema, `${name}.${isField ? field : '*'}`, refuse, seen);
+      if (isField || isItem) checkSendable(subschema, `${name}.${isField ? field : '*'}`, report, seen);
     }
   }
 }

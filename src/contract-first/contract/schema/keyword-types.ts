@@ -4,7 +4,7 @@
  */
 
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
-import { isMap, type Keywords, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { targetOf } from '../../engine/schema/recursion.ts';
 import { ONE } from '../../engine/schema/subschemas.ts';
 
@@ -51,7 +51,7 @@ const TYPES: KeywordType[] = [
 const sound = new WeakSet<object>();
 
 /** Returns whether it has none. */
-export function checkKeywordTypes(root: unknown, name: string, refuse: Refuse): boolean {
+export function checkKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
   const seen = new Set<object>();
   let isSound = true;
   visit(root, name);
@@ -74,7 +74,7 @@ export function checkKeywordTypes(root: unknown, name: string, refuse: Refuse): 
 
   function fail(problem: string): void {
     isSound = false;
-    refuse(problem);
+    report(problem);
   }
 }
 
@@ -83,38 +83,38 @@ const MIXED =
   'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 
 /** Returns the 64-bit integers of a schema. `name` is the value's name in problems. */
-export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Map {
+export function findInt64s(schema: Schema, name: string, report: ReportProblem): Int64Map {
   const int64s = int64sOf(schema);
-  checkMap(int64s, name, refuse);
+  checkMap(int64s, name, report);
   return int64s;
 }
 
 const soundMaps = new WeakSet<Int64Map>();
 
-function checkMap(int64s: Int64Map, name: string, refuseAny: Refuse): void {
+function checkMap(int64s: Int64Map, name: string, reportAny: ReportProblem): void {
   if (soundMaps.has(int64s)) return;
   let isSound = true;
-  const refuse = (problem: string) => {
+  const report = (problem: string) => {
     isSound = false;
-    refuseAny(problem);
+    reportAny(problem);
   };
   if (int64s.isInt64) {
-    for (const keyword of int64s.comparisons) refuse(`${name}: ${keyword} is not supported for int64`);
-    if (int64s.isOtherNumber && !int64s.isAlwaysInt64) refuse(`${name}: ${MIXED}`);
+    for (const keyword of int64s.comparisons) report(`${name}: ${keyword} is not supported for int64`);
+    if (int64s.isOtherNumber && !int64s.isAlwaysInt64) report(`${name}: ${MIXED}`);
   }
-  for (const recursion of int64s.recursions) checkRecursion(int64s, recursion, name, refuse);
-  for (const [field, inside] of int64s.fields) checkMap(inside, `${name}.${field}`, refuse);
-  if (int64s.rest) checkMap(int64s.rest, `${name}.*`, refuse);
+  for (const recursion of int64s.recursions) checkRecursion(int64s, recursion, name, report);
+  for (const [field, inside] of int64s.fields) checkMap(inside, `${name}.${field}`, report);
+  if (int64s.rest) checkMap(int64s.rest, `${name}.*`, report);
   if (isSound) soundMaps.add(int64s);
 }
 
 /** The inside of a recursion is checked where the recursion begins. */
-function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, refuse: Refuse): void {
-  if (recursion.recursions.has(recursion)) refuse(`${name}: its schema is nothing but itself`);
+function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
+  if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of int64s.fields) {
     const other = recursion.fields.get(field);
     const both = other ? [inside, other] : [];
     const isMixed = both.some(({ isInt64 }) => isInt64) && both.some(({ isOtherNumber }) => isOtherNumber);
-    if (isMixed) refuse(`${name}.${field}: ${MIXED}`);
+    if (isMixed) report(`${name}.${field}: ${MIXED}`);
   }
 }

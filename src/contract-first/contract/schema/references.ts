@@ -1,5 +1,5 @@
 /** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` of a schema count, too. */
-import { isNode, type Keywords, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isNode, type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION, isData, isNames } from '../../engine/schema/keys.ts';
 import { lookUp } from '../../engine/schema/pointers.ts';
 import { isRecursion, toRecursion } from '../../engine/schema/recursion.ts';
@@ -8,7 +8,7 @@ import { isRecursion, toRecursion } from '../../engine/schema/recursion.ts';
 const KIND = /^(type|format)$/;
 
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
-export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
+export type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
@@ -26,7 +26,7 @@ export function buildResolve(document: unknown): Resolve {
   const faults = new Map<string, string>();
   const open = new Set<string>();
 
-  return function resolveNode(root, refuseAny) {
+  return function resolveNode(root, reportAny) {
     return resolve(root, false);
 
     function resolve<Kind>(node: Kind, isSchema: boolean, hasNames?: boolean): Kind;
@@ -42,27 +42,27 @@ export function buildResolve(document: unknown): Resolve {
       });
       const beside = Object.fromEntries(resolved);
       if (isReference) return join(targetOf($ref, isSchema), beside, isSchema);
-      return isSchema && isDiscriminated(beside) ? discriminated(node, beside, document, refuse) : beside;
+      return isSchema && isDiscriminated(beside) ? discriminated(node, beside, document, report) : beside;
     }
 
     function targetOf($ref: string, isSchema: boolean): Schema {
       const isOther = isSchema && OTHER.test($ref);
       const known = targets.get($ref);
-      if (faults.has($ref) && !open.has($ref)) refuse(faults.get($ref) as string);
+      if (faults.has($ref) && !open.has($ref)) report(faults.get($ref) as string);
       if (known !== undefined && !isOther) return known;
       const node = lookUp(document, $ref) as Schema | undefined;
       if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
       const problem = findFault($ref, node, isSchema, open.has($ref));
-      if (problem || node === undefined) return refuse(problem as string);
+      if (problem || node === undefined) return report(problem as string);
       open.add($ref);
       targets.set($ref, resolve(node, isSchema));
       open.delete($ref);
       return targets.get($ref) as Schema;
     }
 
-    function refuse(problem: string): Schema {
+    function report(problem: string): Schema {
       for (const $ref of open) faults.set($ref, problem);
-      refuseAny(problem);
+      reportAny(problem);
       return {};
     }
   };
@@ -108,12 +108,12 @@ type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
  * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that one is checked, so
  * that errors are about nothing else. `source` has unresolved references, whose names are the values of the field.
  */
-function discriminated(source: Keywords, resolved: Discriminated, document: unknown, refuse: Refuse): Keywords {
+function discriminated(source: Keywords, resolved: Discriminated, document: unknown, report: ReportProblem): Keywords {
   const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
   const { propertyName, mapping = {} } = discriminator;
   for (const [name, $ref] of Object.entries(mapping)) {
     if (String($ref).startsWith('#') && lookUp(document, $ref) === undefined)
-      refuse(`discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`);
+      report(`discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`);
   }
   const references = (source.oneOf ?? source.anyOf) as Schema[];
   const named = branches.map((branch, index) => ({
@@ -121,9 +121,9 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
     branch,
   }));
   if (named.some(({ names }) => names.length === 0)) {
-    refuse(`discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`);
+    report(`discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`);
   } else if (![resolved, ...branches].some((one) => mayHave(propertyName, one))) {
-    refuse(`discriminator ${propertyName}: no alternative has this field`);
+    report(`discriminator ${propertyName}: no alternative has this field`);
   }
   const choice = { enum: named.flatMap(({ names }) => names) };
   const chosen = named.map(({ names, branch }) => ({
