@@ -46,15 +46,13 @@ export function checkOperations(
     }
   }
   if (problems.length === 0) {
-    const reporters = {
-      report: (problem: string) => problems.push(problem),
-      warn: (one: string) => warnings.push(one),
-    };
+    const report = (problem: string) => problems.push(problem);
+    const warn = (warning: string) => warnings.push(warning);
     const checking = { buildCheck, isLinear };
     const operations = [...contract.operations.values()];
-    for (const collection of collections) refuseUnstorableFields(collection, buildCheck, reporters.report);
-    checkRecords(operations, collections, checking, reporters);
-    for (const operation of operations) checkCursors(operation, collections, checking, reporters);
+    for (const collection of collections) refuseUnstorableFields(collection, buildCheck, report);
+    checkRecords(operations, collections, checking, { report, warn });
+    for (const operation of operations) checkCursors(operation, collections, checking, { report, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);
   return warnings;

@@ -58,7 +58,7 @@ export function checkServerReplies(options: ServerRepliesOptions, report: Report
       checkHeader(buildCheck, reply, name, values, reportReply);
     }
   }
-  if (contract.isComplete) checkLocations(buildCheck, options, report);
+  if (contract.isComplete) checkLocations(options, report);
 }
 
 /**
@@ -149,11 +149,7 @@ export function checkHeader(
 }
 
 /** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
-function checkLocations(
-  buildCheck: BuildCheck,
-  { contract, operation }: ServerRepliesOptions,
-  report: ReportProblem,
-): void {
+function checkLocations({ buildCheck, contract, operation }: ServerRepliesOptions, report: ReportProblem): void {
   const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
   const urls = paths.map((path) => contract.prefix + path);
   for (const reply of operation.replies) {

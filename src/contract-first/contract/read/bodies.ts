@@ -47,11 +47,7 @@ export function isForm(schema: Schema): schema is Keywords & { properties: Recor
 }
 
 /** Each field of a form has a part, or several, which are text of simple types, JSON, or files. */
-export function checkForm(
-  schema: Schema,
-  encoding: Record<string, EncodingNode> | undefined,
-  report: ReportProblem,
-): void {
+export function checkForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {
     report('its body: a form needs a schema of type: object with properties');
     return;

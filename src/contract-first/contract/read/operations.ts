@@ -56,13 +56,13 @@ export function toOperations(
         isWhole = false;
         continue;
       }
-      const operation = toOperation({ method, path, item, source }, keyPlaces, report);
+      const operation = toOperation({ method, path, item, source }, keyPlaces, reportOperation);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
       const problem = method === 'trace' ? 'TRACE is not served' : findUnserved(path);
-      if (problem) report(`${nameOf(operation.id)}: ${problem}`);
+      if (problem) reportOperation(problem);
       const same = byRoute.get(route);
-      if (same) report(`${nameOf(operation.id)}: ${path} is the path of ${nameOf(same.id)}, too; give it another`);
+      if (same) reportOperation(`${path} is the path of ${nameOf(same.id)}, too; give it another`);
       byRoute.set(route, operation);
     }
   }
@@ -89,13 +89,7 @@ interface Source {
   source: OperationNode;
 }
 
-function toOperation(
-  { method, path, item, source }: Source,
-  keyPlaces: KeyPlaces,
-  reportAny: ReportProblem,
-): Operation {
-  const id = source.operationId as string;
-  const report = (problem: string) => reportAny(`${nameOf(id)}: ${problem}`);
+function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlaces, report: ReportProblem): Operation {
   const { security = [] } = source;
   const ways = toSecurity(security, keyPlaces, report);
   const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
@@ -103,7 +97,7 @@ function toOperation(
   const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, report));
   if (parameters.some(({ keptHours }) => keptHours !== undefined)) checkRepeated(replies, report);
   return {
-    id,
+    id: source.operationId as string,
     method: method.toUpperCase(),
     path,
     parameters,
