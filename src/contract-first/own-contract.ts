@@ -19,7 +19,7 @@ export async function loadOwnContract(
 ): Promise<Contract> {
   const { contract } = service;
   const finished = await readOwn(contract, async () =>
-    (await import('./contract/finish.ts')).finishOwn(contract, service),
+    (await import('./contract/finish.ts')).finishFile(contract, service),
   );
   return { ...finished, loadPage: () => loadPage(finished, contract) };
 }

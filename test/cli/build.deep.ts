@@ -44,7 +44,7 @@ const SOURCES = {
 const ENGINE = {
   'package.json': '{ "name": "contract-first", "type": "module", "exports": "./dist/engine/index.js" }',
   'dist/engine/index.js': '',
-  'dist/contract/finish.js': "export const finishOwn = () => ({ file: {}, yaml: '' });",
+  'dist/contract/finish.js': "export const finishFile = () => ({ file: {}, yaml: '' });",
   'dist/contract/docs/page.js': "export const makePage = () => '';",
   'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
   'dist/own-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);

@@ -9,7 +9,7 @@ import { judgeContract } from '../../src/contract-first/cli/contract-diff/gate.t
 import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
-import { finishOwn } from '../../src/contract-first/contract/finish.ts';
+import { finishFile } from '../../src/contract-first/contract/finish.ts';
 import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
 import { readSource } from '../../src/contract-first/contract/read/source.ts';
 import { lookUp } from '../../src/contract-first/engine/schema/pointers.ts';
@@ -165,13 +165,13 @@ function prepare(t: Test, schemas: string, text = contractWith('{ $ref: schemas.
 
 t.test('a contract in several files is finished, served and released as one, with every digit', async (t) => {
   const { file, folder } = prepare(t, SCHEMAS);
-  const { file: finished, yaml } = await finishOwn(pathToFileURL(file), OWN);
+  const { file: finished, yaml } = await finishFile(pathToFileURL(file), OWN);
   t.match(yaml.toString(), /maximum: 9223372036854775807$/m);
   t.strictSame(parse(yaml.toString()), JSON.parse(finished.json));
   t.strictSame(Object.keys(JSON.parse(finished.json).components.schemas), ['Tag', 'Pet']);
   t.equal((await judgeContract(file, `${folder}/released`, {})).version, '1');
   writeFileSync(`${folder}/schemas.yaml`, SCHEMAS.replace('type: string', 'type: boolean'));
-  const { file: changed } = await finishOwn(pathToFileURL(file), OWN);
+  const { file: changed } = await finishFile(pathToFileURL(file), OWN);
   t.not(changed.sha256, finished.sha256, 'a change of any file is one of the contract');
 });
 
@@ -185,7 +185,7 @@ t.test('a problem is reported with the file and the line where it stands, by eac
   ] as const) {
     const { file, folder } = prepare(t, schemas);
     const name = relative(process.cwd(), folder);
-    const told = await finishOwn(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
+    const told = await finishFile(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
     t.match(told, `${name}/schemas.yaml:${line}: `);
     t.match((await inspect([file])).text, `${folder}/schemas.yaml:${line}: `);
     t.match(await lint(file), new RegExp(`${folder}/schemas\\.yaml:(\\n.*)*\\n  ${line.split(':')[0]}:`));
@@ -194,5 +194,5 @@ t.test('a problem is reported with the file and the line where it stands, by eac
 
 t.test('a first file that is not YAML is reported itself', async (t) => {
   const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
-  await t.rejects(finishOwn(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
+  await t.rejects(finishFile(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
 });

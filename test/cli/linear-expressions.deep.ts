@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import ts from 'typescript';
-import { degreeOf } from '../../src/contract-first/cli/linear.ts';
+import { degreeOf } from '../../src/contract-first/cli/patterns.ts';
 import { addKnownFormats } from '../../src/contract-first/engine/schema/ajv.ts';
 import { NAME_PATTERN } from '../../src/contract-first/store/api-keys.ts';
 import { RATE_PATTERN } from '../../src/contract-first/store/rates.ts';

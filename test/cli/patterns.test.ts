@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Budget } from '../../src/contract-first/cli/linear.ts';
-import { describeSlowPatterns } from '../../src/contract-first/cli/patterns.ts';
+import { type Budget, describeSlowPatterns } from '../../src/contract-first/cli/patterns.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

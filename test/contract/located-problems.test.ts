@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { finishOwn } from '../../src/contract-first/contract/finish.ts';
+import { finishFile } from '../../src/contract-first/contract/finish.ts';
 import { toLocated as toLocatedIn } from '../../src/contract-first/contract/located-problems.ts';
 
 const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: {} };
@@ -183,8 +183,8 @@ t.test('a start that refuses the contract names the places in its file', async (
   const folder = t.testdir({ 'a.yaml': SHARED });
   const file = pathToFileURL(`${folder}/a.yaml`);
   const name = relative(process.cwd(), `${folder}/a.yaml`);
-  await t.rejects(finishOwn(file, OWN), {
+  await t.rejects(finishFile(file, OWN), {
     message: `The contract cannot be served:\n  - ${name}:1:1: / needs info`,
   });
-  await t.rejects(finishOwn(pathToFileURL(`${folder}/none.yaml`), OWN), { code: 'ENOENT' });
+  await t.rejects(finishFile(pathToFileURL(`${folder}/none.yaml`), OWN), { code: 'ENOENT' });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { describeUndeclared } from '../../src/contract-first/contract/checks/own-replies.ts';
+import { describeUndeclared } from '../../src/contract-first/contract/checks/server-replies.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';

@@ -1,7 +1,7 @@
 /** Names parts of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
 import { toTypes } from '../contract/read/bodies.ts';
 import { withoutNames } from '../contract/read/normal-form.ts';
-import { appliesToOtherTypes } from '../contract/schema/value-bounds.ts';
+import { appliesToOtherTypes, schemasIn } from '../contract/schema/keyword-subsets.ts';
 import type { Operation, ReadContract } from '../engine/contract/contract.ts';
 import {
   type Document,
@@ -14,9 +14,7 @@ import {
 import { isJson } from '../engine/contract/media-types.ts';
 import { namesIn } from '../engine/contract/path-names.ts';
 import { inAllTypes } from '../engine/contract/replies.ts';
-import type { Schema } from '../engine/schema/json.ts';
-import { targetOf } from '../engine/schema/recursion.ts';
-import { subschemasOf } from '../engine/schema/subschemas.ts';
+import type { Keywords, Schema } from '../engine/schema/json.ts';
 
 /** Statuses whose replies have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = /^(1..|204|205|304)$/;
@@ -29,7 +27,7 @@ export function describeNotes(contract: ReadContract): string[] {
     scheme.flows ? [[name, scopesOf(scheme.flows)] as const] : [],
   );
   const scopes = new Map(flows);
-  const seen = new Set<Schema>();
+  const seen = new Set<unknown>();
   const notes = [...operations.values()].flatMap((operation) => {
     const { item, source } = nodesOf(resolved, operation);
     return [
@@ -38,7 +36,7 @@ export function describeNotes(contract: ReadContract): string[] {
       ...ofBody(source),
       ...ofReplies(source),
       ...ofScopes(source.security ?? [], scopes),
-      ...schemasOf(operation).flatMap((schema) => ofSchema(schema, seen)),
+      ...schemasOf(operation).flatMap((schema) => [...schemasIn(schema, seen)].flatMap(ofSchema)),
     ].map((note) => `operation ${operation.id}: ${note}`);
   });
   return [...new Set([...ofServer(document), ...notes])];
@@ -119,17 +117,12 @@ function schemasOf({ parameters, body, replies }: Operation): Schema[] {
 
 const isAbove = (low: number | bigint = -Infinity, high: number | bigint = Infinity) => low > high;
 
-function ofSchema(schema: Schema, seen: Set<Schema>): string[] {
-  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return [];
-  seen.add(schema);
+function ofSchema(schema: Keywords): string[] {
   const { type, minimum, maximum, minLength, maxLength } = schema;
   const crossed = isAbove(minimum, maximum) ? 'minimum' : isAbove(minLength, maxLength) ? 'minLength' : undefined;
   const idle = type ? Object.keys(schema).filter((keyword) => appliesToOtherTypes(keyword, schema)) : [];
   return [
     ...(crossed ? [`no value fits a schema whose ${crossed} is above its ${crossed.replace('min', 'max')}`] : []),
     ...idle.map((keyword) => `${keyword} says nothing about what is of type ${[type].flat().join(' or ')}`),
-    ...[targetOf(schema) ?? true, ...subschemasOf(schema).map(({ subschema }) => subschema)].flatMap((one) =>
-      ofSchema(one, seen),
-    ),
   ];
 }

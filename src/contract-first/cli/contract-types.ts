@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { checkKeywordTypes } from '../contract/schema/shapes.ts';
+import { checkKeywordTypes } from '../contract/schema/keyword-types.ts';
 import { ContractError } from '../engine/contract/contract.ts';
 import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../engine/contract/document.ts';
 import { toDoubles } from '../engine/contract/numbers.ts';
@@ -46,11 +46,13 @@ export async function buildTypes(contract: Document): Promise<Source> {
   for (const item of Object.values(paths)) {
     for (const node of [item, ...operationsOf(item).map(([, operation]) => operation)]) node.parameters?.forEach(plain);
   }
-  inlineHeaders(document, document);
-  markReferences(document, document);
-  dropUntyped(document);
-  widenOthers(document);
-  pointMappings(document, document);
+  visit(document, (node, hasNames) => {
+    inlineHeaders(node, document);
+    markReferences(node, document);
+    dropUntyped(node, hasNames);
+    if (!hasNames) widenOthers(node);
+    pointMappings(node, document);
+  });
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
     emptyObjectsUnknown: true,
@@ -105,9 +107,18 @@ function plain(parameter: ParameterNode): void {
   if (keywordsOf(parameter.schema).default !== undefined) parameter.required = true;
 }
 
-/** JSON in a header is text. And openapi-typescript takes a header that is referred to for required. */
-function inlineHeaders(node: unknown, document: Document): void {
+type Node = Record<string, unknown>;
+
+/** Changes each node after those within it. The keys of some are names of the contract. */
+function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, key = ''): void {
   if (!isNode(node)) return;
+  const hasNames = isNames(key);
+  for (const [name, child] of Object.entries(node)) visit(child, change, hasNames ? '' : name);
+  change(node, hasNames);
+}
+
+/** JSON in a header is text. And openapi-typescript takes a header that is referred to for required. */
+function inlineHeaders(node: Node, document: Document): void {
   const { headers } = node;
   for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
     if (!isNode(header)) continue;
@@ -115,33 +126,26 @@ function inlineHeaders(node: unknown, document: Document): void {
     const { schema, content, required = false } = (target ?? header) as HeaderNode;
     const isJson = isNode(content) && Object.keys(content).some((type) => type.includes('/'));
     if (!isJson && (!isNode(target) || required)) continue;
-    (headers as Record<string, unknown>)[name] = { schema: isJson ? { type: 'string' } : schema, required };
+    (headers as Node)[name] = { schema: isJson ? { type: 'string' } : schema, required };
   }
-  for (const child of Object.values(node)) inlineHeaders(child, document);
 }
 
 /**
  * Examples and references that lead elsewhere, which openapi-typescript would read or fetch, `nullable`, which means nothing in 3.1, `$defs`, which would be a
  * field, and a discriminator without alternatives, whose field it would take away from those that have the schema in `allOf`.
  */
-function dropUntyped(node: unknown, key = ''): void {
-  if (!isNode(node)) return;
+function dropUntyped(node: Node, hasNames: boolean): void {
   if (typeof node.externalValue === 'string') delete node.externalValue;
   if (typeof node.$ref === 'string' && !node.$ref.startsWith('#')) delete node.$ref;
-  if (!isNames(key)) {
-    delete node.nullable;
-    delete node.$defs;
-    if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
-  }
-  for (const [name, child] of Object.entries(node)) dropUntyped(child, isNames(key) ? '' : name);
+  if (hasNames) return;
+  delete node.nullable;
+  delete node.$defs;
+  if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
 }
 
 /** The compiler holds named fields, too, against the type of all others: it takes theirs. */
-function widenOthers(node: unknown, key = ''): void {
-  if (!isNode(node)) return;
-  for (const [name, child] of Object.entries(node)) widenOthers(child, isNames(key) ? '' : name);
-  if (isNames(key)) return;
-  const { properties = {}, patternProperties = {}, additionalProperties = {} }: Keywords = node;
+function widenOthers(node: Keywords): void {
+  const { properties = {}, patternProperties = {}, additionalProperties = {} } = node;
   const isTyped = [...Object.values(patternProperties), additionalProperties].some(
     (schema) => Object.keys(keywordsOf(schema)).length > 0,
   );
@@ -150,25 +154,19 @@ function widenOthers(node: unknown, key = ''): void {
 }
 
 /** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). Nothing else is read for one. */
-function pointMappings(node: unknown, document: Document): void {
-  if (!isNode(node)) return;
-  const { discriminator }: Keywords = node;
+function pointMappings({ discriminator }: Keywords, document: Document): void {
   const mapping = discriminator?.mapping ?? {};
   for (const [name, schema] of Object.entries(mapping)) {
     if (Object.hasOwn(document.components?.schemas ?? {}, schema)) mapping[name] = `#/components/schemas/${schema}`;
     else if (lookUp(document, schema) === undefined) delete mapping[name];
   }
-  for (const child of Object.values(node)) pointMappings(child, document);
 }
 
 /** A field is read-only or write-only also where the schema that it refers to says so. */
-function markReferences(node: unknown, document: Document): void {
-  if (!isNode(node)) return;
-  const { properties }: Keywords = node;
+function markReferences({ properties }: Keywords, document: Document): void {
   for (const field of Object.values(properties ?? {}).map(keywordsOf)) {
     const { readOnly, writeOnly } = keywordsOf(lookUp(document, String(field.$ref)) as Schema | undefined);
     if (readOnly) field.readOnly = true;
     if (writeOnly) field.writeOnly = true;
   }
-  for (const child of Object.values(node)) markReferences(child, document);
 }

@@ -11,14 +11,16 @@ const [, , folder, contract] = process.argv;
 // The modules that the program imports, so that its contract is finished by what will read it.
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
-const [{ finishOwn }, { makePage }, { toFinishedFile, toPageFile }, { readFinished }, { service }] = await Promise.all([
-  built('contract/finish.js'),
-  built('contract/docs/page.js'),
-  built('own-contract.js'),
-  built('engine/contract/finished.js'),
-  import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
-]);
-const { file, yaml } = await finishOwn(pathToFileURL(contract), service);
+const [{ finishFile }, { makePage }, { toFinishedFile, toPageFile }, { readFinished }, { service }] = await Promise.all(
+  [
+    built('contract/finish.js'),
+    built('contract/docs/page.js'),
+    built('own-contract.js'),
+    built('engine/contract/finished.js'),
+    import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
+  ],
+);
+const { file, yaml } = await finishFile(pathToFileURL(contract), service);
 writeFileSync(service.contract, yaml);
 writeFileSync(toFinishedFile(service.contract), JSON.stringify(file));
 const page = await makePage(readFinished(file, yaml), new URL('clients/', service.contract));

@@ -79,8 +79,8 @@ async function generate(path: string): Promise<Outcome> {
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { checkOperations } = await import('../contract/checks/checked-operations.ts');
   const { domain, toErrorBody, verifyToken } = await loadOwnParts();
-  const { describeUndeclared } = await import('../contract/checks/own-replies.ts');
-  const { describeUnknownCodes } = await import('../contract/checks/own-errors.ts');
+  const { describeUndeclared } = await import('../contract/checks/server-replies.ts');
+  const { describeUnknownCodes } = await import('../contract/checks/server-errors.ts');
   // A service without collections cannot declare any.
   const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract, domain) : [];
   if (unknown.length > 0) throw new ContractError(unknown);

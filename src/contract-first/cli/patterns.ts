@@ -1,34 +1,27 @@
-/** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time. */
+/** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time: recheck judges them. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import recheck from '#recheck';
+import { schemasIn } from '../contract/schema/keyword-subsets.ts';
 import type { ReadContract } from '../engine/contract/contract.ts';
 import { inAllTypes } from '../engine/contract/replies.ts';
 import { toRegExp } from '../engine/schema/ajv.ts';
-import type { Schema } from '../engine/schema/json.ts';
-import { targetOf } from '../engine/schema/recursion.ts';
-import { subschemasOf } from '../engine/schema/subschemas.ts';
-import { type Budget, boundOf, degreeOf, newBudget } from './linear.ts';
 
 /** How many steps a match may take: some milliseconds. */
 const STEPS = 1_000_000;
 
 /** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
 export function describeSlowPatterns({ operations }: ReadContract, budget = newBudget()): string[] {
-  const seen = new Set<Schema>();
+  const seen = new Set<unknown>();
   const reported = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {
     const schemas = [...parameters, ...(body?.contents ?? []), ...inAllTypes(replies)].map(({ schema }) => schema);
-    for (const schema of schemas) visit(schema, `operation ${id}`);
+    for (const one of schemas.flatMap((schema) => [...schemasIn(schema, seen)])) {
+      const { pattern, maxLength, patternProperties = {} } = one;
+      if (typeof pattern === 'string') judge(pattern, maxLength, `operation ${id}`);
+      for (const name of Object.keys(patternProperties)) judge(name, undefined, `operation ${id}`);
+    }
   }
   return [...reported.values()];
-
-  function visit(schema: Schema | undefined, owner: string): void {
-    if (typeof schema !== 'object' || seen.has(schema)) return;
-    seen.add(schema);
-    const { pattern, maxLength, patternProperties = {}, propertyNames } = schema;
-    if (typeof pattern === 'string') judge(pattern, maxLength, owner);
-    for (const name of Object.keys(patternProperties)) judge(name, undefined, owner);
-    for (const inner of [targetOf(schema), propertyNames]) visit(inner, owner);
-    for (const { subschema } of subschemasOf(schema)) visit(subschema, owner);
-  }
 
   function judge(pattern: string, maxLength: number | undefined, owner: string): void {
     const fault = reported.has(pattern) ? undefined : findFault(pattern, maxLength, budget);
@@ -64,5 +57,95 @@ function readExpression(pattern: string): RegExp | string {
     return toRegExp(pattern, 'u');
   } catch (error) {
     return `is no regular expression of JavaScript: ${(error as Error).message}`;
+  }
+}
+
+/** A cache of verdicts, by expression. */
+const FOLDER = 'node_modules/.cache';
+const FILE = `${FOLDER}/complexity-of-expressions.json`;
+
+/** How many steps the checker may make: for one expression, and as long as some are left. A million takes it a few seconds. */
+export interface Budget {
+  readonly one: number;
+  left: number;
+}
+
+const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
+
+/** Larger automata take it seconds for a few steps: it tries texts instead. */
+const MOST_STATES = 10_000;
+
+/** JSON has no infinity. */
+let degrees: Record<string, number | null> | undefined;
+
+/** The exponent of its time in the text's length: 1 if it is linear, infinite if it is exponential; undefined without a verdict, which is not stored. */
+export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
+  const bound = boundOf(expression);
+  if (bound?.degree === 1 && bound.size <= FEW) return 1;
+  degrees ??= readDegrees();
+  const name = String(expression);
+  if (!Object.hasOwn(degrees, name)) {
+    const isHopeless = bound !== undefined && bound.size > MANY && !expression.source.startsWith('^');
+    const degree = budget.left > 0 && !isHopeless ? ask(expression, budget) : undefined;
+    if (degree === undefined) return undefined;
+    degrees[name] = degree;
+    mkdirSync(FOLDER, { recursive: true });
+    writeFileSync(FILE, JSON.stringify(degrees));
+  }
+  return degrees[name] ?? Number.POSITIVE_INFINITY;
+}
+
+export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
+
+/** How many letters are few enough to be tried at each position in a text; above `MANY`, the checker reaches its limit. */
+const FEW = 100;
+const MANY = 500;
+
+/** A letter, a class of them, or an assertion; and how often it is repeated. */
+const ITEM =
+  /(?:\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^()|*+?{}\\[\]^$])(?:(?<free>[*+?]|\{\d+,\d*\})\??|\{(?<count>\d+)\})?/gsu;
+
+/**
+ * At most `size` steps, times the text's length to the power of `degree`: each position in the text where a match may begin, and each
+ * number of repetitions, is tried once. Only for an expression without groups and alternatives, for which the checker takes long.
+ */
+function boundOf({ source }: RegExp): { degree: number; size: number } | undefined {
+  const bound = { degree: Number(!source.startsWith('^')), size: 0 };
+  const rest = source.replace(ITEM, (...found) => {
+    const { free, count = 1 } = found.at(-1);
+    bound.degree += Number(free !== undefined);
+    bound.size += Number(count);
+    return '';
+  });
+  return /^\^?\$?$/.test(rest) ? { ...bound, degree: Math.max(1, bound.degree) } : undefined;
+}
+
+/**
+ * The checker looks at the clock after each step. It is given one that counts these looks, so that a busy machine gives the same verdict, and
+ * its limit in milliseconds is one of steps.
+ */
+function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
+  const limit = Math.min(budget.one, budget.left);
+  const { now } = performance;
+  let steps = 0;
+  performance.now = () => ++steps;
+  try {
+    const limits = { attackTimeout: null, incubationTimeout: null, timeout: limit, maxNFASize: MOST_STATES };
+    const found = recheck.checkSync(source, flags, limits);
+    if (found.status === 'unknown') return undefined;
+    if (found.status === 'safe') return 1;
+    return found.complexity.type === 'polynomial' ? found.complexity.degree : Number.POSITIVE_INFINITY;
+  } finally {
+    performance.now = now;
+    budget.left -= steps;
+  }
+}
+
+/** Reads the cache; empty if there is none yet, or another process is writing it. */
+function readDegrees(): Record<string, number | null> {
+  try {
+    return JSON.parse(readFileSync(FILE, 'utf8'));
+  } catch {
+    return {};
   }
 }

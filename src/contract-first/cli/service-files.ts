@@ -69,14 +69,14 @@ function nameIn(folder: string, text: string): string {
 }
 
 /** The part of package.json that a service has. */
-export interface Package {
+interface Package {
   name?: string;
   version?: string;
 }
 
 /** The files of a team that are absent until it needs them. */
 export const OPTIONAL = ['errors', 'services', 'tokens', 'plugins'] as const;
-export type Optional = (typeof OPTIONAL)[number];
+type Optional = (typeof OPTIONAL)[number];
 
 /** Returns the line only if the file is there. */
 const buildIf = (present: readonly Optional[]) => (name: Optional, line: Source) =>

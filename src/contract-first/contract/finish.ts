@@ -1,5 +1,12 @@
-/** Finishes a contract: writes everything that the server needs of it. */
-import { ContractError, type Operation, type ReadContract, type Reply } from '../engine/contract/contract.ts';
+/** Finishes a contract: writes everything that the server, and glue in it, needs of it. */
+import {
+  type AnyContract,
+  ContractError,
+  type Operation,
+  type ReadContract,
+  type Reply,
+} from '../engine/contract/contract.ts';
+import { type Document, mapOperations, type OperationNode } from '../engine/contract/document.ts';
 import {
   type Facts,
   type FinishedFile,
@@ -10,14 +17,16 @@ import {
 } from '../engine/contract/finished.ts';
 import type { OwnParts } from '../engine/routes/compiled-operations.ts';
 import { describeUnmatched } from '../engine/routes/unmatched.ts';
+import { isNode } from '../engine/schema/json.ts';
+import { lookUp } from '../engine/schema/pointers.ts';
 import type { AnyDomain } from '../store/description.ts';
 import { checkOperations } from './checks/checked-operations.ts';
-import { findProven } from './checks/stored-replies.ts';
-import { toGlueDocument } from './glue-document.ts';
+import { findProven, toRecords } from './checks/stored-records.ts';
 import { withLocations } from './located-problems.ts';
 import { loadContract } from './read/load-contract.ts';
+import { mapPaths } from './read/normal-form.ts';
 import { toTokenSchemes } from './read/security.ts';
-import { toRecords } from './records.ts';
+import { withTrueReferences } from './schema/references.ts';
 import { writeGraph } from './written-graph.ts';
 
 /** Takes a contract that was checked. */
@@ -55,14 +64,79 @@ export interface FinishedFiles {
 }
 
 /** Checks and finishes the contract of a service, as the build does. @throws ContractError whose problems have their locations in the files */
-export async function finishOwn(file: URL, own: OwnParts & { handlers: object }): Promise<FinishedFiles> {
+export async function finishFile(file: URL, service: OwnParts & { handlers: object }): Promise<FinishedFiles> {
   try {
     const contract = await loadContract(file);
-    const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(own.handlers));
+    const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(service.handlers));
     if (unmatched.length > 0) throw new ContractError(unmatched);
-    checkOperations(contract, own);
-    return { file: finish(contract, own.domain), yaml: contract.yaml };
+    checkOperations(contract, service);
+    return { file: finish(contract, service.domain), yaml: contract.yaml };
   } catch (error) {
     throw await withLocations(error, file);
   }
+}
+
+/**
+ * How many nodes a schema may have, with a copy of another at each reference to it: glue walks it so. Counted so, Stripe's contract of
+ * 2.5 MB has schemas with more nodes than fit into memory.
+ */
+const MOST_NODES = 1000;
+const SCHEMA = '#/components/schemas/';
+
+/** The contract as fastify-openapi-glue can take it. Plugins see `{}` in place of a larger schema; the contract's checks know all of it. */
+function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Document {
+  const given = mapPaths(contract.document, (item) => mapOperations(item, withoutTrap));
+  const document = withTrueReferences(given, contract.json);
+  const isLarge = buildIsLarge(document);
+
+  function trim<Kind>(node: Kind): Kind;
+  function trim(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(trim);
+    if (!isNode(node)) return node;
+    if (isReference(node) && isLarge(node.$ref)) return {};
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, trim(value)]));
+  }
+
+  const names = Object.keys(document.components?.schemas ?? {});
+  return names.some((name) => isLarge(SCHEMA + name)) ? trim(document) : document;
+}
+
+/** Glue leaves out an operation with `x-no-fastify-config`, and ends the start at other words that are null, or have a `content`. */
+function withoutTrap(operation: OperationNode): OperationNode {
+  const isTrap = (key: string, value: unknown) =>
+    key === 'x-no-fastify-config' ||
+    (key.startsWith('x-') && (value === null || Object.hasOwn(Object(value), 'content')));
+  return Object.fromEntries(Object.entries(operation).filter(([key, value]) => !isTrap(key, value)));
+}
+
+const isReference = (node: { $ref?: unknown }): node is { $ref: string } =>
+  typeof node.$ref === 'string' && node.$ref.startsWith(SCHEMA);
+
+function buildIsLarge(document: Document): ($ref: string) => boolean {
+  const known = new Map<string, boolean>();
+
+  /** Stops when too many are counted. A schema ends where it meets itself, or one that is left out. */
+  function count($ref: string): boolean {
+    let left = MOST_NODES;
+    const open = new Set<string>();
+    const isBeyond = (node: unknown): boolean => {
+      if (typeof node !== 'object' || node === null) return false;
+      if (--left < 0) return true;
+      return isNode(node) && isReference(node) ? isBeyondTarget(node.$ref) : Object.values(node).some(isBeyond);
+    };
+    const isBeyondTarget = (target: string): boolean => {
+      if (open.has(target) || known.get(target)) return false;
+      open.add(target);
+      const isLarge = isBeyond(lookUp(document, target));
+      open.delete(target);
+      return isLarge;
+    };
+    return isBeyondTarget($ref);
+  }
+
+  return ($ref) => {
+    const isLarge = known.get($ref) ?? count($ref);
+    known.set($ref, isLarge);
+    return isLarge;
+  };
 }

@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ContractError } from '../engine/contract/contract.ts';
 import { fromStep } from '../json/pointer.ts';
 import { mayBeInFiles, readFiles } from './read/source.ts';
-import { keysAt, keysOfOperations, offsetsOfTexts, type SourceLocation, SourceLocations } from './yaml-locations.ts';
+import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
 /** A position that the reader has found already, in the contract's file or in another one. */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
@@ -22,59 +21,27 @@ export async function buildLocationOf(file: string, name = file): Promise<(probl
   const source = mayBeInFiles(text) ? await readFiles(file).catch(() => undefined) : undefined;
   const { yaml, bundle } = source?.bundle ? source : { yaml: text };
   const nameOf = (part: string) => (part === basename(file) ? name : join(dirname(name), part));
-  const texts = new Map<string, PositionedText>();
-  const textOf = (path: string) => {
-    const known = texts.get(path) ?? new PositionedText(readFileSync(path, 'utf8'));
+  const texts = new Map<string | undefined, YamlText>();
+  const textOf = (path: string | undefined) => {
+    const known = texts.get(path) ?? new YamlText(path === undefined ? String(yaml) : readFileSync(path, 'utf8'));
     texts.set(path, known);
     return known;
   };
-  const whole = new PositionedText(yaml.toString());
+  const positionOf = (path: string, keys: string[]) => textOf(path).toPosition(textOf(path).reach(keys).offset);
   return (problem) => {
     const [, where, line, column] = AT.exec(problem) ?? [];
     if (line) return `${where ? nameOf(where) : name}:${line}:${column}`;
     const [, part, pointer] = IN.exec(problem) ?? [];
-    if (part) return `${nameOf(part)}:${textOf(join(dirname(file), part)).positionOf(toKeys(pointer as string))}`;
-    if (!bundle) return `${name}:${whole.toPosition(whole.offsetOf(problem))}`;
-    const origin = bundle.originOf(whole.keysAt(whole.offsetOf(problem)));
-    return `${nameOf(relative(dirname(resolve(file)), origin.file))}:${textOf(origin.file).positionOf(origin.keys)}`;
+    if (part) return `${nameOf(part)}:${positionOf(join(dirname(file), part), toKeys(pointer as string))}`;
+    const whole = textOf(undefined);
+    const offset = findOffset(whole, problem);
+    if (!bundle) return `${name}:${whole.toPosition(offset)}`;
+    const origin = bundle.originOf(whole.keysAt(offset));
+    return `${nameOf(relative(dirname(resolve(file)), origin.file))}:${positionOf(origin.file, origin.keys)}`;
   };
 }
 
 const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromStep);
-
-/** A text of YAML, which is parsed when it is first asked. */
-class PositionedText {
-  readonly #lines = new LineCounter();
-  readonly #text: string;
-  #document: Document.Parsed | undefined;
-  #offsetOf: ((problem: string) => number) | undefined;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  get document(): Document.Parsed {
-    this.#document ??= parseDocument(this.#text, { lineCounter: this.#lines, merge: true });
-    return this.#document;
-  }
-
-  offsetOf(problem: string): number {
-    this.#offsetOf ??= buildOffsetOf(this.document);
-    return this.#offsetOf(problem);
-  }
-
-  toPosition(offset: number): string {
-    const { line, col } = this.#lines.linePos(offset);
-    return `${line}:${col}`;
-  }
-
-  positionOf(keys: string[]): string {
-    const places = new SourceLocations(this.document);
-    return this.toPosition(places.reach(places.root, keys).offset);
-  }
-
-  keysAt = (offset: number): string[] => keysAt(this.document.contents, offset);
-}
 
 /** The problems, each behind its location. A mistake that several operations share is reported once. */
 export async function toLocated(problems: string[], file: string, name = file): Promise<string[]> {
@@ -95,11 +62,11 @@ export async function toLocated(problems: string[], file: string, name = file): 
 
 /** The line without the operation, and the part of it, that its words begin with. */
 function withoutOperation(line: string): string {
-  const [place] = line.split(' operation ', 1);
-  const slip = behind(line, ' operation ')
+  const [location] = line.split(' operation ', 1);
+  const mistake = behind(line, ' operation ')
     .replace(/^\S+ /, '')
     .replace(/^response \w+: /, '');
-  return `${place} ${slip.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*|request\.\w+\.[^\s:]+): /, '')}`;
+  return `${location} ${mistake.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*|request\.\w+\.[^\s:]+): /, '')}`;
 }
 
 /** The error of a contract that is refused, with the locations in its files. */
@@ -139,39 +106,27 @@ const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
   ],
 ];
 
-/** Returns the number of characters before the place of a problem; 0 where it is about no part of the text. */
-function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
-  const places = new SourceLocations(document);
-  let texts: Map<string, number> | undefined;
-  let operations: Map<string, string[]> | undefined;
-  return (problem) => {
-    const [, pointer] = /^#?(\/\S*?):?\s/.exec(problem) ?? [];
-    if (pointer) return places.reach(places.root, pointer.slice(1).split('/').map(fromStep)).offset;
-    const text = textIn(problem);
-    if (text !== undefined) texts ??= offsetsOfTexts(document);
-    const known = text === undefined ? undefined : texts?.get(text);
-    if (known !== undefined) return known;
-    const [, id, words = problem] = /^operation (\S+): (.*)$/s.exec(problem) ?? [];
-    if (id !== undefined) operations ??= keysOfOperations(document);
-    return toPlace(places, operations?.get(id as string) ?? [], words).offset;
-  };
+/** The number of characters before the location of a problem; 0 where it is about no part of the text. */
+function findOffset(yaml: YamlText, problem: string): number {
+  const [, pointer] = /^#?(\/\S*?):?\s/.exec(problem) ?? [];
+  if (pointer) return yaml.reach(toKeys(pointer)).offset;
+  const text = textIn(problem);
+  const known = text === undefined ? undefined : yaml.offsetOf(text);
+  if (known !== undefined) return known;
+  const [, id = '', words = problem] = /^operation (\S+): (.*)$/s.exec(problem) ?? [];
+  return findLocation(yaml, (id && yaml.keysOf(id)) || [], words).offset;
 }
 
-/** The place that words name, within the operation to which the keys lead. */
-function toPlace(
-  places: SourceLocations,
-  keys: string[],
-  words: string,
-  from = places.reach(places.root, keys),
-): SourceLocation {
+/** The location that words name, within the operation to which the keys lead. */
+function findLocation(yaml: YamlText, keys: string[], words: string, from = yaml.reach(keys)): SourceLocation {
   const [start, toKeys] = WORDS.find(([start]) => start.test(words)) ?? [];
   // The first word of a fault may be the keyword that has it.
-  if (!start || !toKeys) return from.left > 0 ? from : places.reach(from, [/^[\w$-]*/.exec(words)?.[0] as string]);
+  if (!start || !toKeys) return from.left > 0 ? from : yaml.reach([/^[\w$-]*/.exec(words)?.[0] as string], from);
   const [said, name] = start.exec(words) as unknown as [string, string];
   const whole = toKeys(name);
   // A parameter may be one of the path. The body of a response is in the response itself.
-  const item = places.reach(places.root, keys.slice(0, 2));
-  const found = [places.reach(from, whole), places.reach(item, whole), places.reach(from, whole.slice(1))];
+  const item = yaml.reach(keys.slice(0, 2));
+  const found = [yaml.reach(whole, from), yaml.reach(whole, item), yaml.reach(whole.slice(1), from)];
   const [next] = found.sort((one, other) => one.left - other.left);
-  return toPlace(places, keys, words.slice(said.length), next);
+  return findLocation(yaml, keys, words.slice(said.length), next);
 }

@@ -1,5 +1,16 @@
 /** The locations of the parts of a contract in its text. */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { type Document as Contract, operationsOf } from '../engine/contract/document.ts';
 import { toName } from '../engine/contract/path-names.ts';
 import { toPointer } from '../engine/schema/pointers.ts';
@@ -16,43 +27,67 @@ export interface SourceLocation {
 /** Keys that problems leave out between the parts that they name. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 
-/** How many references are followed on the way to a place: more are a circle. */
+/** How many references are followed on the way to a location: more are a circle. */
 const MOST_REFERENCES = 100;
 
-export class SourceLocations {
+export class YamlText {
   readonly root: SourceLocation;
+  readonly #lines = new LineCounter();
   readonly #document: Document.Parsed;
+  #offsets: Map<string, number> | undefined;
+  #operations: Map<string, string[]> | undefined;
   /** How many references may still be followed. */
   #left = 0;
 
-  constructor(document: Document.Parsed) {
-    this.root = { offset: 0, node: document.contents };
-    this.#document = document;
+  constructor(text: string) {
+    this.#document = parseDocument(text, { lineCounter: this.#lines, merge: true });
+    this.root = { offset: 0, node: this.#document.contents };
   }
 
-  /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
-  reach(place: SourceLocation, keys: string[]): SourceLocation & { left: number } {
+  /** The line and the column: `25:7`. */
+  toPosition(offset: number): string {
+    const { line, col } = this.#lines.linePos(offset);
+    return `${line}:${col}`;
+  }
+
+  /** Where a reference or a pattern is first, by its text. */
+  offsetOf(text: string): number | undefined {
+    this.#offsets ??= offsetsOfTexts(this.#document);
+    return this.#offsets.get(text);
+  }
+
+  /** The keys to an operation, by the id that it has for the server. */
+  keysOf(operation: string): string[] | undefined {
+    this.#operations ??= keysOfOperations(this.#document);
+    return this.#operations.get(operation);
+  }
+
+  /** The keys to the part that begins at this offset. */
+  keysAt = (offset: number): string[] => keysAt(this.#document.contents, offset);
+
+  /** The location to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
+  reach(keys: string[], location = this.root): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
-    return this.#reach(place, keys);
+    return this.#reach(location, keys);
   }
 
-  #reach(place: SourceLocation, keys: string[]): SourceLocation & { left: number } {
+  #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
-    if (key === undefined) return { ...place, left: 0 };
-    const here = this.#follow(place);
+    if (key === undefined) return { ...location, left: 0 };
+    const here = this.#follow(location);
     const next = this.#child(here, key);
     return next ? this.#reach(next, others) : { ...here, left: keys.length };
   }
 
-  #follow(place: SourceLocation): SourceLocation {
-    const node = isAlias(place.node) ? place.node.resolve(this.#document) : place.node;
+  #follow(location: SourceLocation): SourceLocation {
+    const node = isAlias(location.node) ? location.node.resolve(this.#document) : location.node;
     const reference = isMap(node) ? node.get('$ref') : undefined;
     const pointer = typeof reference === 'string' && reference.startsWith('#/') ? toPointer(reference) : undefined;
-    if (pointer === undefined || this.#left === 0) return { ...place, node };
+    if (pointer === undefined || this.#left === 0) return { ...location, node };
     this.#left -= 1;
     let target: SourceLocation | undefined = this.root;
     for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target), fromStep(step));
-    return target ? this.#follow(target) : { ...place, node };
+    return target ? this.#follow(target) : { ...location, node };
   }
 
   #child({ node }: SourceLocation, key: string, seen = new Set<unknown>()): SourceLocation | undefined {
@@ -64,7 +99,7 @@ export class SourceLocations {
     }
     if (!isMap<Node, Node>(node)) return undefined;
     const pair = pairOf(node, key);
-    if (pair) return toPlace(pair);
+    if (pair) return toLocation(pair);
     const between = BETWEEN.flatMap((name) => insideOf(pairOf(node, name)));
     for (const one of between) {
       const found = this.#child(this.#follow(one), key, seen);
@@ -88,20 +123,19 @@ const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undef
   items.find((one) => String(one.key) === key) ??
   items.find((one) => String(one.key).toLowerCase() === key.toLowerCase());
 
-const toPlace = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
+const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
 /** Of several media types it is not known which one is meant. */
 function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (!pair) return [];
-  const place = toPlace(pair);
-  const { node } = place;
-  if (isSeq(node)) return node.items.map((item) => ({ ...place, node: item }));
-  if (String(pair.key) !== 'content') return [place];
-  return isMap<Node, Node>(node) && node.items.length === 1 ? node.items.map(toPlace) : [];
+  const location = toLocation(pair);
+  const { node } = location;
+  if (isSeq(node)) return node.items.map((item) => ({ ...location, node: item }));
+  if (String(pair.key) !== 'content') return [location];
+  return isMap<Node, Node>(node) && node.items.length === 1 ? node.items.map(toLocation) : [];
 }
 
-/** The keys to each operation, by the id that it has for the server. */
-export function keysOfOperations(document: Document.Parsed): Map<string, string[]> {
+function keysOfOperations(document: Document.Parsed): Map<string, string[]> {
   const { paths } = withIds(withoutWords(document.toJS() as Contract));
   return new Map(
     Object.entries(paths).flatMap(([path, item]) =>
@@ -110,8 +144,7 @@ export function keysOfOperations(document: Document.Parsed): Map<string, string[
   );
 }
 
-/** Where each reference and each pattern is first, by its text. */
-export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
+function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
   const offsets = new Map<string, number>();
   visit(document, {
     Pair(_, { key, value }) {
@@ -123,8 +156,7 @@ export function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
   return offsets;
 }
 
-/** The keys to the part of a document that begins at this offset. */
-export function keysAt(node: unknown, offset: number): string[] {
+function keysAt(node: unknown, offset: number): string[] {
   const children = isSeq<Node>(node)
     ? node.items.map((item, index) => ({ name: String(index), first: item, child: item }))
     : isMap<Node, Node>(node)

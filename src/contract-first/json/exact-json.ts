@@ -8,7 +8,6 @@
  */
 
 import { toExactNumber } from './exact-number.ts';
-import { NullProtoObject } from './null-proto-object.ts';
 import { toStep } from './pointer.ts';
 
 const MAX_DEPTH = 64;
@@ -185,3 +184,13 @@ function findNaN(value: unknown): string | undefined {
   }
   return undefined;
 }
+
+/**
+ * An object without a prototype, so that `__proto__` is a name like any other. V8 makes and reads it in a fraction of the time of
+ * `Object.create(null)`.
+ */
+export class NullProtoObject {
+  [name: string]: unknown;
+}
+Reflect.deleteProperty(NullProtoObject.prototype, 'constructor');
+Object.setPrototypeOf(NullProtoObject.prototype, null);

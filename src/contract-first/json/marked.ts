@@ -7,15 +7,15 @@ export interface $Write<T> {
 }
 
 /** Without the fields that are `Hidden`. Bytes stay as they are. */
-export type Directed<T, Hidden = never> = T extends $Read<infer Inside> | $Write<infer Inside>
-  ? Directed<Inside, Hidden>
+export type Unmarked<T, Hidden = never> = T extends $Read<infer Inside> | $Write<infer Inside>
+  ? Unmarked<Inside, Hidden>
   : T extends AsyncIterable<Uint8Array>
     ? T
     : T extends readonly unknown[]
       ? number extends T['length']
-        ? Directed<T[number], Hidden>[]
-        : { [Index in keyof T]: Directed<T[Index], Hidden> }
+        ? Unmarked<T[number], Hidden>[]
+        : { [Index in keyof T]: Unmarked<T[Index], Hidden> }
       : T extends object
-        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
+        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Unmarked<T[Key], Hidden> }
         : T;
 type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;

@@ -2,7 +2,7 @@
  * The description of a domain's collections, as data. The store derives statements, caches, cursors and moves from it. The
  * compiler checks it against the contract, so that no field is lost, or stored with another type.
  */
-import type { Directed } from '../json/marked.ts';
+import type { Unmarked } from '../json/marked.ts';
 import type { components } from '../registered.ts';
 import type { Changing, Collection, Page, PageQuery, Refused, SqlSteps } from './collection.ts';
 
@@ -183,7 +183,7 @@ type Schemas = components extends { schemas: infer All } ? All : never;
 export type SchemaOf<Name extends string> = [Schemas] extends [never]
   ? NotInTheContract
   : Name extends keyof Schemas
-    ? Directed<Schemas[Name]>
+    ? Unmarked<Schemas[Name]>
     : NotInTheContract;
 type ErrorCode = SchemaOf<'Error'> extends { code: infer Code extends string } ? Code : string;
 

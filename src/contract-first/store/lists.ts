@@ -3,7 +3,7 @@
  * the order's, a page scans a limited number of records: it may be shorter than its limit although there is a next page.
  */
 import { hash } from 'node:crypto';
-import { parseInt64 } from '../json/int64.ts';
+import { parseInt64 } from '../json/exact-number.ts';
 import { JsonText, type TextSource } from '../json/json-text.ts';
 import type { Fields, Page, PageQuery, SqlStep, SqlSteps } from './collection.ts';
 import { type Dialect, Statement } from './statement.ts';

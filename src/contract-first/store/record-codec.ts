@@ -1,6 +1,6 @@
 /** The codec of a collection's records: how they are checked, and how their JSON text is read. */
 import { parseExactJson } from '../json/exact-json.ts';
-import { toInt64 } from '../json/int64.ts';
+import { toInt64 } from '../json/exact-number.ts';
 import type { TextSource } from '../json/json-text.ts';
 import type { Fields } from './collection.ts';
 import type { AnyDomain } from './description.ts';

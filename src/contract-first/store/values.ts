@@ -1,7 +1,7 @@
 /** Values that the store sets, converts or refuses before they are written. */
 import { hash, randomUUID } from 'node:crypto';
+import { parseInt64 } from '../json/exact-number.ts';
 import { toInstant } from '../json/instant.ts';
-import { parseInt64 } from '../json/int64.ts';
 import { type Fields, TextTooLong } from './collection.ts';
 import { type Field, isText, perTable, type Table } from './table.ts';
 

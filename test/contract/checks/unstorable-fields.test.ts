@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refuseUnstorableFields } from '../../../src/contract-first/contract/checks/unstorable-fields.ts';
+import { refuseUnstorableFields } from '../../../src/contract-first/contract/checks/stored-records.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 import type { Column } from '../../../src/contract-first/store/description.ts';
@@ -10,9 +10,10 @@ import { type Edit, edited } from '../../edited-contract.ts';
 function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
   const problems: string[] = [];
   const description = { noun: 'a', schema: 'A', table: 'a', columns: { f: { column: 'f', ...column } }, errors: {} };
+  const stored = { type: 'object', properties: { f: field } };
   refuseUnstorableFields(
-    { ...description, migrations: new URL(import.meta.url) },
-    { stored: { type: 'object', properties: { f: field } }, buildCheck: buildChecks({ isJudged: true }) },
+    { description: { ...description, migrations: new URL(import.meta.url) }, stored },
+    buildChecks({ isJudged: true }),
     (problem) => problems.push(problem),
   );
   return problems;

@@ -5,6 +5,7 @@ import { stringify } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { readSource } from '../../../src/contract-first/contract/read/source.ts';
 import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
 import { keywordsOf } from '../../../src/contract-first/engine/schema/json.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
@@ -572,4 +573,13 @@ t.test('a contract may leave out all that OpenAPI leaves optional', async (t) =>
   await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
     message: /operation ping: security: key is not in components.securitySchemes/,
   });
+});
+
+t.test('a contract in JSON is read as the same in YAML', async (t) => {
+  const text = '{"large": 9007199254740993, "one": 1.0, "tiny": 1e-9, "__proto__": {"a": [null, true, "\\u00e9"]}}';
+  const folder = t.testdir({ 'contract.json': text, 'contract.yaml': `--- ${text}`, 'twice.json': '{"a": 1, "a": 2}' });
+  const { json } = await readSource(join(folder, 'contract.json'));
+  t.equal(json, '{"large":9007199254740993,"one":1,"tiny":1e-9,"__proto__":{"a":[null,true,"é"]}}');
+  t.equal((await readSource(join(folder, 'contract.yaml'))).json, json);
+  await t.rejects(readSource(join(folder, 'twice.json')), { message: /Map keys must be unique/ });
 });

@@ -1,7 +1,7 @@
 /** Errors as another contract has them: `src/errors.ts`. */
 
 import t, { type Test } from 'tap';
-import { describeUnknownCodes } from '../../../src/contract-first/contract/checks/own-errors.ts';
+import { describeUnknownCodes } from '../../../src/contract-first/contract/checks/server-errors.ts';
 import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';
 import {
   type ErrorCode,

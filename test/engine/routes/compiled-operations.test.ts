@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
-import { describeUndeclared } from '../../../src/contract-first/contract/checks/own-replies.ts';
+import { describeUndeclared } from '../../../src/contract-first/contract/checks/server-replies.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { toErrorBody } from '../../../src/contract-first/engine/error-body.ts';
 import { compileOperations } from '../../../src/contract-first/engine/routes/compiled-operations.ts';

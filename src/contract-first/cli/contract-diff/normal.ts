@@ -1,7 +1,7 @@
 /** A contract as it is compared: one way to write what may be written in several, and no word that says what holds without it. */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
-import { typesOf } from '../../contract/schema/value-bounds.ts';
+import { typesOf } from '../../contract/schema/keyword-subsets.ts';
 import {
   type BodyNode,
   type Document,

@@ -1,7 +1,6 @@
 /** Parameters: each by itself, as an array of what it was, and those that take names from an object in the query. */
 
-import { fieldOf } from '../../contract/schema/parts.ts';
-import { typesOf } from '../../contract/schema/value-bounds.ts';
+import { fieldOf, typesOf } from '../../contract/schema/keyword-subsets.ts';
 import type { ParameterNode } from '../../engine/contract/document.ts';
 import { keywordsOf } from '../../engine/schema/json.ts';
 import { FINE, REFUSED, TAKEN } from './change.ts';

@@ -1,6 +1,6 @@
 /** Rules of regular expressions. */
 import { OWN_HEADERS } from '../../engine/replies/reply-headers.ts';
-import { isLinear } from '../linear.ts';
+import { isLinear } from '../patterns.ts';
 
 /**
  * A pattern takes time in proportion to its text, whatever the text: the server runs it over what anybody sends, and a text made for a

@@ -6,15 +6,12 @@ import { buildCompileReply } from '../../engine/replies/compiled-reply.ts';
 import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers.ts';
 import { compileOperation, type OwnParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
-import { toRecords } from '../records.ts';
-import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
-import { checkRequired, checkSendable } from '../schema/required-fields.ts';
-import { checkOwnReplies } from './own-replies.ts';
-import { checkPages } from './stored-replies.ts';
-import { checkCursors } from './unfit-cursors.ts';
+import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
+import { checkRequired, checkSendable, refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
+import { checkCursors, checkNextLinks, checkPages } from './pages.ts';
+import { checkServerReplies } from './server-replies.ts';
+import { refuseUnstorableFields, refuseUnstoredFields, toRecords } from './stored-records.ts';
 import { checkRecords } from './unfit-records.ts';
-import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
 
 /**
  * Returns warnings: what cannot be proven to fit. More can be where patterns are known to take linear time.
@@ -28,44 +25,44 @@ export function checkOperations(
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
   // A collection whose schema the contract does not have stores nothing.
-  const kept = Object.values(domain).flatMap((description) => {
+  const collections = Object.values(domain).flatMap((description) => {
     const stored = records[description.schema];
     return stored === undefined ? [] : [{ description, stored }];
   });
   const [problems, warnings]: [string[], string[]] = [[], []];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const operation of contract.operations.values()) {
     const before = problems.length;
-    const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
-    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, refuse);
-    checkHeaders(operation, refuse);
-    checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
-    if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
-    checkDefaults(operation, buildCheck, refuse);
-    (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
+    const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, report);
+    checkHeaders(operation, report);
+    checkServerReplies({ buildCheck, compileReply, contract, operation, toErrorBody, reported }, report);
+    checkNextLinks(operation, contract.isComplete, buildCheck, report);
+    checkSchemas(operation, contract, buildCheck, report);
     if (problems.length > before) continue;
-    for (const { description, stored } of kept) {
-      checkPages(operation, stored, refuse);
-      if (contract.isComplete) refuseUnstoredFields(operation, description, refuse);
+    for (const { description, stored } of collections) {
+      checkPages(operation, stored, report);
+      if (contract.isComplete) refuseUnstoredFields(operation, description, report);
     }
   }
   if (problems.length === 0) {
-    const refuse = (problem: string) => problems.push(problem);
-    for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
+    const report = (problem: string) => problems.push(problem);
     const warn = (warning: string) => warnings.push(warning);
+    const checking = { buildCheck, isLinear };
     const operations = [...contract.operations.values()];
-    checkRecords(operations, kept, { buildCheck, isLinear }, { refuse, warn });
-    for (const operation of operations) checkCursors(operation, kept, { buildCheck, isLinear }, { refuse, warn });
+    for (const collection of collections) refuseUnstorableFields(collection, buildCheck, report);
+    checkRecords(operations, collections, checking, { report, warn });
+    for (const operation of operations) checkCursors(operation, collections, checking, { report, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);
   return warnings;
 }
 
 /** A handler would fail only after it has stored something. */
-function checkHeaders(operation: Operation, refuse: Refuse): void {
+function checkHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
-    for (const problem of problems) refuse(`response ${reply.status}: ${problem}`);
+    for (const problem of problems) report(`response ${reply.status}: ${problem}`);
   }
 }
 
@@ -80,26 +77,24 @@ function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
   return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
 }
 
-function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
-  for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
-  for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
-  for (const { status, schema } of inAllTypes(replies))
-    refuseImpossible(schema, `response ${status}: body`, buildCheck, refuse);
-}
-
-function checkDefaults({ parameters, body }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
-  for (const { name, schema } of parameters) refuseUnfitDefaults(schema, `parameter ${name}`, buildCheck, refuse);
-  for (const { schema } of body?.contents ?? []) refuseUnfitDefaults(schema, 'its body', buildCheck, refuse);
-}
-
-function checkFillable({ replies }: Operation, refuse: Refuse): void {
-  for (const { status, schema } of inAllTypes(replies).filter(({ isJson }) => isJson)) {
-    checkSendable(schema, `response ${status}: body`, refuse);
-  }
-}
-
-/** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */
-function checkStrictly({ body, replies }: Operation, refuse: Refuse): void {
-  for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
-  for (const { status, schema } of inAllTypes(replies)) checkRequired(schema, `response ${status}: body`, refuse);
+/** Refuses schemas that nothing fits, and defaults that do not fit themselves. Fields that no schema names are refused in each reply, or, strictly, everywhere. */
+function checkSchemas(
+  { parameters, body, replies }: Operation,
+  { isComplete, isStrict }: ReadContract,
+  buildCheck: BuildCheck,
+  report: ReportProblem,
+): void {
+  const contents = body?.contents ?? [];
+  const received = [
+    ...parameters.map(({ name, schema }) => ({ name: `parameter ${name}`, schema })),
+    ...contents.map(({ schema }) => ({ name: 'its body', schema })),
+  ];
+  const sent = inAllTypes(replies).map((reply) => ({ ...reply, name: `response ${reply.status}: body` }));
+  for (const { schema, name } of isComplete ? [...received, ...sent] : [])
+    refuseImpossible(schema, name, buildCheck, report);
+  for (const { schema, name } of received) refuseUnfitDefaults(schema, name, buildCheck, report);
+  if (isStrict) {
+    for (const { schema } of contents) checkRequired(schema, 'body', report);
+    for (const { schema, name } of sent) checkRequired(schema, name, report);
+  } else for (const { schema, name } of sent.filter(({ isJson }) => isJson)) checkSendable(schema, name, report);
 }

@@ -5,19 +5,12 @@
 
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
-import { inAllTypes } from '../../engine/contract/replies.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
-import type { AnyDescription, Column } from '../../store/description.ts';
+import type { Column } from '../../store/description.ts';
 import { isSubset } from '../schema/subsets.ts';
 import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';
-import { fieldsOf, isWithin } from './unstorable-fields.ts';
-
-/** A collection that the contract has, and the schema of its records. */
-export interface Kept {
-  description: AnyDescription;
-  stored: Schema;
-}
+import { type Collection, fieldsOf, hasColumns, successesOf } from './stored-records.ts';
 
 interface Finding {
   words: string;
@@ -28,20 +21,20 @@ interface Finding {
 /** How many comparisons the proofs of one contract may take: some seconds. */
 const MOST_STEPS = 100_000;
 
-/** Reports what is proven wrong to `refuse`, and what cannot be proven to `warn`. */
+/** Reports what is proven wrong to `report`, and what cannot be proven to `warn`. */
 export function checkRecords(
   operations: Operation[],
-  kept: Kept[],
+  collections: Collection[],
   checking: Checking,
-  { refuse, warn }: { refuse: Refuse; warn: Refuse },
+  { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
   // A collection of another contract is skipped.
-  const all = kept.filter(({ description: { columns }, stored }) => isWithin(columns, fieldsOf(stored)));
-  for (const kept of all) ofStore(kept, checking).forEach(refuse);
+  const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, fieldsOf(stored)));
+  for (const collection of all) ofStore(collection, checking).forEach(report);
   for (const operation of operations) {
     const findings = [...ofRequest(operation, operations, all, compared), ...ofReplies(operation, all, compared)];
-    for (const { words, isCertain } of findings) (isCertain ? refuse : warn)(`operation ${operation.id}: ${words}`);
+    for (const { words, isCertain } of findings) (isCertain ? report : warn)(`operation ${operation.id}: ${words}`);
   }
   if (compared.steps.left <= 0)
     warn(
@@ -61,7 +54,7 @@ function setBy({ set, type }: Column): readonly unknown[] | undefined {
   return set === 'id' ? UUIDS : undefined;
 }
 
-function ofStore({ description: { schema, columns }, stored }: Kept, checking: Checking): string[] {
+function ofStore({ description: { schema, columns }, stored }: Collection, checking: Checking): string[] {
   const fields = fieldsOf(stored);
   return Object.entries(columns).flatMap(([name, column]) => {
     const values = setBy(column) ?? (column.first === undefined ? [] : [column.first]);
@@ -91,24 +84,24 @@ const toFindings = (all: Unfit[], { place, proven, unproven, isCertain }: Words)
   }));
 
 /** The collection whose records have all these fields, and whether they have no others. */
-export function findKept(all: Kept[], fields: object): { kept: Kept; isWhole: boolean } | undefined {
+export function findCollection(
+  all: Collection[],
+  fields: object,
+): { collection: Collection; isWhole: boolean } | undefined {
   const sizeOf = (of: object) => Object.keys(of).length;
-  const found = all.filter(({ description: { columns } }) => isWithin(columns, fields));
-  const [kept] = found.sort((one, other) => sizeOf(other.description.columns) - sizeOf(one.description.columns));
-  return kept && { kept, isWhole: sizeOf(kept.description.columns) === sizeOf(fields) };
+  const found = all.filter(({ description: { columns } }) => hasColumns(columns, fields));
+  const [collection] = found.sort((one, other) => sizeOf(other.description.columns) - sizeOf(one.description.columns));
+  return collection && { collection, isWhole: sizeOf(collection.description.columns) === sizeOf(fields) };
 }
-
-export const successesOf = ({ replies }: Operation) =>
-  inAllTypes(replies).filter(({ status, isJson }) => isJson && status.startsWith('2'));
 
 /** The record that a request becomes: its reply has it, or that of a GET of the same path. */
-function findRecord(operation: Operation, operations: Operation[], all: Kept[]) {
+function findRecord(operation: Operation, operations: Operation[], all: Collection[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
-  const replies = [operation, ...reading].flatMap(successesOf);
-  return replies.map(({ schema }) => findKept(all, fieldsOf(schema))).find((found) => found);
+  const replies = [operation, ...reading].flatMap(({ replies }) => successesOf(replies));
+  return replies.map(({ schema }) => findCollection(all, fieldsOf(schema))).find((found) => found);
 }
 
-function ofRequest(operation: Operation, operations: Operation[], all: Kept[], compared: Compared): Finding[] {
+function ofRequest(operation: Operation, operations: Operation[], all: Collection[], compared: Compared): Finding[] {
   const { method, body } = operation;
   const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
   const found = /^(POST|PUT|PATCH)$/.test(method) ? findRecord(operation, operations, all) : undefined;
@@ -119,17 +112,17 @@ function ofRequest(operation: Operation, operations: Operation[], all: Kept[], c
 function ofBody(
   { method, path, parameters }: Operation,
   schema: Schema,
-  { kept, isWhole }: { kept: Kept; isWhole: boolean },
+  { collection, isWhole }: { collection: Collection; isWhole: boolean },
   compared: Compared,
 ): Finding[] {
-  const { columns, schema: name } = kept.description;
+  const { columns, schema: name } = collection.description;
   const {
     properties: known = {},
     type: _type,
     required: _required,
     additionalProperties: _others,
     ...rules
-  } = mergeAllOf(kept.stored);
+  } = mergeAllOf(collection.stored);
   const fields = fieldsOf(schema);
   const isGiven = ([name, { set, is, isOptional, first }]: [string, Column]) =>
     name in fields || set !== undefined || isOptional || first !== undefined || (is === 'id' && method === 'PUT');
@@ -157,13 +150,13 @@ function ofBody(
   return findings;
 }
 
-function ofReplies(operation: Operation, all: Kept[], compared: Compared): Finding[] {
-  return successesOf(operation).flatMap(({ status, schema }) => {
+function ofReplies(operation: Operation, all: Collection[], compared: Compared): Finding[] {
+  return successesOf(operation.replies).flatMap(({ status, schema }) => {
     const fields = fieldsOf(schema);
-    const { kept, isWhole } = findKept(all, fields) ?? {};
-    if (!kept) return [];
-    const { schema: name, columns } = kept.description;
-    const known = fieldsOf(kept.stored);
+    const { collection, isWhole } = findCollection(all, fields) ?? {};
+    if (!collection) return [];
+    const { schema: name, columns } = collection.description;
+    const known = fieldsOf(collection.stored);
     return Object.entries(columns).flatMap(([field, column]) => {
       const [given, wanted] = [known[field], fields[field]] as [Schema, Schema];
       const values = keywordsOf(wanted).hidden ? [] : setBy(column);

@@ -1,6 +1,6 @@
 /** Texts and numbers that fit a schema. */
 import type { Keywords } from '../../engine/schema/json.ts';
-import { isMatch } from '../schema/value-bounds.ts';
+import { isMatch } from '../schema/keyword-subsets.ts';
 
 /** Values of names that are reserved for examples (RFC 2606, 5737, 3849). */
 const FORMATS: Record<string, string> = {

@@ -3,7 +3,7 @@ import type { Content } from '../../engine/contract/contract.ts';
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/media-types.ts';
 import { fileOf, kindOfPart, type PartKind, partOf } from '../../engine/requests/form-fields.ts';
-import { type Keywords, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
 
 /** The media types of forms (RFC 7578; HTML, section 4.10.21.8). */
@@ -20,24 +20,24 @@ export function kindOf(type: string, schema: Schema): Content['kind'] {
 type Contents = Record<string, MediaNode>;
 
 /** The media types of a request or a response. For a range, JSON is served, unless JSON has its own schema. */
-export function toTypes(content: Contents, place: string, refuse: Refuse): { type: string; media: MediaNode }[] {
+export function toTypes(content: Contents, place: string, report: ReportProblem): { type: string; media: MediaNode }[] {
   const served = Object.entries(content).filter(([name]) => !RANGE.test(name) || !(PLAIN_JSON in content));
   return served.map(([name, media]) => {
     const type = RANGE.test(name) ? PLAIN_JSON : toMediaType(name);
-    if (!TYPE.test(type)) refuse(`${place}: ${name} is not a media type, such as ${PLAIN_JSON}`);
+    if (!TYPE.test(type)) report(`${place}: ${name} is not a media type, such as ${PLAIN_JSON}`);
     return { type, media };
   });
 }
 
 /** Raw bodies are not checked, so this refuses schemas with rules that a body could break. */
-export function checkRawBody(schema: Schema, type: string, name: string, refuse: Refuse): void {
+export function checkRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
     kind === 'string' &&
     (format === 'binary' || format === 'byte') &&
     Object.keys(others).every((key) => ANNOTATION.test(key));
   if (!isFree)
-    refuse(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
+    report(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
 }
 
 /** Whether its fields can be read one by one. */
@@ -47,19 +47,19 @@ export function isForm(schema: Schema): schema is Keywords & { properties: Recor
 }
 
 /** Each field of a form has a part, or several, which are text of simple types, JSON, or files. */
-export function checkForm(schema: Schema, encoding: Record<string, EncodingNode> | undefined, refuse: Refuse): void {
+export function checkForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {
-    refuse('its body: a form needs a schema of type: object with properties');
+    report('its body: a form needs a schema of type: object with properties');
     return;
   }
   for (const [name, field] of Object.entries(schema.properties)) {
     const part = partOf(field);
     const kind = kindOfPart(part);
     const file = fileOf(part);
-    if (file !== undefined) checkRawBody(file, `file ${name}`, 'its body', refuse);
+    if (file !== undefined) checkRawBody(file, `file ${name}`, 'its body', report);
     if (kind === undefined) {
-      refuse(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
-    } else if (!isUsual(encoding?.[name] ?? {}, kind)) refuse(`its body: encoding of ${name} is not supported`);
+      report(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
+    } else if (!isUsual(encoding?.[name] ?? {}, kind)) report(`its body: encoding of ${name} is not supported`);
   }
 }
 

@@ -2,10 +2,11 @@
 import type { Deprecation } from '../../engine/contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../../engine/contract/document.ts';
 import { EXACT } from '../../engine/contract/numbers.ts';
-import { isNode, type Keywords, type Refuse } from '../../engine/schema/json.ts';
+import { isNode, type Keywords, type ReportProblem } from '../../engine/schema/json.ts';
 import { isNames, isValue } from '../../engine/schema/keys.ts';
 import { toDouble } from '../../json/exact-number.ts';
 import { toStep } from '../../json/pointer.ts';
+import { mapPaths } from './normal-form.ts';
 
 interface Extension {
   /** Matches the JSON Pointers of places where the keyword may be. */
@@ -17,6 +18,7 @@ interface Extension {
 
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === 'string');
+const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isText = (value: unknown) => typeof value === 'string';
 
 const IN_OPERATION = { where: /\/(get|put|post|delete|options|head|patch|trace)$/, place: 'an operation' };
@@ -29,17 +31,12 @@ const EXTENSIONS: Record<string, Extension> = {
   },
   // The value of `x-idempotency-hours` is checked with its parameter.
   'x-idempotency-hours': { ...IN_PARAMETER, fits: () => true, words: '' },
-  'x-opaque': { ...IN_PARAMETER, fits: (value) => typeof value === 'boolean', words: 'true or false' },
+  'x-opaque': { ...IN_PARAMETER, fits: isBoolean, words: 'true or false' },
   'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-successor': { ...IN_OPERATION, fits: isText, words: 'the operationId of another operation' },
   'x-extensible-enum': { where: /./, place: 'a schema', fits: isTexts, words: 'a list of texts' },
-  'x-complete': {
-    where: /^#$/,
-    place: 'the root',
-    fits: (value) => typeof value === 'boolean',
-    words: 'true or false',
-  },
+  'x-complete': { where: /^#$/, place: 'the root', fits: isBoolean, words: 'true or false' },
 };
 
 /** Keywords of before, which would be ignored in silence. */
@@ -49,7 +46,7 @@ const RENAMED: Record<string, string> = { 'x-kept-hours': 'x-idempotency-hours' 
 export const isOurs = (key: string): boolean => key in EXTENSIONS;
 
 /** Reads `x-deprecated-at`, `x-sunset` and `x-successor`. */
-export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecation | undefined {
+export function toDeprecation(source: OperationNode, report: ReportProblem): Deprecation | undefined {
   if (!source.deprecated) return undefined;
   return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
 
@@ -60,45 +57,43 @@ export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecatio
     // `new Date` reads 30 February as 2 March.
     const day = String(said).slice(0, 10);
     const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
-    if (!isDate) refuse(`${key} is no date`);
+    if (!isDate) report(`${key} is no date`);
     return date;
   }
 }
 
 /** Removes `x-` keys from paths and responses, where every other key is a path or a status. Missing paths become empty. */
 export function withoutWords(document: Document): Document {
-  const paths = Object.entries(dropWords(document.paths ?? {})).map(([path, item]) => [
-    path,
+  return mapPaths({ ...document, paths: dropWords(document.paths ?? {}) }, (item) =>
     mapOperations(item, ({ responses, ...operation }) => ({
       ...operation,
       ...(responses && { responses: dropWords(responses) }),
     })),
-  ]);
-  return { ...document, paths: Object.fromEntries(paths) };
+  );
 }
 
 const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
   Object.fromEntries(Object.entries(node).filter(([key]) => !key.startsWith('x-')));
 
-export function checkExtensions(node: unknown, refuse: Refuse, place = '#', hasNames = false): void {
+export function checkExtensions(node: unknown, report: ReportProblem, place = '#', hasNames = false): void {
   if (!isNode(node)) return;
   for (const [key, value] of Object.entries(node)) {
     // A status never begins with `x-`.
     const isKeyword = !hasNames || place.endsWith('/responses');
-    if (isKeyword && key.startsWith('x-')) checkExtension(key, value, place, refuse);
+    if (isKeyword && key.startsWith('x-')) checkExtension(key, value, place, report);
     if (!hasNames && isValue(key)) continue;
     const areNames = !hasNames && isNames(key) && !Array.isArray(value);
-    checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`, areNames);
+    checkExtensions(value, report, `${place}/${key.replaceAll('/', '~1')}`, areNames);
   }
 }
 
-function checkExtension(key: string, value: unknown, place: string, refuse: Refuse): void {
+function checkExtension(key: string, value: unknown, place: string, report: ReportProblem): void {
   const known = EXTENSIONS[key];
   const near = RENAMED[key] ?? Object.keys(EXTENSIONS).find((name) => isNear(name, key, 2));
-  if (!known && near) refuse(`${place}: ${key} is not known: write ${near}, or give it another name`);
-  else if (known && !known.where.test(place)) refuse(`${place}: ${key} means nothing here: put it into ${known.place}`);
+  if (!known && near) report(`${place}: ${key} is not known: write ${near}, or give it another name`);
+  else if (known && !known.where.test(place)) report(`${place}: ${key} means nothing here: put it into ${known.place}`);
   else if (known && !known.fits(value)) {
-    refuse(`${place}: ${key} is ${JSON.stringify(value)}, and must be ${known.words}`);
+    report(`${place}: ${key} is ${JSON.stringify(value)}, and must be ${known.words}`);
   }
 }
 
@@ -108,29 +103,26 @@ function isNear(one: string, other: string, letters: number): boolean {
   if (letters === 0) return false;
   if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), letters);
   const [oneRest, otherRest] = [one.slice(1), other.slice(1)];
-  return [
-    isNear(oneRest, other, letters - 1),
-    isNear(one, otherRest, letters - 1),
-    isNear(oneRest, otherRest, letters - 1),
-  ].some(Boolean);
+  const pairs = [[oneRest, other] as const, [one, otherRest] as const, [oneRest, otherRest] as const];
+  return pairs.some((pair) => isNear(...pair, letters - 1));
 }
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
 /** `int64` must be of type integer. A number that a double cannot hold is allowed in examples; elsewhere it would be rounded. */
-export function checkNumbers(node: unknown, place: string, refuse: Refuse): void {
+export function checkNumbers(node: unknown, place: string, report: ReportProblem): void {
   if (typeof node === 'bigint') {
     const isKept = EXACT.includes(place.slice(place.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
-    if (!isKept) refuse(`${place}: ${node} is too large to be kept exactly`);
+    if (!isKept) report(`${place}: ${node} is too large to be kept exactly`);
     return;
   }
   if (!isNode(node)) return;
   const { type, format }: Keywords = node;
   const types = [type ?? []].flat();
   if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
-    refuse(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
+    report(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
   }
   for (const [key, value] of Object.entries(node)) {
-    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${toStep(key)}`, refuse);
+    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${toStep(key)}`, report);
   }
 }

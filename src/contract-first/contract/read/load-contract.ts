@@ -1,17 +1,22 @@
 /** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
 
-import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
-import { type Document, operationsOf, type PathItem, type ResolvedDocument } from '../../engine/contract/document.ts';
+import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
+import {
+  type Document,
+  type OperationNode,
+  operationsOf,
+  type PathItem,
+  type ResolvedDocument,
+  type ServerNode,
+} from '../../engine/contract/document.ts';
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
-import { isNode, type Refuse } from '../../engine/schema/json.ts';
-import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
-import { resolveOf } from '../schema/references.ts';
+import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
+import { resolveOf, withTrueReferences } from '../schema/references.ts';
 import { checkExtensions, checkNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
 import { nameOf, toOperations } from './operations.ts';
 import { toKeyPlaces } from './security.ts';
-import { checkOwnPaths, toPrefix } from './servers.ts';
 import { readSource } from './source.ts';
 import { checkValidity } from './validity.ts';
 
@@ -22,12 +27,6 @@ export async function loadContract(file: URL | string): Promise<ReadContract> {
   const { contract, problems } = await readContract(file);
   if (problems.length > 0) throw new ContractError(problems);
   return contract;
-}
-
-/** The document for code that would follow any `$ref`. */
-function withTrueReferences(json: string): Record<string, unknown> {
-  const document = JSON.parse(json);
-  return hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 }
 
 /** The document, converted to OpenAPI 3.1. */
@@ -42,24 +41,24 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
   const current = toCurrentVersion(source);
-  const dangling = await checkValidity(toCurrentVersion(withTrueReferences(json)));
+  const dangling = await checkValidity(toCurrentVersion(withTrueReferences(JSON.parse(json), json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
-  const refuse = (problem: string) => problems.push(problem);
-  const resolved = resolveDocument(document, refuse);
+  const report = (problem: string) => problems.push(problem);
+  const resolved = resolveDocument(document, report);
   // A dangling reference is reported with its operation; the validator reports those that no operation uses.
-  if (dangling && problems.length === 0) refuse(dangling);
+  if (dangling && problems.length === 0) report(dangling);
   // Other operations than these are judged without them.
   const refused = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
   if (refused.has(undefined)) throw new ContractError(problems);
-  const keyPlaces = toKeyPlaces(resolved, refuse);
+  const keyPlaces = toKeyPlaces(resolved, report);
   const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, refused, keyPlaces, isComplete }, refuse);
-  checkNumbers(parseWithBigints(json), '#', refuse);
-  checkExtensions(current, refuse);
-  const prefix = toPrefix(document, refuse);
-  checkOwnPaths(prefix, operations.values(), refuse);
+  const operations = toOperations({ resolved, refused, keyPlaces, isComplete }, report);
+  checkNumbers(parseWithBigints(json), '#', report);
+  checkExtensions(current, report);
+  const prefix = toPrefix(document, report);
+  checkServerPaths(prefix, operations.values(), report);
   const contract = {
     ...{ yaml, json, serversAt, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
@@ -69,26 +68,52 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
 }
 
 /** Replaces the references in the parts of the document that are served: a valid OpenAPI document, too. Problems name their operation. */
-export function resolveDocument(document: Document, refuse: Refuse): ResolvedDocument {
+export function resolveDocument(document: Document, report: ReportProblem): ResolvedDocument {
   const { openapi, info, security, components = {}, ...rest } = document;
   const resolve = resolveOf(document);
   const paths = Object.entries(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
-  const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
+  const securitySchemes = resolve(components.securitySchemes ?? {}, report);
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
 
   function resolveItem(path: string, item: PathItem): PathItem {
     const { $ref, ...own } = item;
     if ($ref) {
-      const refuseOwn = (problem: string) => refuse(`path ${path}: ${problem}`);
-      return { ...resolve<PathItem>({ $ref }, refuseOwn), ...resolve(own, refuseOwn) };
+      const reportItem = (problem: string) => report(`path ${path}: ${problem}`);
+      return { ...resolve<PathItem>({ $ref }, reportItem), ...resolve(own, reportItem) };
     }
-    const owners = new Map<string, string>(
-      operationsOf(item).map(([method, { operationId }]) => [method, nameOf(operationId as string)]),
-    );
+    const operations = new Map<string, OperationNode>(operationsOf(item));
     const entries = Object.entries(item).map(([key, node]) => {
-      const owner = owners.get(key) ?? `path ${path}`;
-      return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
+      const id = operations.get(key)?.operationId;
+      return [key, resolve(node, (problem) => report(`${id ? nameOf(id) : `path ${path}`}: ${problem}`))];
     });
     return Object.fromEntries(entries);
+  }
+}
+
+/** The default server (OpenAPI 3.1, section 4.8.1.1). */
+const ROOT: ServerNode = { url: '/' };
+
+/**
+ * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
+ */
+function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
+  const { url, variables } = servers[0] ?? ROOT;
+  if (typeof url !== 'string') {
+    report('servers: the first one needs a url, a text such as /v1');
+    return '';
+  }
+  const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => Object(variables)[name]?.default ?? '');
+  const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
+  if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
+    report(`servers: ${prefix} cannot be the path before that of each operation`);
+  return prefix;
+}
+
+/** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
+const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
+
+function checkServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
+  for (const { id, path } of operations) {
+    if (SERVED.test(prefix + path)) report(`operation ${id}: ${prefix}${path} is served by the server itself`);
   }
 }

@@ -46,6 +46,12 @@ function withBound(exclusive: string, inclusive: string, schema: Keywords): Keyw
   return { ...others, [isExclusive ? exclusive : inclusive]: bound };
 }
 
+/** The document with other path items. */
+export function mapPaths(document: Document, map: (item: PathItem, path: string) => PathItem): Document {
+  const paths = Object.entries(document.paths).map(([path, item]) => [path, map(item, path)]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
 /** Two paths that differ in names only are the same to clients. */
 export const withoutNames = (path: string) => path.replace(NAME, '{}');
 
@@ -80,9 +86,8 @@ const ID = /^[A-Za-z][\w-]*$/;
 
 /** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
 export function withIds(document: Document): Document {
-  const items = Object.entries(document.paths).map(([path, item]) => [path, inPlace(item, document)] as const);
-  const all = items.flatMap(([path, item]) =>
-    operationsOf(item).map(([method, operation]) => ({ path, method, operation })),
+  const all = Object.entries(document.paths).flatMap(([path, item]) =>
+    operationsOf(inPlace(item, document)).map(([method, operation]) => ({ path, method, operation })),
   );
   // On some file systems, `findItem.ts` and `finditem.ts` are the same file.
   const taken = new Set<string>();
@@ -96,14 +101,12 @@ export function withIds(document: Document): Document {
     for (let number = 2; id === undefined; number++) id = [`${derived}${number}`].find(take);
     ids.set(`${method} ${path}`, id);
   }
-  const named = items.map(([path, item]) => [
-    path,
-    mapOperations(item, (operation, method) => {
+  return mapPaths(document, (item, path) =>
+    mapOperations(inPlace(item, document), (operation, method) => {
       const operationId = ids.get(`${method} ${path}`);
       return operationId === undefined ? operation : { ...operation, operationId };
     }),
-  ]);
-  return { ...document, paths: { ...document.paths, ...Object.fromEntries(named) } };
+  );
 }
 
 /** The item itself, or the one that it refers to. Two paths may refer to the same item, whose operations have one id. */
@@ -129,13 +132,10 @@ const toWords = (text: string): string =>
  * HEAD to each GET, unless there is one already: so the contract's HEAD must come first.
  */
 export function withGetAndHead(document: Document): Document {
-  const paths = Object.entries(document.paths).map(([path, { head, ...item }]) => [
-    path,
-    { ...(head && { head: withoutBody(head) }), ...item, ...(item.get && { get: withoutBody(item.get) }) },
-  ]);
-  return { ...document, paths: Object.fromEntries(paths) };
-}
-
-function withoutBody({ requestBody: _, ...operation }: OperationNode): OperationNode {
-  return operation;
+  const withoutBody = ({ requestBody: _, ...operation }: OperationNode): OperationNode => operation;
+  return mapPaths(document, ({ head, ...item }) => ({
+    ...(head && { head: withoutBody(head) }),
+    ...item,
+    ...(item.get && { get: withoutBody(item.get) }),
+  }));
 }

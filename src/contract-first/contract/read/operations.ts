@@ -1,8 +1,10 @@
 /** Reads the operations of the contract. */
-import type { Body, Content, Operation, Reply } from '../../engine/contract/contract.ts';
+import type { Body, Content, Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import {
   type BodyNode,
+  type LinkNode,
   type Method,
+  nodesOf,
   type OperationNode,
   operationsOf,
   type PathItem,
@@ -11,12 +13,14 @@ import {
 } from '../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { decodePath } from '../../engine/contract/path-names.ts';
-import type { Refuse } from '../../engine/schema/json.ts';
+import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+import { fromStep } from '../../json/pointer.ts';
 import { withoutFields } from '../schema/directions.ts';
-import { findInt64s } from '../schema/int64-checks.ts';
+import { findInt64s } from '../schema/keyword-types.ts';
 import { checkForm, checkRawBody, kindOf, toTypes } from './bodies.ts';
 import { toDeprecation } from './keywords.ts';
-import { checkLinks, checkSuccessors } from './links.ts';
 import { withoutNames } from './normal-form.ts';
 import { toParameters } from './parameters.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
@@ -38,7 +42,7 @@ interface Options {
 
 export function toOperations(
   { resolved, refused, keyPlaces, isComplete }: Options,
-  refuse: Refuse,
+  report: ReportProblem,
 ): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
@@ -46,24 +50,24 @@ export function toOperations(
   for (const [path, item] of Object.entries(resolved.paths)) {
     for (const [method, { ...source }] of operationsOf(item)) {
       source.security ??= resolved.security ?? [];
-      const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
+      const reportOperation = (problem: string) => report(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      if (refused.has(source.operationId) || !isValidOperation(item, source, refuseOwn)) {
+      if (refused.has(source.operationId) || !isValidOperation(item, source, reportOperation)) {
         isWhole = false;
         continue;
       }
-      const operation = toOperation({ method, path, item, source }, keyPlaces, refuse);
+      const operation = toOperation({ method, path, item, source }, keyPlaces, reportOperation);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
       const problem = method === 'trace' ? 'TRACE is not served' : findUnserved(path);
-      if (problem) refuse(`${nameOf(operation.id)}: ${problem}`);
+      if (problem) reportOperation(problem);
       const same = byRoute.get(route);
-      if (same) refuse(`${nameOf(operation.id)}: ${path} is the path of ${nameOf(same.id)}, too; give it another`);
+      if (same) reportOperation(`${path} is the path of ${nameOf(same.id)}, too; give it another`);
       byRoute.set(route, operation);
     }
   }
-  if (isWhole) checkSuccessors(operations, refuse);
-  if (isWhole && isComplete) checkLinks(resolved, operations, refuse);
+  if (isWhole) checkSuccessors(operations, report);
+  if (isWhole && isComplete) checkLinks(resolved, operations, report);
   return operations;
 }
 
@@ -85,31 +89,29 @@ interface Source {
   source: OperationNode;
 }
 
-function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
-  const id = source.operationId as string;
-  const refuse = (problem: string) => refuseAny(`${nameOf(id)}: ${problem}`);
+function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlaces, report: ReportProblem): Operation {
   const { security = [] } = source;
-  const ways = toSecurity(security, keyPlaces, refuse);
+  const ways = toSecurity(security, keyPlaces, report);
   const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
-  const parameters = toParameters(path, sources.filter(isNoKey(ways)), refuse);
-  const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse));
-  if (parameters.some(({ keptHours }) => keptHours !== undefined)) checkRepeated(replies, refuse);
+  const parameters = toParameters(path, sources.filter(isNoKey(ways)), report);
+  const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, report));
+  if (parameters.some(({ keptHours }) => keptHours !== undefined)) checkRepeated(replies, report);
   return {
-    id,
+    id: source.operationId as string,
     method: method.toUpperCase(),
     path,
     parameters,
-    body: toBody(source.requestBody, refuse),
+    body: toBody(source.requestBody, report),
     replies,
     security: ways,
     isKeyOptional: security.some((requirement) => Object.keys(requirement).length === 0),
-    deprecation: toDeprecation(source, refuse),
+    deprecation: toDeprecation(source, report),
   };
 }
 
-function toReply(status: string, { content = {}, headers = {} }: ResponseNode, refuse: Refuse): Reply {
+function toReply(status: string, { content = {}, headers = {} }: ResponseNode, report: ReportProblem): Reply {
   const name = `response ${status}`;
-  const types = toTypes(content, name, refuse);
+  const types = toTypes(content, name, report);
   const problems = new Set<string>();
   const [first = { type: PLAIN_JSON, media: {} }] = types;
   // Sent where the handler chooses no type.
@@ -123,25 +125,25 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   };
   const others = types.filter(({ type }) => type !== usual.type);
   const reply = { ...inType(usual), others: others.map(inType) };
-  problems.forEach(refuse);
+  problems.forEach(report);
   return reply;
 }
 
 /** A handler chooses the type by each request's own `Accept`: a repeated request could get another than the first. */
-function checkRepeated(replies: Reply[], refuse: Refuse): void {
+function checkRepeated(replies: Reply[], report: ReportProblem): void {
   for (const { status, others } of replies) {
     if (/^[23]/.test(status) && others.length > 0)
-      refuse(
+      report(
         `response ${status}: has several types, of which x-idempotency-hours could not repeat the one that was sent`,
       );
   }
 }
 
 /** If JSON is among the types, types that could not be checked are not accepted (415). */
-function toBody(source: BodyNode | undefined, refuse: Refuse): Body | undefined {
+function toBody(source: BodyNode | undefined, report: ReportProblem): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': ownMaxBytes } = source;
-  const types = toTypes(content, 'its body', refuse);
+  const types = toTypes(content, 'its body', report);
   const hasJson = types.some(({ type }) => isJson(type));
   const contents = types.flatMap(({ type, media: { schema: own = {}, encoding } }): Content[] => {
     const schema = withoutFields('readOnly', own);
@@ -151,10 +153,61 @@ function toBody(source: BodyNode | undefined, refuse: Refuse): Body | undefined 
     if (kind === 'bytes') checkRawBody(schema, type, 'its body', note);
     if (kind === 'form') checkForm(schema, encoding, note);
     if (problems.length > 0 && hasJson) return [];
-    problems.forEach(refuse);
-    findInt64s(schema, 'body', refuse);
+    problems.forEach(report);
+    findInt64s(schema, 'body', report);
     return [{ type, kind, schema, ...(kind === 'form' && { encoding }) }];
   });
   const isJsonOnly = contents.every(({ kind }) => kind === 'json');
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };
+}
+
+/** Links (OpenAPI 3.1, section 4.8.20) have parameters that are there. */
+function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, report: ReportProblem): void {
+  for (const operation of operations.values()) {
+    const { responses = {} } = nodesOf(resolved, operation).source;
+    for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
+      const [, body] = Object.entries(content).find(([type]) => isJson(type)) ?? [];
+      for (const [name, link] of Object.entries(links)) {
+        const reportLink = (problem: string) =>
+          report(`operation ${operation.id}: response ${status}: link ${name}: ${problem}`);
+        checkLink(link, reportLink);
+        for (const value of Object.values(link.parameters ?? {})) {
+          const [, pointer] = /^\$response\.body#\/(.*)$/.exec(String(value)) ?? [];
+          if (pointer !== undefined && !mayHave(body?.schema ?? true, pointer.split('/').map(fromStep)))
+            reportLink(`the body of the response has no ${pointer}`);
+        }
+      }
+    }
+  }
+
+  function checkLink({ operationId, operationRef = '', parameters = {} }: LinkNode, reportLink: ReportProblem): void {
+    const node = lookUp(resolved, operationRef) as OperationNode | undefined;
+    const id = operationId ?? node?.operationId;
+    const target = operations.get(id as string);
+    if (!target) reportLink(`there is no operation ${operationId ?? operationRef}`);
+    for (const name of Object.keys(parameters)) {
+      const isThere = (parameter: Parameter) => [parameter.name, `${parameter.in}.${parameter.name}`].includes(name);
+      if (target && !target.parameters.some(isThere)) reportLink(`operation ${id} has no parameter ${name}`);
+    }
+  }
+}
+
+/** Whether a body may have this part. It is not looked for in alternatives. */
+function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
+  const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);
+  if (name === undefined || ['if', 'anyOf', 'oneOf', 'patternProperties'].some((key) => key in others)) return true;
+  if (items !== undefined) return mayHave(items, rest);
+  if (properties === undefined || additionalProperties) return true;
+  return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
+}
+
+/** The successor's URL is sent as it is, so its path must not have parameters. */
+function checkSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
+  for (const { id, deprecation } of operations.values()) {
+    if (deprecation?.successor === undefined) continue;
+    const successor = operations.get(deprecation.successor);
+    if (!successor || successor.path.includes('{')) {
+      report(`operation ${id}: x-successor must be the operationId of one whose path has no parameters`);
+    }
+  }
 }

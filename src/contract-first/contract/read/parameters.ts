@@ -3,10 +3,10 @@ import type { Parameter, ParameterStyle } from '../../engine/contract/contract.t
 import { isKey, type ParameterNode } from '../../engine/contract/document.ts';
 import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { isList, isSimple, typesOf } from '../../engine/schema/value-types.ts';
-import { findInt64s } from '../schema/int64-checks.ts';
+import { findInt64s } from '../schema/keyword-types.ts';
 
 /** The default styles of each place. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
@@ -17,7 +17,7 @@ const OTHERS: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject: 'deep
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
 /** `sources` has the path item's parameters first: an operation's parameter overrides one with the same name and place. */
-export function toParameters(path: string, sources: ParameterNode[], refuse: Refuse): Parameter[] {
+export function toParameters(path: string, sources: ParameterNode[], report: ReportProblem): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
     const { name, in: place, required = false, content } = source;
@@ -27,16 +27,16 @@ export function toParameters(path: string, sources: ParameterNode[], refuse: Ref
     const writing = toWriting({ ...source, schema: said });
     const problem =
       findUnsupported({ ...source, schema: said }, writing) ?? findUnkept(source) ?? findShared(path, source, writing);
-    if (problem) refuse(`parameter ${name}: ${problem}`);
+    if (problem) report(`parameter ${name}: ${problem}`);
     const schema = said ?? true;
-    const int64s = findInt64s(schema, `parameter ${name}`, refuse);
+    const int64s = findInt64s(schema, `parameter ${name}`, report);
     const read = { int64s, writing: writing ?? 'text', isOpaque, keptHours };
     const parameter = { name, in: place as Parameter['in'], required, schema, ...read };
     byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   const parameters = [...byName.values()];
-  checkPath(path, parameters, refuse);
-  checkLimit(parameters, refuse);
+  checkPath(path, parameters, report);
+  checkLimit(parameters, report);
   return parameters;
 }
 
@@ -113,22 +113,22 @@ export function findLimit(parameters: Parameter[]): Parameter | undefined {
 }
 
 /** Refuses limits below 1: a page without items has no next one. */
-function checkLimit(parameters: Parameter[], refuse: Refuse): void {
+function checkLimit(parameters: Parameter[], report: ReportProblem): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
   const { type, minimum = 0 } = keywordsOf(limit.schema);
-  if (type !== 'integer' || minimum < 1) refuse('parameter limit: a page needs type: integer and minimum: 1 or more');
+  if (type !== 'integer' || minimum < 1) report('parameter limit: a page needs type: integer and minimum: 1 or more');
 }
 
-function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {
+function checkPath(path: string, parameters: Parameter[], report: ReportProblem): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   const inPath = namesIn(path);
   const twice = inPath.find((name, index) => inPath.indexOf(name) < index);
-  if (twice) refuse(`path parameter {${twice}} is in the path twice: give each place a name`);
+  if (twice) report(`path parameter {${twice}} is in the path twice: give each place a name`);
   for (const name of inPath) {
-    if (!declared.includes(name)) refuse(`path parameter {${name}} is not declared`);
+    if (!declared.includes(name)) report(`path parameter {${name}} is not declared`);
   }
   for (const name of declared) {
-    if (!inPath.includes(name)) refuse(`parameter ${name} is not in the path`);
+    if (!inPath.includes(name)) report(`parameter ${name} is not in the path`);
   }
 }

@@ -1,7 +1,7 @@
 /** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
 import { BEARER, type KeyPlace, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
 import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
-import { isNode, type Refuse } from '../../engine/schema/json.ts';
+import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 
 /** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
@@ -13,14 +13,14 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 export type KeyPlaces = Map<string, KeyPlace | undefined>;
 
 /** A scheme that no operation needs may be of any kind. */
-export function toKeyPlaces(resolved: ResolvedDocument, refuse: Refuse): KeyPlaces {
+export function toKeyPlaces(resolved: ResolvedDocument, report: ReportProblem): KeyPlaces {
   const places: KeyPlaces = new Map();
   const shared = new Map<string, KeyPlace>();
   const needed = schemesIn(resolved);
   for (const [scheme, source] of Object.entries(resolved.components.securitySchemes)) {
     const place = toKeyPlace(source);
     if (!place && needed.has(scheme))
-      refuse(`security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`);
+      report(`security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`);
     const known = place && (shared.get(placeKey(place)) ?? place);
     places.set(scheme, known);
     if (known) shared.set(placeKey(known), known);
@@ -44,15 +44,15 @@ const placeKey = ({ in: place, name, isToken }: { in: string; name: string; isTo
   `${place} ${place === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
 /** The security requirements, of which one is enough; empty if no key is needed. */
-export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refuse: Refuse): Requirement[] {
+export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, report: ReportProblem): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
     if (!isNode(requirement) || !Object.values(requirement).every(Array.isArray)) {
-      refuse(`security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`);
+      report(`security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`);
       return [];
     }
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {
-      if (!places.has(scheme)) refuse(`security: ${scheme} is not in components.securitySchemes`);
-      for (const scope of scopes.filter((text) => !SCOPE.test(text))) refuse(`security: ${scope} cannot be a scope`);
+      if (!places.has(scheme)) report(`security: ${scheme} is not in components.securitySchemes`);
+      for (const scope of scopes.filter((text) => !SCOPE.test(text))) report(`security: ${scope} cannot be a scope`);
       const place = places.get(scheme);
       if (!place) return [];
       return [{ place, scopes }];

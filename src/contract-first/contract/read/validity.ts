@@ -3,10 +3,10 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
-import { isMap, isNode, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isMap, isNode, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { toPointer } from '../../engine/schema/pointers.ts';
-import { checkKeywordTypes } from '../schema/shapes.ts';
-import { inPlace } from './normal-form.ts';
+import { checkKeywordTypes } from '../schema/keyword-types.ts';
+import { inPlace, mapPaths } from './normal-form.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
@@ -54,10 +54,7 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
 
 /** With path items in the place of references to them. */
 function withItems(document: Record<string, unknown>): Record<string, unknown> {
-  const { paths } = document as Document;
-  if (!isMap(paths)) return document;
-  const items = Object.entries(paths).map(([path, item]) => [path, inPlace(item, document)]);
-  return { ...document, paths: Object.fromEntries(items) };
+  return isMap(document.paths) ? { ...mapPaths(document as Document, (item) => inPlace(item, document)) } : document;
 }
 
 /** The first reference that is not percent-encoded UTF-8: the validator does not name it. */
@@ -95,13 +92,13 @@ function findFault(operation: object): Fault | undefined {
 type Part = [name: string, place: string, operation: Record<string, unknown>];
 
 /** Whether nothing is refused. A component is judged where it is used, as the kind that is wanted there. */
-export function isValidOperation(item: PathItem, operation: OperationNode, refuse: Refuse): boolean {
+export function isValidOperation(item: PathItem, operation: OperationNode, report: ReportProblem): boolean {
   const problems = partsOf(item, operation).flatMap(describePart);
   // Nothing is read in a part of a wrong kind.
   if (problems.length === 0)
     for (const [name, schema] of schemasOf(item, operation))
       if (schema !== undefined) checkKeywordTypes(schema, name, (problem) => problems.push(problem));
-  problems.forEach(refuse);
+  problems.forEach(report);
   return problems.length === 0;
 }
 

@@ -1,22 +1,27 @@
-/** Refuses schemas that allow nothing, because each listed value breaks another keyword, and defaults that their own schema refuses. */
+/**
+ * Refuses schemas that allow nothing: each listed value breaks another keyword, or a name in `required` is misspelt. And defaults that their
+ * own schema refuses.
+ */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { targetOf } from '../../engine/schema/recursion.ts';
-import { subschemasOf } from '../../engine/schema/subschemas.ts';
+import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+import { patternsIn } from './keyword-subsets.ts';
+import { isClosed } from './subsets.ts';
 
 /** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];
 
-export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => !CONDITIONS.includes(keyword);
-  visit({ schema, name, isMeant }, (own, place) => {
+  visit(schema, name, isMeant, (own, place) => {
     const keywords = keywordsOf(own);
     const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
     const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
     if (values.length === 0 || !isQuick(own)) return;
     const check = buildCheck(own, { name: place, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));
-    if (problems.every(Boolean)) refuse(`${place}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
+    if (problems.every(Boolean)) report(`${place}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
   });
 }
 
@@ -24,44 +29,30 @@ export function refuseImpossible(schema: Schema, name: string, buildCheck: Build
 const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
 /** Whether values may be tried: nobody has judged the patterns yet, and one may take years. */
-export function isQuick(schema: Schema | undefined, seen = new Set<unknown>()): boolean {
-  if (schema === undefined || seen.has(schema)) return true;
-  seen.add(schema);
-  const { pattern = '', patternProperties = {}, propertyNames } = keywordsOf(schema);
-  const within = [targetOf(schema), propertyNames, ...subschemasOf(schema).map(({ subschema }) => subschema)];
-  return (
-    [pattern, ...Object.keys(patternProperties)].every((one) => QUICK.test(one)) &&
-    within.every((one) => isQuick(one, seen))
-  );
-}
+export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
 /** Keywords under which a default is filled in. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
 /** Each request that leaves the value out would be refused. */
-export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
-  visit({ schema, name, isMeant }, (own, place) => {
+  visit(schema, name, isMeant, (own, place) => {
     const { default: value } = keywordsOf(own);
     if (value === undefined || !isQuick(own)) return;
     const check = buildCheck(own, { name: place, at: '/it' }, () => {});
     const [problem] = check(value) ?? [];
     const isRounded = typeof value === 'bigint' && !check(Number(value));
     const words = isRounded ? `${value} is too large to be kept exactly` : `is refused by its own schema: ${problem}`;
-    if (problem) refuse(`${place}: default ${words}`);
+    if (problem) report(`${place}: default ${words}`);
   });
 }
 
-interface Visited {
-  schema: Schema;
-  name: string;
-  /** Whether the schemas under a keyword are visited. */
-  isMeant: (keyword: string) => boolean;
-}
-
-/** Judges a schema and those within it, each once, wherever it is referred to. */
+/** Judges a schema and those within it under keywords that are meant, each once, wherever it is referred to. */
 function visit(
-  { schema, name, isMeant }: Visited,
+  schema: Schema,
+  name: string,
+  isMeant: (keyword: string) => boolean,
   judge: (schema: Schema, name: string) => void,
   seen = new Set<Schema>(),
 ): void {
@@ -70,6 +61,76 @@ function visit(
   judge(schema, name);
   for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
     const place = keyword === 'properties' ? `${name}.${field}` : name;
-    if (isMeant(keyword)) visit({ schema: subschema, name: place, isMeant }, judge, seen);
+    if (isMeant(keyword)) visit(subschema, place, isMeant, judge, seen);
   }
+}
+
+/** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */
+export function checkRequired(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
+  const parts = partsOf(schema, isOfValue);
+  for (const field of unnamedIn(parts, parts)) report(`${name}: ${unnamed(field)}`);
+  for (const part of parts) {
+    for (const { subschema, keyword, name: field } of subschemasOf(part)) {
+      const inside = scopeOf(keyword) === 'field' ? field : '*';
+      if (scopeOf(keyword) !== 'value') checkRequired(subschema, `${name}.${inside}`, report, seen);
+    }
+  }
+}
+
+/** Refuses a schema that no reply can fit: only objects may, and a field that they require has no name, and so is never sent. */
+export function checkSendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
+  const [sure, all] = [partsOf(schema, (keyword) => keyword === 'allOf'), partsOf(schema, isOfValue)];
+  const isObject = isAlways('object', sure);
+  const unsent = !isObject || mayHaveMore(all) ? [] : unnamedIn(sure, all);
+  for (const field of unsent) report(`${name}: ${unnamed(field)}`);
+  const closed = isObject ? sure.filter(isClosed) : [];
+  for (const field of closed.flatMap((part) => unnamedIn(sure, [part])).filter((one) => !unsent.includes(one)))
+    report(`${name}: requires ${field}, which a part of it with additionalProperties: false does not name`);
+  const required = new Set(isObject ? sure.flatMap(({ required = [] }) => required) : []);
+  const hasItems = isAlways('array', sure) && sure.some(({ minItems = 0 }) => minItems > 0);
+  for (const part of sure) {
+    for (const { subschema, keyword, name: field } of subschemasOf(part)) {
+      const isField = keyword === 'properties' && required.has(field);
+      const isItem = keyword === 'items' && hasItems;
+      if (isField || isItem) checkSendable(subschema, `${name}.${isField ? field : '*'}`, report, seen);
+    }
+  }
+}
+
+const isAlways = (type: string, parts: Keywords[]) =>
+  parts.some((part) => [part.type].flat().every((one) => one === type));
+
+const unnamed = (field: string) => `requires ${field}, which no properties name`;
+
+function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
+  const known = new Set(all.flatMap(({ properties = {} }) => Object.keys(properties)));
+  return [...new Set(parts.flatMap(({ required = [] }) => required))].filter((field) => !known.has(field));
+}
+
+/** Whether fields are sent that have no name of their own. */
+function mayHaveMore(parts: Keywords[]): boolean {
+  const hasOthers = parts.some((part) => OTHERS.some((keyword) => part[keyword]));
+  const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);
+  return hasOthers || (isSilent && parts.every(({ additionalProperties }) => additionalProperties !== false));
+}
+
+const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+
+const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
+
+/** The schema and the schemas under such keywords of it, each once: those that describe the same value. */
+export function partsOf(schema: Schema, isPart: (keyword: string) => boolean, seen = new Set<Schema>()): Keywords[] {
+  if (typeof schema === 'boolean' || seen.has(schema)) return [];
+  seen.add(schema);
+  return [
+    schema,
+    ...partsOf(targetOf(schema) ?? true, isPart, seen),
+    ...subschemasOf(schema).flatMap(({ subschema, keyword }) =>
+      isPart(keyword) ? partsOf(subschema, isPart, seen) : [],
+    ),
+  ];
 }

@@ -1,15 +1,14 @@
 /** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` of a schema count, too. */
-import { isNode, type Keywords, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isNode, type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION, isData, isNames } from '../../engine/schema/keys.ts';
 import { lookUp } from '../../engine/schema/pointers.ts';
 import { isRecursion, toRecursion } from '../../engine/schema/recursion.ts';
-import { type Discriminated, discriminated } from './discriminator.ts';
 
 /** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;
 
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
-export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
+export type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
@@ -27,7 +26,7 @@ export function buildResolve(document: unknown): Resolve {
   const faults = new Map<string, string>();
   const open = new Set<string>();
 
-  return function resolveNode(root, refuseAny) {
+  return function resolveNode(root, reportAny) {
     return resolve(root, false);
 
     function resolve<Kind>(node: Kind, isSchema: boolean, hasNames?: boolean): Kind;
@@ -42,28 +41,28 @@ export function buildResolve(document: unknown): Resolve {
         return [key, resolve(value, isSchema || key === 'schema', !hasNames && isNames(key))];
       });
       const beside = Object.fromEntries(resolved);
-      if (!isReference) return isSchema && isDiscriminated(beside) ? choose(document, node, beside, refuse) : beside;
-      return join(targetOf($ref, isSchema), beside, isSchema);
+      if (isReference) return join(targetOf($ref, isSchema), beside, isSchema);
+      return isSchema && isDiscriminated(beside) ? discriminated(node, beside, document, report) : beside;
     }
 
     function targetOf($ref: string, isSchema: boolean): Schema {
       const isOther = isSchema && OTHER.test($ref);
       const known = targets.get($ref);
-      if (faults.has($ref) && !open.has($ref)) refuse(faults.get($ref) as string);
+      if (faults.has($ref) && !open.has($ref)) report(faults.get($ref) as string);
       if (known !== undefined && !isOther) return known;
       const node = lookUp(document, $ref) as Schema | undefined;
       if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
       const problem = findFault($ref, node, isSchema, open.has($ref));
-      if (problem || node === undefined) return refuse(problem as string);
+      if (problem || node === undefined) return report(problem as string);
       open.add($ref);
       targets.set($ref, resolve(node, isSchema));
       open.delete($ref);
       return targets.get($ref) as Schema;
     }
 
-    function refuse(problem: string): Schema {
+    function report(problem: string): Schema {
       for (const $ref of open) faults.set($ref, problem);
-      refuseAny(problem);
+      reportAny(problem);
       return {};
     }
   };
@@ -79,18 +78,8 @@ function findFault($ref: string, node: unknown, isSchema: boolean, isOpen: boole
 /** The target of a reference, with the keywords beside it. */
 function join(target: Schema, beside: Keywords, isSchema: boolean): Schema {
   if (Object.keys(beside).length === 0 || typeof target === 'boolean') return target;
-  if (isRecursion(target)) return beyond(target, beside);
+  if (isRecursion(target)) return { ...beside, allOf: [target, ...(beside.allOf ?? [])] };
   return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
-}
-
-/** Refuses names of a discriminator that lead nowhere. */
-function choose(document: unknown, source: Keywords, resolved: Discriminated, refuse: Refuse): Keywords {
-  const { propertyName, mapping = {} } = resolved.discriminator;
-  for (const [name, $ref] of Object.entries(mapping)) {
-    if (String($ref).startsWith('#') && lookUp(document, $ref) === undefined)
-      refuse(`discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`);
-  }
-  return discriminated(source, resolved, refuse);
 }
 
 /** A component that is no schema. */
@@ -103,11 +92,6 @@ const wordsOf = (beside: Keywords): Keywords =>
 const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
-/** A recursive reference with keywords beside it. */
-function beyond(target: Keywords, { allOf = [], ...beside }: Keywords): Keywords {
-  return { ...beside, allOf: [target, ...allOf] };
-}
-
 /** A schema that requires both. The target goes into `allOf`, because some keywords change their meaning beside others. */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
@@ -116,4 +100,92 @@ function combine(target: Keywords, beside: Keywords): Keywords {
   const shown = ofTarget.filter(([key]) => ANNOTATION.test(key) || KIND.test(key));
   const checked = ofTarget.filter(([key]) => !ANNOTATION.test(key));
   return { ...Object.fromEntries(shown), ...others, allOf: [Object.fromEntries(checked), ...allOf] };
+}
+
+type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
+
+/**
+ * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that one is checked, so
+ * that errors are about nothing else. `source` has unresolved references, whose names are the values of the field.
+ */
+function discriminated(source: Keywords, resolved: Discriminated, document: unknown, report: ReportProblem): Keywords {
+  const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
+  const { propertyName, mapping = {} } = discriminator;
+  for (const [name, $ref] of Object.entries(mapping)) {
+    if (String($ref).startsWith('#') && lookUp(document, $ref) === undefined)
+      report(`discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`);
+  }
+  const references = (source.oneOf ?? source.anyOf) as Schema[];
+  const named = branches.map((branch, index) => ({
+    names: namesOf(references[index], branch, propertyName, mapping),
+    branch,
+  }));
+  if (named.some(({ names }) => names.length === 0)) {
+    report(`discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`);
+  } else if (![resolved, ...branches].some((one) => mayHave(propertyName, one))) {
+    report(`discriminator ${propertyName}: no alternative has this field`);
+  }
+  const choice = { enum: named.flatMap(({ names }) => names) };
+  const chosen = named.map(({ names, branch }) => ({
+    if: { properties: { [propertyName]: { enum: names } }, required: [propertyName] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: branch,
+  }));
+  const tagged = { type: 'object', required: [propertyName], properties: { [propertyName]: choice } };
+  return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
+}
+
+/** Whether a schema, or a part of it, says something of the field, or is not resolved yet. */
+function mayHave(name: string, schema: Schema): boolean {
+  const { properties = {}, allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
+  return isRecursion(schema) || name in properties || [...allOf, ...anyOf, ...oneOf].some((one) => mayHave(name, one));
+}
+
+/** The names of a branch: from the mapping, else from the field's `enum` or `const`, else the last part of its reference. */
+function namesOf(
+  reference: Schema | undefined,
+  branch: Schema,
+  propertyName: string,
+  mapping: Record<string, string>,
+): unknown[] {
+  const { $ref } = keywordsOf(reference);
+  const last = $ref?.split('/').at(-1);
+  const mapped = Object.keys(mapping).filter((name) => $ref && [$ref, last].includes(mapping[name] as string));
+  if (mapped.length > 0) return mapped;
+  const { const: only, enum: several } = keywordsOf(keywordsOf(branch).properties?.[propertyName]);
+  return several ?? (only === undefined ? [last ?? []].flat() : [only]);
+}
+
+/** The keywords of references, and of what they lead to. */
+const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
+
+/** The document for code that would follow any `$ref` and `$id`, also one that is data: the name of a field, or a part of a value, such as an example. */
+export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
+  hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
+
+/** Whether a document, which is also given as JSON, may have one that is data: it leads to no component, or is what others lead to. */
+function hasFalseReferences(json: string, document: unknown): boolean {
+  if (/"\$(id|anchor|dynamicRef|dynamicAnchor|schema)":/.test(json)) return true;
+  const targets = new Set([...json.matchAll(/"\$ref":(?:"(#\/components\/[^"]*))?/g)].map(([, target]) => target));
+  return [...targets].some((target) => lookUp(document, target) === undefined);
+}
+
+/** Leaves out each that is data. */
+function withoutFalseReferences<Kind>(node: Kind, key?: string): Kind;
+function withoutFalseReferences(node: unknown, key = ''): unknown {
+  if (Array.isArray(node)) return node.map((item) => withoutFalseReferences(item));
+  if (!isNode(node)) return node;
+  const hasNames = isNames(key);
+  const entries = Object.entries(node).flatMap(([name, value]): [string, unknown][] => {
+    if (hasNames) return REFERENCE.test(name) && isNode(value) ? [] : [[name, withoutFalseReferences(value)]];
+    return [[name, isData(name, value) ? withoutAny(value) : withoutFalseReferences(value, name)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function withoutAny(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutAny);
+  if (!isNode(value)) return value;
+  const others = Object.entries(value).filter(([key]) => !REFERENCE.test(key));
+  return Object.fromEntries(others.map(([key, inner]) => [key, withoutAny(inner)]));
 }

@@ -5,8 +5,18 @@ import { ANNOTATION } from '../../engine/schema/keys.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { targetOf } from '../../engine/schema/recursion.ts';
 import { mapSubschemas } from '../../engine/schema/subschemas.ts';
-import { fieldOf, ruleOf } from './parts.ts';
-import { appliesToOtherTypes, isBounded, isOfType, isType, JOINT, typesOf, valuesOf } from './value-bounds.ts';
+import {
+  appliesToOtherTypes,
+  fieldOf,
+  isOfType,
+  isType,
+  isWithinLimit,
+  JOINT,
+  RULES as OF_KEYWORDS,
+  type Rule,
+  typesOf,
+  valuesOf,
+} from './keyword-subsets.ts';
 
 /** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
 export function isWithin(inner: Schema, outer: Schema): boolean {
@@ -107,35 +117,28 @@ function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
   return 'const' in others ? [] : typed.map((one) => ({ ...others, const: one }));
 }
 
-/** Whether every value of `given` fits a keyword of `outer`. */
-function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
-  const { allOf = [], anyOf = [], oneOf = [], not = false, type = [], required = [], properties = {} } = outer;
-  switch (keyword) {
-    case 'allOf':
-      return allOf.every((part) => fits(given, part));
-    case 'anyOf':
-      return anyOf.some((part) => fits(given, part));
-    case 'oneOf':
-      return oneOf.some(
+const RULES = new Map<string, Rule>(
+  Object.entries({
+    ...OF_KEYWORDS,
+    allOf: ({ allOf = [] }, given) => allOf.every((part) => fits(given, part)),
+    anyOf: ({ anyOf = [] }, given) => anyOf.some((part) => fits(given, part)),
+    oneOf: ({ oneOf = [] }, given) =>
+      oneOf.some(
         (part, index) => fits(given, part) && oneOf.every((other, at) => at === index || isApart(given, other)),
-      );
-    case 'not':
-      return isApart(given, not) || (given.not !== undefined && fits(not, given.not));
-    case 'type':
-      return typesOf(given)?.every((own) => [type].flat().some((wide) => isType(own, wide))) ?? false;
-    case 'required':
-      return required.every((name) => given.required?.includes(name));
-    case 'const':
-      return isAmong(given, [outer.const]);
-    case 'enum':
-      return isAmong(given, outer.enum);
-    case 'properties':
-      return Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field));
-    case 'propertyNames':
-      return namesOf(given).every((name) => fits(name, outer.propertyNames as Schema));
-    default:
-      return ruleOf(keyword)?.(keyword, outer, given, fits) ?? isBounded(keyword, outer[keyword], given);
-  }
+      ),
+    not: ({ not = false }, given) => isApart(given, not) || (given.not !== undefined && fits(not, given.not)),
+    properties: ({ properties = {} }, given) =>
+      Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field)),
+    propertyNames: ({ propertyNames = true }, given) => namesOf(given).every((name) => fits(name, propertyNames)),
+  } satisfies Record<string, Rule>),
+);
+
+/** Whether every value of `given` fits a keyword of `outer`. Where no rule knows it, only an equal one is sure to mean the same. */
+function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
+  if ('const' in given && isWithinLimit(keyword, outer[keyword], given.const)) return true;
+  const rule = RULES.get(keyword);
+  if (rule) return rule(outer, given, fits, keyword);
+  return !JOINT.test(keyword) && isDeepStrictEqual(given[keyword], outer[keyword]);
 }
 
 /** The names that fields may have. */
@@ -143,9 +146,6 @@ const namesOf = (given: Keywords): Schema[] =>
   isClosed(given)
     ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
     : [given.propertyNames ?? true];
-
-const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
-  valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
 /** Equal for equal values: a number may be a bigint. Objects are all alike. */
 const toText = (value: unknown): string =>

@@ -2,11 +2,9 @@
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { subschemasOf } from '../../engine/schema/subschemas.ts';
-import { fieldOf } from './parts.ts';
+import { partsOf } from './impossible.ts';
+import { fieldOf, isMatch, patternsIn, valuesOf } from './keyword-subsets.ts';
 import { isSubset, type Steps } from './subsets.ts';
-import { isMatch, valuesOf } from './value-bounds.ts';
 
 /** A place where values of one schema may not fit the other. */
 export interface Unfit {
@@ -60,19 +58,15 @@ function areTypedAlike(given: Schema, wanted: Schema): boolean {
   return own.length > 0 && !listed && own.every((type) => type === 'null' || others.includes(type));
 }
 
+const isPart = (keyword: string) => /^(all|any|one)Of$/.test(keyword);
+
 /** As the compiler sees them. */
 function typesIn(schema: Schema): string[] {
-  return partsOf(schema).flatMap(({ type = [], format, enum: values = [], properties }) => {
+  return partsOf(schema, isPart).flatMap(({ type = [], format, enum: values = [], properties }) => {
     const own = [type].flat().map((one) => (one !== 'integer' ? one : format === 'int64' ? 'bigint' : 'number'));
     const implied = properties ? ['object'] : values.map((value) => typeof value);
     return own.length > 0 ? own : implied;
   });
-}
-
-/** The parts that describe the same value. */
-function partsOf(schema: Schema): Keywords[] {
-  const { allOf = [], anyOf = [], oneOf = [], ...own } = targetOf(schema) ?? keywordsOf(schema);
-  return [own, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
 }
 
 export type Checking = Omit<Compared, 'steps'>;
@@ -85,7 +79,7 @@ export function findWitness(
   { buildCheck, isLinear }: Checking,
 ): Witness | undefined {
   const [isRefused, check] = [given, wanted].map((one) => buildCheck(one, { name: 'it', at: '/it' }, () => {}));
-  const patterns = isLinear ? [] : [given, wanted].flatMap((schema) => patternsIn(schema));
+  const patterns = isLinear ? [] : [given, wanted].flatMap(patternsIn);
   const isQuick = (value: unknown) =>
     typeof value !== 'string' || patterns.every((pattern) => isMatch(pattern, value) !== undefined);
   for (const value of values) {
@@ -94,14 +88,6 @@ export function findWitness(
     if (problem) return { value, problem: String(problem) };
   }
   return undefined;
-}
-
-function patternsIn(schema: Schema, seen = new Set<Schema>()): string[] {
-  if (seen.has(schema)) return [];
-  seen.add(schema);
-  const { pattern } = keywordsOf(schema);
-  const within = [targetOf(schema) ?? true, ...subschemasOf(schema).map(({ subschema }) => subschema)];
-  return [...(pattern === undefined ? [] : [pattern]), ...within.flatMap((one) => patternsIn(one, seen))];
 }
 
 const TEXTS = ['x', 'X', '0', ' ', '-'];
@@ -114,7 +100,7 @@ const MOST_ITEMS = 1000;
 
 /** Values at the limits of the schemas, of which the first is that of the values. */
 function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
-  const parts = [given, wanted].flatMap(partsOf);
+  const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
     [minimum, maximum, exclusiveMinimum, exclusiveMaximum].filter((one) => one !== undefined),
   );

@@ -4,7 +4,7 @@ import type { Operation, Reply } from '../contract/contract.ts';
 import type { HeaderNode } from '../contract/document.ts';
 import { isJson } from '../contract/media-types.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import type { Refuse } from '../schema/json.ts';
+import type { ReportProblem } from '../schema/json.ts';
 
 /** @throws Error that says where the headers break the contract, for the log */
 export type CheckHeaders = (headers: object) => void;
@@ -20,7 +20,7 @@ export function buildCheckHeaders(
   buildCheck: BuildCheck,
   operation: Operation,
   reply: Reply,
-  refuse: Refuse,
+  report: ReportProblem,
 ): CheckHeaders | undefined {
   const { id } = operation;
   const { status } = reply;
@@ -33,7 +33,7 @@ export function buildCheckHeaders(
     properties: Object.fromEntries(declared.map(([name, header]) => [name, toSchema(header)])),
     required: declared.flatMap(([name, { required }]) => (required ? [name] : [])),
   };
-  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: '/header' }, refuse);
+  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: '/header' }, report);
   return (answered) => {
     const problems = problemsOf(jsons.length === 0 ? answered : withValues(answered, jsons));
     if (problems) throw new Error(`${id} has answered ${status} against the contract: ${problems.join('; ')}`);

@@ -6,7 +6,7 @@ import { inAllTypes } from '../contract/replies.ts';
 import type { ErrorForm, ToErrorBody } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
-import type { Refuse, Schema } from '../schema/json.ts';
+import type { ReportProblem, Schema } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { buildToBody } from './error-bodies.ts';
 
@@ -27,9 +27,9 @@ export interface WriterOptions {
   toErrorBody: ToErrorBody;
 }
 
-export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
+export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, report: ReportProblem): WriterOf {
   const written = inAllTypes(replies).filter(({ isJson }) => isJson);
-  const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
+  const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, report)]));
   const toBody = buildToBody(options.toErrorBody, id, undefined);
   /** For errors of the server with a status that is not declared. */
   const undeclared: ReplyWriter = {
@@ -39,9 +39,9 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
   return (reply) => writers.get(reply as Reply) ?? undeclared;
 }
 
-function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
+function buildWriter(id: string, reply: Reply, options: WriterOptions, report: ReportProblem): ReplyWriter {
   const { compileReply, proven, toErrorBody } = options;
-  const { check: problemsOf, write } = compileReply(reply, refuse);
+  const { check: problemsOf, write } = compileReply(reply, report);
   const toBody = buildToBody(toErrorBody, id, reply);
   const unchecked = new Set(Object.keys(proven).filter((name) => proven[name]?.includes(reply.schema)));
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);

@@ -8,7 +8,7 @@ import { type Problem, toFew } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
-import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
+import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../schema/json.ts';
 import { isRecursion } from '../schema/recursion.ts';
 import { mapSubschemas } from '../schema/subschemas.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
@@ -46,18 +46,18 @@ export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 /** The headers of operations that declare none. */
 const NONE: Values = Object.freeze({});
 
-export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, refuse: Refuse): CheckRequest {
+export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, report: ReportProblem): CheckRequest {
   const { body } = operation;
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map((content) => {
     const { kind, schema } = content;
     // Fields that a PATCH leaves out keep their values.
     const own = operation.method === 'PATCH' ? withoutDefaults(schema) : schema;
-    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own }, refuse);
-    const checkRest = buildOne(buildCheck, operation, { required, schema: true }, refuse);
-    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, content, refuse));
+    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own }, report);
+    const checkRest = buildOne(buildCheck, operation, { required, schema: true }, report);
+    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, content, report));
   });
-  if (!check) return buildOne(buildCheck, operation, undefined, refuse);
+  if (!check) return buildOne(buildCheck, operation, undefined, report);
   if (others.length === 0) return check;
   const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
   return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
@@ -90,16 +90,16 @@ function buildOne(
   buildCheck: BuildCheck,
   operation: Operation,
   body: OneBody | undefined,
-  refuse: Refuse,
+  report: ReportProblem,
 ): CheckRequest {
   const { parameters } = operation;
   const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
   const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
   const int64s = int64sOf(schema);
-  const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, refuse);
+  const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, report);
   const buildIsValid: BuildIsValid = (schema) => {
-    const problemsOf = buildCheck(schema, { name: 'request' }, refuse);
+    const problemsOf = buildCheck(schema, { name: 'request' }, report);
     return (value) => problemsOf(value) === undefined;
   };
   const toPath = buildToValues(operation, 'path', buildIsValid);

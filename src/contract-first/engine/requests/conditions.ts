@@ -1,5 +1,5 @@
 /** Conditional requests (RFC 9110, section 13), for records whose entity tag is their revision. */
-import { parseInt64 } from '../../json/int64.ts';
+import { parseInt64 } from '../../json/exact-number.ts';
 
 /** The entity tag of a record at this revision: `"5"`. */
 export const toTag = (revision: bigint) => `"${revision}"`;

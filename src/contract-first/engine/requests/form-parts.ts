@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
-import { NullProtoObject } from '../../json/null-proto-object.ts';
+import { NullProtoObject } from '../../json/exact-json.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
@@ -17,7 +17,7 @@ import { Problem, problemAt } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf, int64sUnder } from '../schema/int64-map.ts';
-import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../schema/json.ts';
 import { isRepeated, kindOfPart, partOf } from './form-fields.ts';
 import type { Values } from './parameter-values.ts';
 import { buildToValue, parseInner, REPEATED } from './text-coercion.ts';
@@ -55,9 +55,13 @@ const HEADERS = { headerPairs: 20, headerSize: 8192 };
 /** Checks a part, and adds its value to `given`. @throws HttpError */
 type Take = (part: FormPart, given: Values) => void;
 
-export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
+export function buildToParts(
+  buildCheck: BuildCheck,
+  { schema, encoding = {} }: Content,
+  report: ReportProblem,
+): ToParts {
   const takes = new Map<string, Take>();
-  const checkAll = buildCheckForm(buildCheck, schema, refuse);
+  const checkAll = buildCheckForm(buildCheck, schema, report);
   const fields = fieldsOf(schema);
   for (const [name, field] of fields) {
     takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
@@ -205,13 +209,13 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /** Checks at the end of a form which fields are missing and how many parts each has, and fills in defaults. */
-function buildCheckForm(buildCheck: BuildCheck, schema: Schema, refuse: Refuse): (given: Values) => void {
+function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
   const properties = fieldsOf(schema).map(([name, field]) => {
     if (!isFile(field)) return [name, field];
     return [name, isRepeated(field) ? { ...keywordsOf(field), items: true } : true];
   });
   const body = { ...keywordsOf(schema), properties: Object.fromEntries(properties) };
-  const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, refuse);
+  const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, report);
   return (given) => {
     const problems = check(given);
     if (problems) throw toInvalid(problems);

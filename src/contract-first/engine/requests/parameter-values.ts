@@ -1,5 +1,5 @@
 /** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
-import { NullProtoObject } from '../../json/null-proto-object.ts';
+import { NullProtoObject } from '../../json/exact-json.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { Problem, problemAt } from '../problem.ts';

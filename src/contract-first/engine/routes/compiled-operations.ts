@@ -9,7 +9,7 @@ import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.t
 import { buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { type BuildCheck, buildChecks, type Checks, refuseNow } from '../schema/checks.ts';
-import type { Refuse } from '../schema/json.ts';
+import type { ReportProblem } from '../schema/json.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
@@ -47,13 +47,13 @@ export function compileOperation(
   operation: Operation,
   buildCheck: BuildCheck,
   writers: WriterOptions,
-  refuse: Refuse,
+  report: ReportProblem,
 ): CompiledOperation {
   const { replies } = operation;
-  const ofHeaders = new Map(replies.map((reply) => [reply, buildCheckHeaders(buildCheck, operation, reply, refuse)]));
+  const ofHeaders = new Map(replies.map((reply) => [reply, buildCheckHeaders(buildCheck, operation, reply, report)]));
   return {
-    check: buildCheckRequest(buildCheck, operation, refuse),
-    writerOf: buildWriterOf(writers, operation, refuse),
+    check: buildCheckRequest(buildCheck, operation, report),
+    writerOf: buildWriterOf(writers, operation, report),
     checkHeadersOf: (status) => ofHeaders.get(replyFor(replies, status) as Reply),
     errorFormOf: buildErrorFormOf(writers.toErrorBody, operation),
   };

@@ -1,12 +1,12 @@
 /** The types of the contract as a request or a reply has them. */
-import type { $Read, $Write, Directed } from '../../json/marked.ts';
+import type { $Read, $Write, Unmarked } from '../../json/marked.ts';
 import type { operations } from '../../registered.ts';
 
 export type OperationId = keyof operations;
 
 /** A schema's type in a request, without its read-only fields, and in a reply, without its write-only ones. */
-export type InRequest<T> = Directed<T, $Read<unknown>>;
-export type InReply<T> = Directed<T, $Write<unknown>>;
+export type InRequest<T> = Unmarked<T, $Read<unknown>>;
+export type InReply<T> = Unmarked<T, $Write<unknown>>;
 
 export type IsJson<Type> = MediaType<Type> extends `${string}/json` | `${string}+json` ? true : false;
 

@@ -1,6 +1,5 @@
 /** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, all others that are no free JSON doubles. */
-import { toDouble } from '../../json/exact-number.ts';
-import { toInt64 } from '../../json/int64.ts';
+import { toDouble, toInt64 } from '../../json/exact-number.ts';
 import type { Int64Map } from './int64-map.ts';
 
 /** Changes the value in place. */

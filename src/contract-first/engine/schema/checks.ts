@@ -4,7 +4,7 @@ import type { Problem } from '../problem.ts';
 import { buildAjv, type Run, type SchemaSource } from './ajv.ts';
 import { CanonicalKeys } from './equality.ts';
 import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
-import type { Refuse, Schema } from './json.ts';
+import type { ReportProblem, Schema } from './json.ts';
 import { buildRewriteForAjv } from './prepared.ts';
 import { toProblems } from './problems.ts';
 import { subschemasOf } from './subschemas.ts';
@@ -25,7 +25,7 @@ export interface CheckOptions {
 export type Check = (value: unknown) => Problem[] | undefined;
 
 /** Makes a check. A schema that does not compile is refused in one line. */
-export type BuildCheck = (schema: Schema, options: CheckOptions, refuse: Refuse) => Check;
+export type BuildCheck = (schema: Schema, options: CheckOptions, report: ReportProblem) => Check;
 
 export interface Checks extends BuildCheck {
   /** Compiles a part of a check that was not called yet, in a few milliseconds; false if nothing is left. */
@@ -37,9 +37,9 @@ export function buildChecks(source: SchemaSource = {}): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
 
-  function buildCheck(schema: Schema, options: CheckOptions, refuse: Refuse): Check {
+  function buildCheck(schema: Schema, options: CheckOptions, report: ReportProblem): Check {
     const { expect, compile, run } = options.fillsDefaults ? withDefaults : without;
-    let made = source.isJudged ? compile(schema, options, refuse) : expect(schema, options);
+    let made = source.isJudged ? compile(schema, options, report) : expect(schema, options);
     return (value) => {
       made ??= compile(schema, options, refuseNow);
       const problems = made(value) ? undefined : toProblems(made.errors as ErrorObject[], options.at, value);
@@ -53,7 +53,7 @@ export function buildChecks(source: SchemaSource = {}): Checks {
 }
 
 /** Throws: a check that accepts everything would be worse. */
-export const refuseNow: Refuse = (problem) => {
+export const refuseNow: ReportProblem = (problem) => {
   throw new Error(problem);
 };
 
@@ -80,14 +80,14 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   function compile(
     schema: Schema,
     { name, int64s = int64sOf(schema) }: CheckOptions,
-    refuse: Refuse,
+    report: ReportProblem,
   ): ValidateFunction {
     try {
       return compileOwn(schema, int64s);
     } catch (error) {
       // Removes ajv's own words for the place.
       const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
-      refuse(`${name}${findFault(schema, int64s, compileOwn)}: ${message}`);
+      report(`${name}${findFault(schema, int64s, compileOwn)}: ${message}`);
       return compileOwn(true, int64s);
     }
   }

@@ -9,8 +9,7 @@ import {
 } from 'ajv/dist/2020.js';
 import { getProperty } from 'ajv/dist/compile/codegen/index.js';
 import { checkDataTypes, DataType } from 'ajv/dist/compile/validate/dataType.js';
-import { isMultiple, toDouble } from '../../json/exact-number.ts';
-import { INT64_RANGE } from '../../json/int64.ts';
+import { INT64_RANGE, isMultiple, toDouble } from '../../json/exact-number.ts';
 
 type Bounds = Record<keyof typeof BOUNDS, number | bigint>;
 

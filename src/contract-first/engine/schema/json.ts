@@ -50,4 +50,4 @@ export const isMap = (value: unknown): value is Record<string, unknown> => isNod
 export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(schema) ? schema : {});
 
 /** Reports a problem: one line that names its place. */
-export type Refuse = (problem: string) => void;
+export type ReportProblem = (problem: string) => void;

@@ -1,8 +1,7 @@
 /** Replies that the server itself may send are described as its errors and headers are. */
 import { stringify } from 'lossless-json';
-import { codesOf, type Replying } from '../../../contract/checks/own-errors.ts';
-import { checkHeader, missingHeaders, TEXT } from '../../../contract/checks/own-replies.ts';
-import { RETRIED, RETRY_AFTER } from '../../../contract/checks/sent-headers.ts';
+import { codesOf, type Replying } from '../../../contract/checks/server-errors.ts';
+import { checkHeader, missingHeaders, RETRIED, RETRY_AFTER, TEXT } from '../../../contract/checks/server-replies.ts';
 import { toTypes } from '../../../contract/read/bodies.ts';
 import type { Reply } from '../../../engine/contract/contract.ts';
 import type { MediaNode } from '../../../engine/contract/document.ts';

@@ -1,5 +1,5 @@
 /** Components of a contract to which no operation leads, and of which nothing can be made. */
-import { checkKeywordTypes } from '../../../contract/schema/shapes.ts';
+import { checkKeywordTypes } from '../../../contract/schema/keyword-types.ts';
 import { isNode } from '../../../engine/schema/json.ts';
 import { lookUp } from '../../../engine/schema/pointers.ts';
 

@@ -7,14 +7,14 @@ import type { ErrorForm } from '../../engine/error-body.ts';
 import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
 import { Problem } from '../../engine/problem.ts';
 import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
-import { isNode, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import type { AnyDomain } from '../../store/description.ts';
-import { schemaOf } from '../records.ts';
+import { schemaOf } from './stored-records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
-export const toOwnCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
+export const toServerCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
 
 /** Codes of the contract's `Error` schema that have no status: the compiler would report each use of them, and not the cause. */
 export function describeUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
@@ -38,7 +38,9 @@ const mayBe = (code: ErrorCode, { path, deprecation }: Pick<Operation, 'path' | 
 
 /** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
 export const codesOf = (reply: Named, operation: Replying): ErrorCode[] =>
-  toOwnCodes().filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
+  toServerCodes().filter(
+    (code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply,
+  );
 
 /** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
 const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
@@ -51,13 +53,13 @@ const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
 const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
 const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
 
-/** Reports a fault only once, for the first reply that has it: most replies have the same faults. `told` has those reported before. */
+/** Reports a fault only once, for the first reply that has it: most replies have the same faults. `reported` has those from before. */
 export function checkErrors(
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
   codes: ErrorCode[],
-  told: Set<string>,
-  refuse: Refuse,
+  reported: Set<string>,
+  report: ReportProblem,
 ): void {
   for (const code of codes) {
     const isLong = code in LONGEST;
@@ -67,8 +69,9 @@ export function checkErrors(
     ];
     const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
     if (problem === undefined) continue;
-    if (!told.has(problem)) refuse(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);
-    told.add(problem);
+    if (!reported.has(problem))
+      report(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);
+    reported.add(problem);
     return;
   }
 }

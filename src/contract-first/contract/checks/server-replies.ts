@@ -1,5 +1,7 @@
-/** Checks that the server's own errors, headers and cursors fit the contract. */
-import type { Operation, Parameter, ReadContract, Reply } from '../../engine/contract/contract.ts';
+/** Checks that errors and headers that the server itself sends fit the contract, by examples: the shortest and the longest value of each. */
+
+import { challengesOf } from '../../engine/access/challenges.ts';
+import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -8,51 +10,55 @@ import { type ErrorCode, kindOf } from '../../engine/errors.ts';
 import type { CompileReply } from '../../engine/replies/compiled-reply.ts';
 import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
 import { buildToBody } from '../../engine/replies/error-bodies.ts';
-import { OWN_HEADERS } from '../../engine/replies/reply-headers.ts';
+import { OWN_HEADERS, REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type Refuse } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { EXTREME_CURSORS } from '../../store/lists.ts';
-import { findLimit } from '../read/parameters.ts';
-import { checkErrors, codesOf, type Replying, toOwnCodes } from './own-errors.ts';
-import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
+import { checkErrors, codesOf, type Replying, toServerCodes } from './server-errors.ts';
 
 /** The media types of text that errors may be sent as. */
 export const TEXT = /^text\/(plain|html)$/;
 
-export interface OwnRepliesOptions {
+export const RETRY_AFTER = ['1', '86400'];
+
+/** Statuses whose replies have a challenge. */
+const CHALLENGED = [401, 403] as const;
+/** Statuses whose replies say when to try again. */
+export const RETRIED = [429, 503];
+
+interface ServerRepliesOptions {
   buildCheck: BuildCheck;
   compileReply: CompileReply;
   contract: ReadContract;
   operation: Operation;
   toErrorBody: ToErrorBody;
   /** The faults of errors that were reported for other replies. */
-  told: Set<string>;
+  reported: Set<string>;
 }
 
-export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
-  const { buildCheck, compileReply, contract, operation, toErrorBody, told } = options;
+export function checkServerReplies(options: ServerRepliesOptions, report: ReportProblem): void {
+  const { buildCheck, compileReply, contract, operation, toErrorBody, reported } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
-    const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
+    const reportReply = (problem: string) => report(`response ${reply.status}: ${problem}`);
     const codes = codesOf(reply, operation);
     if (codes.length > 0 && !reply.isJson && !TEXT.test(reply.type)) {
-      refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
+      reportReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     } else if (codes.length > 0) {
       const toBody = buildToBody(toErrorBody, operation.id, reply);
-      checkErrors(compileReply(reply, refuse), toBody, codes, told, refuseReply);
+      checkErrors(compileReply(reply, report), toBody, codes, reported, reportReply);
     }
     for (const name of missingHeaders(reply, operation, Object.keys(announced)))
-      refuseReply(`header ${name} is required, and not sent`);
+      reportReply(`header ${name} is required, and not sent`);
     for (const [name, value] of Object.entries(announced)) {
-      if (!declaredHeader(reply, name)) refuseReply(`header ${name} is sent, and not declared`);
-      else checkHeader(buildCheck, reply, name, [value], refuseReply);
+      if (!declaredHeader(reply, name)) reportReply(`header ${name} is sent, and not declared`);
+      else checkHeader(buildCheck, reply, name, [value], reportReply);
     }
     for (const [name, values] of Object.entries(sentHeaders(reply, operation, contract))) {
-      checkHeader(buildCheck, reply, name, values, refuseReply);
+      checkHeader(buildCheck, reply, name, values, reportReply);
     }
   }
-  if (contract.isComplete) checkLocations(buildCheck, options, refuse);
-  checkCursors(buildCheck, options, refuse);
+  if (contract.isComplete) checkLocations(options, report);
 }
 
 /**
@@ -60,32 +66,23 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
  * server would still run.
  */
 export function describeUndeclared({ operations, isComplete }: ReadContract): string[] {
-  if (!isComplete) return [];
-  return [...operations.values()].flatMap((operation) => {
+  const problems: string[] = [];
+  for (const operation of isComplete ? operations.values() : []) {
     const { id, replies } = operation;
-    const statuses = [
-      ...new Set(
-        toOwnCodes()
-          .filter((code) => isMet(code, operation))
-          .map((code) => kindOf(code).status),
-      ),
-    ];
+    const met = toServerCodes().filter((code) => isMet(code, operation));
+    const statuses = [...new Set(met.map((code) => kindOf(code).status))];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
-    const isOwn = (reply: Reply) => statuses.some((status) => replyFor(replies, status) === reply);
-    return [
-      ...(undeclared.length > 0
-        ? [`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`]
-        : []),
-      ...replies.flatMap((reply) => [
-        ...undeclaredHeaders(reply, operation, statuses).map(
-          (name) => `operation ${id}: response ${reply.status}: header ${name} is sent, and not declared`,
-        ),
-        ...(isOwn(reply) && !reply.hasContent
-          ? [`operation ${id}: response ${reply.status}: the body of an error is sent, and not declared`]
-          : []),
-      ]),
-    ];
-  });
+    if (undeclared.length > 0)
+      problems.push(`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`);
+    for (const reply of replies) {
+      const name = `operation ${id}: response ${reply.status}`;
+      for (const header of undeclaredHeaders(reply, operation, statuses))
+        problems.push(`${name}: header ${header} is sent, and not declared`);
+      const isError = statuses.some((status) => replyFor(replies, status) === reply);
+      if (isError && !reply.hasContent) problems.push(`${name}: the body of an error is sent, and not declared`);
+    }
+  }
+  return problems;
 }
 
 /** Whether the server may answer a request of this operation with this error. Operations that create declare `ids_used_up` themselves. */
@@ -124,8 +121,8 @@ export function missingHeaders(
   const sent = ['x-request-id', ...announced];
   if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
   if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
-  const isOwn = codesOf(reply, operation).length > 0;
-  const isSent = (name: string) => sent.includes(name) || !(isOwn || OWN_HEADERS.includes(name));
+  const isError = codesOf(reply, operation).length > 0;
+  const isSent = (name: string) => sent.includes(name) || !(isError || OWN_HEADERS.includes(name));
   return Object.keys(reply.headers).filter((name) => reply.headers[name]?.required && !isSent(name.toLowerCase()));
 }
 
@@ -138,46 +135,54 @@ export function checkHeader(
   reply: Pick<Reply, 'headers'>,
   name: string,
   values: string[],
-  refuse: Refuse,
+  report: ReportProblem,
 ): void {
   const { schema = true } = declaredHeader(reply, name) ?? {};
-  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, refuse);
+  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, report);
   const isNumber = [keywordsOf(schema).type].flat().some((type) => type === 'integer' || type === 'number');
   for (const value of values) {
     const problems = check(isNumber ? Number(value) : value);
     if (!problems) continue;
-    refuse(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
+    report(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
     return;
   }
 }
 
 /** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
-function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
+function checkLocations({ buildCheck, contract, operation }: ServerRepliesOptions, report: ReportProblem): void {
   const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
   const urls = paths.map((path) => contract.prefix + path);
   for (const reply of operation.replies) {
     const { schema } = declaredHeader(reply, 'location') ?? {};
     if (schema === undefined) continue;
-    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, refuse);
+    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, report);
     if (urls.every((url) => check(url))) {
-      refuse(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
+      report(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
     }
   }
 }
 
-/** Checks that the link to the next page is a valid request of the operation. */
-function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
-  const { method, parameters } = operation;
-  // The cursor `after` of a page counts as opaque, even if the contract does not say so.
-  const ofPage = contract.isComplete && findLimit(parameters) ? 'after' : undefined;
-  const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
-  for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
-    if (required && place === 'query')
-      refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
-    const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
-    const refused = EXTREME_CURSORS.find(check);
-    if (findLimit(parameters) && method !== 'GET')
-      refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
-    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
-  }
+/** The values that this reply may have, by lower-case name. */
+function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
+  const isFor = (statuses: readonly number[]) =>
+    statuses.some((status) => replyFor(operation.replies, status) === reply);
+  const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
+  const challenges = challengesOf(operation.security, contract.title);
+  return {
+    'x-request-id': REQUEST_IDS,
+    'www-authenticate': CHALLENGED.flatMap((status) => (isFor([status]) ? challenges[status] : [])),
+    ratelimit: ['"key";r=0;t=1', '"key";r=999999;t=86400'],
+    'ratelimit-policy': ['"key";q=1;w=1', '"key";q=999999;w=86400'],
+    ...(isFor(RETRIED) && { 'retry-after': RETRY_AFTER }),
+    ...(reply.status.startsWith('2') && isOnce && { 'idempotency-replayed': ['true'] }),
+    ...(reply.status.startsWith('2') && { link: nextLinks(operation, contract) }),
+  };
+}
+
+/** The links from a list to its next page. */
+function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: AnyContract): string[] {
+  if (deprecation?.successor !== undefined) return [];
+  const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');
+  const url = prefix + encodePath(path).replace(/\{\w+\}/g, '1');
+  return cursors.flatMap(({ name }) => EXTREME_CURSORS.map((cursor) => `<${url}?${name}=${cursor}>; rel="next"`));
 }

@@ -1,0 +1,112 @@
+/** Refuses lists whose pages would break the contract: by their sizes, or by a cursor, with which the link to the next page would be answered with 400. */
+
+import type { Operation, Parameter } from '../../engine/contract/contract.ts';
+import { inAllTypes } from '../../engine/contract/replies.ts';
+import type { BuildCheck } from '../../engine/schema/checks.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import type { AnyDescription, Column } from '../../store/description.ts';
+import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
+import { findLimit } from '../read/parameters.ts';
+import { isWithin } from '../schema/subsets.ts';
+import { type Checking, findWitness } from '../schema/witnesses.ts';
+import { type Collection, fieldsOf, successesOf, toClosed } from './stored-records.ts';
+import { findCollection } from './unfit-records.ts';
+
+/** An order that a parameter of the query names is proven to be asked for; each other may be. */
+export function checkCursors(
+  operation: Operation,
+  all: Collection[],
+  checking: Checking,
+  { report, warn }: { report: ReportProblem; warn: ReportProblem },
+): void {
+  const { method, parameters } = operation;
+  const lists = successesOf(operation.replies).map(({ schema }) => findCollection(all, fieldsOf(schema)));
+  const collection = lists.find((found) => found)?.collection;
+  const cursor = parameters.find(
+    ({ name, in: place, isOpaque }) => place === 'query' && (isOpaque || name === 'after'),
+  );
+  if (method !== 'GET' || !collection || !cursor || !findLimit(parameters)) return;
+  const { name, schema, int64s } = cursor;
+  const check = checking.buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
+  const { description, stored } = collection;
+  const fields = fieldsOf(stored);
+  const { asked, others } = ordersOf(description, parameters);
+  for (const [order, field] of [...asked, ...others]) {
+    const longest = longestCursor(fields[field] as Schema, description.columns[field] as Column, checking);
+    const problems = check(longest);
+    const words = `parameter ${name}: cannot be the cursor of the order ${order}, which may have ${longest.length} characters`;
+    if (problems)
+      (asked.some(([one]) => one === order) ? report : warn)(`operation ${operation.id}: ${words}: ${problems[0]}`);
+  }
+}
+
+type Orders = [order: string, field: string][];
+
+function ordersOf({ lists = {} }: AnyDescription, parameters: Parameter[]): { asked: Orders; others: Orders } {
+  const named = parameters.flatMap(({ in: place, schema }) =>
+    place === 'query' ? (keywordsOf(schema).enum ?? []) : [],
+  );
+  const orders = Object.entries(lists.orders ?? {}).map(([order, field]): Orders[0] => [
+    order,
+    field.replace(/^-/, ''),
+  ]);
+  const asked = orders.filter(([order]) => named.includes(order));
+  return { asked, others: asked.length > 0 ? [] : orders };
+}
+
+/** The most bytes of a text in an index, and a letter of one, two and four bytes. */
+const MOST_BYTES = 2600;
+const LETTERS = ['x', 'é', '🐕'];
+
+/** The cursor behind a record with the longest value of the field. */
+function longestCursor(field: Schema, column: Column, checking: Checking): string {
+  const cursors = longValuesOf(field, column, checking).map((value) => toCursor(-(2n ** 63n), [''], String(value)));
+  return cursors.reduce((longest, cursor) => (cursor.length > longest.length ? cursor : longest));
+}
+
+function longValuesOf(field: Schema, { type }: Column, checking: Checking): unknown[] {
+  const { minimum, maximum, maxLength = MOST_BYTES } = mergeAllOf(field);
+  if (type === 'time') return ['2026-12-31T23:59:59.999Z'];
+  if (type === 'uuid') return ['01234567-89ab-4cde-8f01-23456789abcd'];
+  if (type === 'number') return [0.1 + 0.2];
+  if (type !== 'text') return [minimum ?? (type === 'int64' ? -(2n ** 63n) : -(2 ** 31)), maximum ?? ''];
+  // The patterns are not judged yet.
+  if (!checking.isLinear) return [''];
+  const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
+  return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
+}
+
+/** A page may be empty, and may have as many records as the highest `limit`: a reply that forbids either would fail at run time. */
+export function checkPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
+  const limit = findLimit(parameters);
+  const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
+  for (const { status, schema } of limit ? inAllTypes(replies) : []) {
+    const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
+    if (!items || !isWithin(toClosed(stored), items)) continue;
+    if (minItems > 0) report(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
+    if (maxItems < most) report(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
+  }
+}
+
+/** Checks that the link to the next page is a valid request of the operation. */
+export function checkNextLinks(
+  operation: Operation,
+  isComplete: boolean,
+  buildCheck: BuildCheck,
+  report: ReportProblem,
+): void {
+  const { method, parameters } = operation;
+  // The cursor `after` of a page counts as opaque, even if the contract does not say so.
+  const ofPage = isComplete && findLimit(parameters) ? 'after' : undefined;
+  const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
+  for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
+    if (required && place === 'query')
+      report(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
+    const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
+    const refused = EXTREME_CURSORS.find(check);
+    if (findLimit(parameters) && method !== 'GET')
+      report(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
+    if (refused) report(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
+  }
+}

@@ -1,0 +1,135 @@
+/** The schemas of stored records: which replies every record fits, and refusals of what a collection would lose. */
+import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
+import type { Document } from '../../engine/contract/document.ts';
+import { inAllTypes } from '../../engine/contract/replies.ts';
+import type { BuildCheck } from '../../engine/schema/checks.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import type { AnyDescription, AnyDomain, ColumnType } from '../../store/description.ts';
+import { resolveOf } from '../schema/references.ts';
+import { isWithin } from '../schema/subsets.ts';
+
+/** By the names of the schemas. A collection whose schema the contract does not have is left out: it stores nothing. */
+export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, Schema> {
+  const names = Object.values(domain).map(({ schema }) => schema);
+  const declared = names.filter((name) => document.components?.schemas?.[name] !== undefined);
+  return Object.fromEntries(declared.map((name) => [name, schemaOf(document, name)]));
+}
+
+/** A schema of the components, resolved; empty where it is not there. */
+export function schemaOf(document: Document, name: string): Schema {
+  const schema = { $ref: `#/components/schemas/${name}` } as Schema;
+  return resolveOf(document)({ schema }, () => {}).schema;
+}
+
+/** By collection, the schemas of replies that every record of it, or every list of them, fits; each other text must be checked. */
+export function findProven(
+  operations: ReadonlyMap<string, Operation>,
+  records: Readonly<Record<string, Schema>>,
+  domain: AnyDomain,
+): Record<string, Schema[]> {
+  const replies = [...operations.values()].flatMap((operation) => inAllTypes(operation.replies));
+  const schemas = [...new Set(replies.filter(({ isJson }) => isJson).map(({ schema }) => schema))];
+  const proven = Object.entries(domain).map(([name, description]) => {
+    const stored = records[description.schema];
+    const record = stored === undefined ? false : toClosed(stored);
+    const isProven = (schema: Schema) => isWithin(record, schema) || isWithin({ type: 'array', items: record }, schema);
+    return [name, record ? schemas.filter(isProven) : []];
+  });
+  return Object.fromEntries(proven);
+}
+
+/** The record's schema as one closed object: a part of its `allOf` may itself be closed, and forbid the fields of another part. */
+export function toClosed(stored: Schema): Schema {
+  const { properties = {}, required = [] } = mergeAllOf(stored);
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** A collection that the contract has, and the schema of its records. */
+export interface Collection {
+  description: AnyDescription;
+  stored: Schema;
+}
+
+interface Unstorable {
+  values: unknown[];
+  words: string;
+}
+
+const TEXTS: Unstorable = {
+  values: ['\0', 'x\0', '\0x', 'x\0x'],
+  words: 'may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$',
+};
+
+/** By the type of the column. */
+const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
+  text: TEXTS,
+  uuid: TEXTS,
+  time: {
+    values: ['x', '2026-01-01', '12:00:00Z', '2026-01-01T12:00:00', '2026-13-01T12:00:00Z'],
+    words:
+      'may be no instant, which a column of times does not keep: give it format: date-time, or the column the type text',
+  },
+  int32: {
+    values: [1.5, 2 ** 31, -(2 ** 31) - 1],
+    words: 'may be no 32-bit integer, which its column does not keep: give it type: integer and format: int32',
+  },
+};
+
+/** A collection that the contract no longer has, and fields that the store sets, are skipped. */
+export function refuseUnstorableFields(
+  { description: { schema, columns }, stored }: Collection,
+  buildCheck: BuildCheck,
+  report: ReportProblem,
+): void {
+  const { properties = {} } = mergeAllOf(stored);
+  if (!hasColumns(columns, properties)) return;
+  for (const [name, field] of Object.entries(properties)) {
+    const { type, set } = columns[name] ?? {};
+    const unstorable = type && UNSTORABLE[type];
+    if (!unstorable || set !== undefined) continue;
+    const place = `schema ${schema}: field ${name}`;
+    const check = buildCheck(field, { name: place }, () => {});
+    const least = keywordsOf(field).minLength ?? 1;
+    const isTaken = (value: unknown) => !check(typeof value === 'string' ? value.padStart(least, 'x') : value);
+    if (unstorable.values.some(isTaken)) report(`${place}: ${unstorable.words}`);
+  }
+}
+
+/**
+ * Refuses fields of a JSON body that no column keeps, and that are not in the reply, if the reply is the record: they would be gone in silence.
+ * `writeOnly` says that the handler alone needs them.
+ */
+export function refuseUnstoredFields(
+  { body, replies }: Operation,
+  { table, columns }: AnyDescription,
+  report: ReportProblem,
+): void {
+  const record = successesOf(replies)
+    .map(({ schema }) => fieldsOf(schema))
+    .find((fields) => hasColumns(columns, fields));
+  const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
+  for (const { schema } of record ? contents : []) {
+    const gone = Object.entries(fieldsOf(schema)).filter(([name, field]) => {
+      const { writeOnly, hidden } = keywordsOf(field);
+      return !(name in (record as object)) && !writeOnly && !hidden;
+    });
+    for (const [name] of gone) {
+      const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
+      report(`its body.${name}: no column of ${table} keeps it, and the reply does not have it: ${advice}`);
+    }
+  }
+}
+
+/** The replies that may have a record. */
+export const successesOf = (replies: Reply[]): Reply[] =>
+  inAllTypes(replies).filter(({ status, isJson }) => isJson && status.startsWith('2'));
+
+/** The fields of an object, or of the items of a list. */
+export function fieldsOf(schema: Schema): Record<string, Schema> {
+  const { properties, items } = mergeAllOf(schema);
+  return properties ?? (items === undefined ? {} : fieldsOf(items));
+}
+
+/** Whether each column of a collection is among the fields. */
+export const hasColumns = (columns: object, fields: object) => Object.keys(columns).every((name) => name in fields);

@@ -1,0 +1,240 @@
+/** Compares the keywords of two schemas: types, listed values and limits by themselves; fields, items and conditions with those beside them. */
+import { isDeepStrictEqual } from 'node:util';
+import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
+import { targetOf } from '../../engine/schema/recursion.ts';
+import { subschemasOf } from '../../engine/schema/subschemas.ts';
+import { isMultiple } from '../../json/exact-number.ts';
+
+/** Whether every value of one schema fits another. */
+type Fits = (inner: Schema, outer: Schema) => boolean;
+
+/** Whether every value of `given` fits a condition of `outer`. */
+function isConditioned(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
+  const [wanted = true, own = true] = keyword === 'then' ? [outer.then, given.then] : [outer.else, given.else];
+  if (outer.if === undefined) return true;
+  return fits(isDeepStrictEqual(outer.if, given.if) ? { allOf: [own, given] } : given, wanted);
+}
+
+function dependentsOf({ dependentRequired = {}, dependentSchemas = {} }: Keywords): [name: string, part: Schema][] {
+  const required = Object.entries(dependentRequired).map(([name, names]): [string, Schema] => [
+    name,
+    { required: names },
+  ]);
+  return [...required, ...Object.entries(dependentSchemas)];
+}
+
+/** Whether every value of `given` that has a field fits what `outer` says of such values. */
+function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
+  return dependentsOf(outer).every(([name, part]) => {
+    const own = dependentsOf(given).filter(([field]) => field === name);
+    return fits({ allOf: [...own.map(([, said]) => said), { required: [name] }, given] }, part);
+  });
+}
+
+/** Whether every list of `given` has as many items that fit `contains` as `outer` says. */
+function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
+  const { contains, minContains = 1, maxContains = Infinity } = outer;
+  const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
+  if (keyword === 'minContains' || contains === undefined) return true;
+  if (keyword === 'maxContains') return own !== undefined && most <= maxContains && fits(contains, own);
+  return Number(minContains) === 0 || (own !== undefined && least >= minContains && fits(own, contains));
+}
+
+/** Whether every list of `given` has items that fit those of `outer`. */
+function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
+  const { items = true, prefixItems = [] } = outer;
+  const { items: others = true, prefixItems: own = [], maxItems = Infinity } = given;
+  if (keyword === 'prefixItems') {
+    return prefixItems.every((item, index) => maxItems <= index || fits(own[index] ?? others, item));
+  }
+  return (
+    maxItems <= prefixItems.length || [...own.slice(prefixItems.length), others].every((item) => fits(item, items))
+  );
+}
+
+/** The schema of a field, or one that allows more. */
+export function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties }: Keywords): Schema {
+  const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
+  const patterns = Object.entries(patternProperties ?? {}).map(([pattern, said]) => ({
+    said,
+    isNamed: isMatch(pattern, name),
+  }));
+  const all = [...own, ...patterns.filter(({ isNamed }) => isNamed).map(({ said }) => said)];
+  if (all.length > 0) return all.length === 1 ? (all[0] as Schema) : { allOf: all };
+  return patterns.some(({ isNamed }) => isNamed === undefined) ? {} : (additionalProperties ?? {});
+}
+
+/** Whether every object of `given` has fields of these names that fit, and others that fit what `outer` says of them. */
+function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
+  const { properties = {}, patternProperties = {}, additionalProperties: others = true } = outer;
+  const { additionalProperties: rest = true, patternProperties: patterned = {} } = given;
+  const own = Object.entries(given.properties ?? {});
+  if (keyword === 'additionalProperties') {
+    const isOther = (name: string) =>
+      !Object.hasOwn(properties, name) && !Object.keys(patternProperties).some((pattern) => isMatch(pattern, name));
+    const fields = own.filter(([name]) => isOther(name)).map(([, field]) => field);
+    const unknown = Object.entries(patterned).filter(([pattern]) => !Object.hasOwn(patternProperties, pattern));
+    return [...fields, ...unknown.map(([, field]) => field), rest].every((field) => fits(field, others));
+  }
+  return Object.entries(patternProperties).every(([pattern, wanted]) => {
+    const fields = own.filter(([name]) => isMatch(pattern, name) !== false).map(([, field]) => field);
+    const all = [...fields, ...Object.values(patterned), rest];
+    return fits(patterned[pattern] ?? true, wanted) || all.every((field) => fits(field, wanted));
+  });
+}
+
+/** Keywords whose meaning depends on keywords beside them: equal ones may have another meaning elsewhere. */
+export const JOINT =
+  /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
+
+/** The types that a keyword applies to. Values of other types always fit. */
+const TYPES: [keywords: RegExp, types: string[]][] = [
+  [/^((min|max)Length|pattern)$/, ['string']],
+  [/^((min|max)imum|exclusive(Min|Max)imum|multipleOf)$/, ['number', 'integer']],
+  [/^((min|max)(Items|Contains)|uniqueItems|items|prefixItems|contains|unevaluatedItems)$/, ['array']],
+  [
+    /^(required|(min|max)Properties|propertyNames|(p|additionalP|patternP|unevaluatedP)roperties|dependent.*)$/,
+    ['object'],
+  ],
+];
+
+export function appliesToOtherTypes(keyword: string, given: Keywords): boolean {
+  const types = TYPES.find(([keywords]) => keywords.test(keyword))?.[1];
+  return types !== undefined && (typesOf(given)?.every((type) => !types.includes(type)) ?? false);
+}
+
+type Bound = number | bigint | undefined;
+
+const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
+const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
+
+/** How many ways through a pattern may be tried: some milliseconds. */
+const WAYS = 1_000_000;
+
+/** Whether a pattern matches; undefined where it is none, or could take long. Patterns that are none of Unicode are read as they are written. */
+export function isMatch(pattern: string, text: string): boolean | undefined {
+  if (waysThrough(pattern, text.length) > WAYS) return undefined;
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags).test(text);
+    } catch {}
+  }
+  return undefined;
+}
+
+/** All schemas within a schema and behind its references, each once; `seen` has those that are left out. */
+export function* schemasIn(schema: Schema | undefined, seen = new Set<unknown>()): Generator<Keywords> {
+  if (!isMap(schema) || seen.has(schema)) return;
+  seen.add(schema);
+  yield schema;
+  const within = [targetOf(schema), schema.propertyNames, ...subschemasOf(schema).map(({ subschema }) => subschema)];
+  for (const one of within) yield* schemasIn(one, seen);
+}
+
+/** All patterns within a schema, of texts and of names. */
+export const patternsIn = (schema: Schema | undefined): string[] =>
+  [...schemasIn(schema)].flatMap(({ pattern = [], patternProperties = {} }) =>
+    [pattern, Object.keys(patternProperties)].flat(),
+  );
+
+/** At most: within a repeated group, each letter is chosen anew; elsewhere, each repetition once, by its length. */
+function waysThrough(pattern: string, length: number): number {
+  const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
+  const count = (parts: RegExp) => syntax.match(parts)?.length ?? 0;
+  const [repetitions, choices] = [count(/[*+]|\{\d+,/g), count(/[?|]/g)];
+  if (!/\)[*+{]/.test(syntax)) return (length + 1) ** (repetitions + 1) * 2 ** choices;
+  const times = [...syntax.matchAll(/[{,](\d+)/g)].reduce((sum, [, one]) => sum + Number(one), 0);
+  return (repetitions + choices + times + 1) ** (length + 1);
+}
+
+/** A letter that is written as several, or a class of letters, which may have no end. */
+const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
+
+/** Whether a value keeps a bound of texts or numbers. */
+export function isWithinLimit(keyword: string, limit: unknown, one: unknown): boolean {
+  if (typeof one === 'string') {
+    const length = [...one].length;
+    if (keyword === 'pattern') return isMatch(limit as string, one) === true;
+    return keyword === 'minLength' ? length >= Number(limit) : keyword === 'maxLength' && length <= Number(limit);
+  }
+  const [bound, number] = [limit, one] as [Bound, Bound];
+  if (keyword === 'minimum') return isAtLeast(number, bound);
+  return keyword === 'maximum' && isAtLeast(bound, number);
+}
+
+/** Whether every value of `given` fits a keyword of `outer`. */
+export type Rule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
+
+const isNoLower: Rule = (outer, given, _fits, keyword) =>
+  isAtLeast(given[keyword] as Bound, outer[keyword] as Bound) || Number(outer[keyword]) === 0;
+const isNoHigher: Rule = (outer, given, _fits, keyword) => isAtLeast(outer[keyword] as Bound, given[keyword] as Bound);
+
+export const RULES: Record<string, Rule> = {
+  type: ({ type = [] }, given) =>
+    typesOf(given)?.every((one) => [type].flat().some((wide) => isType(one, wide))) ?? false,
+  const: (outer, given) => isAmong(given, [outer.const]),
+  enum: (outer, given) => isAmong(given, outer.enum),
+  minimum: ({ minimum: limit }, given) =>
+    isAtLeast(given.minimum, limit) || isAtLeast(nextTo(given.exclusiveMinimum, 1n, given), limit),
+  exclusiveMinimum: ({ exclusiveMinimum: limit }, { minimum, exclusiveMinimum }) =>
+    isAtLeast(exclusiveMinimum, limit) || isMore(minimum, limit),
+  maximum: ({ maximum: limit }, given) =>
+    isAtLeast(limit, given.maximum) || isAtLeast(limit, nextTo(given.exclusiveMaximum, -1n, given)),
+  exclusiveMaximum: ({ exclusiveMaximum: limit }, { maximum, exclusiveMaximum }) =>
+    isAtLeast(limit, exclusiveMaximum) || isMore(limit, maximum),
+  multipleOf: ({ multipleOf: limit }, { type, multipleOf = type === 'integer' ? 1 : undefined }) =>
+    multipleOf !== undefined && limit !== undefined && isMultiple(multipleOf, limit),
+  minLength: isNoLower,
+  maxLength: isNoHigher,
+  minItems: isNoLower,
+  maxItems: isNoHigher,
+  uniqueItems: ({ uniqueItems }, given) => given.uniqueItems === true || uniqueItems === false,
+  minProperties: (outer, { required, minProperties = new Set(required).size }) =>
+    isAtLeast(minProperties as Bound, outer.minProperties as Bound),
+  maxProperties: isNoHigher,
+  required: ({ required = [] }, given) => required.every((name) => given.required?.includes(name)),
+  // By itself, it says nothing.
+  if: () => true,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: isConditioned,
+  else: isConditioned,
+  contains: isContained,
+  minContains: isContained,
+  maxContains: isContained,
+  items: isOfItems,
+  prefixItems: isOfItems,
+  additionalProperties: isOfFields,
+  patternProperties: isOfFields,
+  dependentRequired: isDependent,
+  dependentSchemas: isDependent,
+};
+
+const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
+  valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
+
+/** The first integer beyond an exclusive limit; for other numbers, the limit itself. */
+const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
+  type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
+
+export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
+
+/** Whether a value is of a type of the schema. */
+export const isOfType = (one: unknown, { type }: Keywords): boolean =>
+  type === undefined || [type].flat().some((wide) => isType(typeOf(one), wide));
+
+/** The types that a value may have, if the schema says so. */
+export function typesOf(schema: Keywords): string[] | undefined {
+  return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
+}
+
+function typeOf(value: unknown): string {
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'integer';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** All values that fit, if they are listed. */
+export function valuesOf(schema: Keywords): unknown[] | undefined {
+  if ('const' in schema) return [schema.const];
+  return schema.enum ?? (schema.type === 'null' ? [null] : undefined);
+}

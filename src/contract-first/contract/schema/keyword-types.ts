@@ -1,0 +1,120 @@
+/**
+ * Refuses schemas whose keywords are of a wrong kind, before other code reads them: a text for a schema, an object for a list. And 64-bit
+ * integers that would have two types, or could not be compared.
+ */
+
+import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
+import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { targetOf } from '../../engine/schema/recursion.ts';
+import { ONE } from '../../engine/schema/subschemas.ts';
+
+const isList = Array.isArray;
+const isSchema = (value: unknown) => typeof value === 'boolean' || isMap(value);
+const isTexts = (value: unknown) => isList(value) && value.every((one) => typeof one === 'string');
+
+interface KeywordType {
+  keywords: string[];
+  fits: (value: unknown) => boolean;
+  words: string;
+  /** The schemas in a value that fits, each with what its place has more. */
+  within?: (value: never) => [more: string, schema: unknown][];
+}
+
+const ONE_SCHEMA = { fits: isSchema, words: 'a schema, or true or false' };
+
+/** The keywords that code reads as lists or objects. ajv checks all others. */
+const TYPES: KeywordType[] = [
+  {
+    keywords: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
+    fits: isList,
+    words: 'a list of schemas',
+    within: (list: unknown[]) => list.map((one) => ['', one]),
+  },
+  {
+    keywords: ['properties', 'patternProperties', 'dependentSchemas'],
+    fits: isMap,
+    words: 'schemas by their names',
+    within: (map: object) => Object.entries(map).map(([name, one]) => [`.${name}`, one]),
+  },
+  { ...ONE_SCHEMA, keywords: ['items'], within: (one: unknown) => [['.items', one]] },
+  { ...ONE_SCHEMA, keywords: [...ONE, 'propertyNames', 'additionalItems'], within: (one: unknown) => [['', one]] },
+  {
+    keywords: ['type'],
+    fits: (value) => typeof value === 'string' || isTexts(value),
+    words: 'a type, such as string, or a list of types',
+  },
+  { keywords: ['required'], fits: isTexts, words: 'a list of names' },
+  { keywords: ['enum'], fits: isList, words: 'a list of values' },
+];
+
+/** Schemas without a fault. */
+const sound = new WeakSet<object>();
+
+/** Returns whether it has none. */
+export function checkKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
+  const seen = new Set<object>();
+  let isSound = true;
+  visit(root, name);
+  if (isSound) for (const one of seen) sound.add(one);
+  return isSound;
+
+  function visit(schema: unknown, place: string): void {
+    if (!isSchema(schema)) fail(`${place}: must be a schema, or true or false`);
+    if (!isMap(schema) || seen.has(schema) || sound.has(schema)) return;
+    seen.add(schema);
+    const target = targetOf(schema as Keywords);
+    if (target) visit(target, place);
+    for (const [keyword, value] of Object.entries(schema)) {
+      const type = TYPES.find(({ keywords }) => keywords.includes(keyword));
+      if (value === undefined || !type) continue;
+      if (!type.fits(value)) fail(`${place}: ${keyword} must be ${type.words}`);
+      else for (const [more, one] of type.within?.(value as never) ?? []) visit(one, place + more);
+    }
+  }
+
+  function fail(problem: string): void {
+    isSound = false;
+    report(problem);
+  }
+}
+
+/** Only the contract can say it: a schema has one type, also where it is used elsewhere. */
+const MIXED =
+  'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
+
+/** Returns the 64-bit integers of a schema. `name` is the value's name in problems. */
+export function findInt64s(schema: Schema, name: string, report: ReportProblem): Int64Map {
+  const int64s = int64sOf(schema);
+  checkMap(int64s, name, report);
+  return int64s;
+}
+
+const soundMaps = new WeakSet<Int64Map>();
+
+function checkMap(int64s: Int64Map, name: string, reportAny: ReportProblem): void {
+  if (soundMaps.has(int64s)) return;
+  let isSound = true;
+  const report = (problem: string) => {
+    isSound = false;
+    reportAny(problem);
+  };
+  if (int64s.isInt64) {
+    for (const keyword of int64s.comparisons) report(`${name}: ${keyword} is not supported for int64`);
+    if (int64s.isOtherNumber && !int64s.isAlwaysInt64) report(`${name}: ${MIXED}`);
+  }
+  for (const recursion of int64s.recursions) checkRecursion(int64s, recursion, name, report);
+  for (const [field, inside] of int64s.fields) checkMap(inside, `${name}.${field}`, report);
+  if (int64s.rest) checkMap(int64s.rest, `${name}.*`, report);
+  if (isSound) soundMaps.add(int64s);
+}
+
+/** The inside of a recursion is checked where the recursion begins. */
+function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
+  if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);
+  for (const [field, inside] of int64s.fields) {
+    const other = recursion.fields.get(field);
+    const both = other ? [inside, other] : [];
+    const isMixed = both.some(({ isInt64 }) => isInt64) && both.some(({ isOtherNumber }) => isOtherNumber);
+    if (isMixed) report(`${name}.${field}: ${MIXED}`);
+  }
+}
