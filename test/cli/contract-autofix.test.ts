@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
-import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
+import { withFixes } from '../../src/contract-first/cli/contract-inspect/files.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
