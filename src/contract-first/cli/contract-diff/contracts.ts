@@ -12,24 +12,6 @@ import {
 } from '../../engine/contract/document.ts';
 import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDomain } from '../../store/description.ts';
-import {
-  type Change,
-  compareLists,
-  describe,
-  type Effect,
-  FINE,
-  MISSING,
-  pairs,
-  READ,
-  REFUSED,
-  RENAMED,
-  RETYPED,
-  SOONER,
-  TAKEN,
-  UNEXPECTED,
-  UNKNOWN,
-} from './change.ts';
-import { content, ofValue, sentContent } from './contents.ts';
 import { expandContract, NAME } from './expand.ts';
 import {
   type Comparable,
@@ -44,10 +26,35 @@ import {
   toScheme,
   withNamesOf,
 } from './normal.ts';
-import { atMost, parameters } from './parameters.ts';
 import { takesFrom } from './paths.ts';
-import { byKey, type Changes, type Direction, growing, ignored, named, type Rule, required, value } from './rules.ts';
+import {
+  byKey,
+  type Change,
+  type Changes,
+  compareLists,
+  type Direction,
+  describe,
+  type Effect,
+  FINE,
+  growing,
+  ignored,
+  MISSING,
+  named,
+  pairs,
+  READ,
+  REFUSED,
+  RENAMED,
+  RETYPED,
+  type Rule,
+  required,
+  SOONER,
+  TAKEN,
+  UNEXPECTED,
+  UNKNOWN,
+  value,
+} from './rules.ts';
 import { compareSchemas, schema } from './schemas.ts';
+import { atMost, content, ofValue, parameters, sentContent } from './values.ts';
 
 type PathItems = Record<string, PathItem>;
 

@@ -7,40 +7,37 @@ import { HIDDEN as HIDDEN_AS, withoutFields } from '../../contract/schema/direct
 import { isSubset } from '../../contract/schema/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mapSubschemas } from '../../engine/schema/subschemas.ts';
+import { NAME, WORDS } from './expand.ts';
 import {
+  byKey,
   type Change,
+  type Changes,
   compareLists,
+  type Direction,
   describe,
   type Effect,
+  effectOf,
   FINE,
+  growing,
+  ignored,
+  keyword,
   MISSING,
   MOVED,
+  named,
   READ,
   REFUSED,
   RENAMED,
   RETYPED,
-  UNEXPECTED,
-  UNKNOWN,
-} from './change.ts';
-import { relateChoices, toChoice } from './discriminators.ts';
-import { NAME, WORDS } from './expand.ts';
-import {
-  byKey,
-  type Changes,
-  type Direction,
-  effectOf,
-  growing,
-  ignored,
-  keyword,
-  named,
   type Rule,
   type Rules,
   relateSets,
   required,
   toAddition,
+  UNEXPECTED,
+  UNKNOWN,
   value,
 } from './rules.ts';
-import { compareTogether, reversedIn } from './together.ts';
+import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
 /** A keyword that says by itself which values fit: what it says is compared by its meaning. */
 const limit: Rule<unknown> = function* (before, after, place, direction, key) {

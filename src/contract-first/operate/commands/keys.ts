@@ -5,7 +5,7 @@ import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-key
 import { parseRate } from '../../store/rates.ts';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';
-import type { Call, Command } from './table.ts';
+import type { Call, Command } from './command-table.ts';
 
 /** Opens the database, which it may make, and prints what the work returns. */
 export type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;

@@ -1,8 +1,8 @@
 /** The commands of the program: `node dist/src/main.js keys list`. Each is loaded only when it is called. */
 import { toPrintableLines } from '../../json/literals.ts';
 import type { Service } from '../../service.ts';
+import { type Command, runCommand } from './command-table.ts';
 import { toKeyCommands } from './keys.ts';
-import { type Command, runCommand } from './table.ts';
 
 const report = (text: string): undefined => void console.log(toPrintableLines(text));
 
