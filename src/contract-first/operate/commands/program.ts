@@ -28,7 +28,7 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
     about: 'replaces the database by a backup, while no server runs',
     takes: [1, 1],
     run: async ({ positionals: [file = ''] }) =>
-      report(await (await import('./restore.ts')).restore(file, service, env)),
+      report(await (await import('./backup.ts')).restore(file, service, env)),
   },
   move: {
     usage: '<source> <target>',
