@@ -60,6 +60,24 @@ const subschema = (suffix: string): Rule<Schema> =>
     yield* compareSchemas(before, after, place + suffix, direction);
   };
 
+/** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
+const parts: Rule<Schema[]> = function* (before, after, place, direction, key) {
+  const isChoice = key !== 'allOf';
+  if (isChoice && !(before && after)) {
+    yield { place, what: describe(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
+    return;
+  }
+  const { lost, gained } = compareLists(before, after);
+  const common = Math.min(lost.length, gained.length);
+  for (let index = 0; index < common; index++) {
+    yield* compareSchemas(lost[index], gained[index], `${place}: a part of ${key}`, direction);
+  }
+  if (lost.length === gained.length) return;
+  const isMore = gained.length > lost.length === isChoice;
+  const what = describe(key, lost.slice(common), gained.slice(common));
+  yield { place, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
+};
+
 const KEYWORDS: Rules = {
   type: value(judgeTypes),
   format: value(judgeFormats),
@@ -219,27 +237,3 @@ function judgeFormats(before: string | undefined, after: string | undefined, dir
 
 /** Formats that no value breaks. */
 const FREE = /^(float|double|decimal|password)$/;
-
-/** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
-function* parts(
-  before: Schema[] | undefined,
-  after: Schema[] | undefined,
-  place: string,
-  direction: Direction,
-  key: string,
-): Changes {
-  const isChoice = key !== 'allOf';
-  if (isChoice && !(before && after)) {
-    yield { place, what: describe(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
-    return;
-  }
-  const { lost, gained } = compareLists(before, after);
-  const common = Math.min(lost.length, gained.length);
-  for (let index = 0; index < common; index++) {
-    yield* compareSchemas(lost[index], gained[index], `${place}: a part of ${key}`, direction);
-  }
-  if (lost.length === gained.length) return;
-  const isMore = gained.length > lost.length === isChoice;
-  const what = describe(key, lost.slice(common), gained.slice(common));
-  yield { place, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
-}
