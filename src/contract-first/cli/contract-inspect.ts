@@ -71,14 +71,14 @@ function toEnd({ length: refused }: Row[], served: number): string {
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
 }
 
-/** A note that several operations share is told once. */
+/** A note that several operations share is listed once. */
 function folded(notes: string[]): string[] {
-  const told = new Map<string, string[]>();
+  const alike = new Map<string, string[]>();
   for (const note of notes) {
     const words = note.replace(/^operation \S+: /, '');
-    told.set(words, [...(told.get(words) ?? []), note]);
+    alike.set(words, [...(alike.get(words) ?? []), note]);
   }
-  return [...told.values()].map(([note, ...more]) =>
+  return [...alike.values()].map(([note, ...more]) =>
     more.length > 0 ? `${note} (and ${more.length} more like it)` : (note as string),
   );
 }

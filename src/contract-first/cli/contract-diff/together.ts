@@ -75,9 +75,9 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
   if (!discriminator) return undefined;
   const { propertyName, mapping = {} } = discriminator;
-  const isTold = ({ properties = {}, required = [] }: Keywords) =>
+  const isTagged = ({ properties = {}, required = [] }: Keywords) =>
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
-  if (branches.every(isTold)) return undefined;
+  if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
     // Within itself, a schema stays a reference.
     const { [NAME]: name = '', $ref = String(name) } = branch;

@@ -1,6 +1,6 @@
 /**
  * Puts blanks where types stand, so that lines and columns stay as they are written: stack traces and coverage need no source
- * maps. Results are kept in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
+ * maps. Results are cached in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
