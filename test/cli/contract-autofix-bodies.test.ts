@@ -29,7 +29,7 @@ function fixed(content: Json, components?: Json, method?: string): { content: Js
   return { content: document.components.requestBodies.Body.content, changes };
 }
 
-t.test('a body with a schema that could be broken is passed on as it is, and told once', async (t) => {
+t.test('a body with a schema that could be broken is passed on as it is, and reported once', async (t) => {
   const schemas = [
     { type: 'object', format: 'file' },
     { type: 'string', format: 'base64' },

@@ -522,7 +522,7 @@ t.test('each URL of a callback is compared by itself', async (t) => {
   ]);
 });
 
-t.test('whoever checks a key of what the server sends may refuse it without', async (t) => {
+t.test('a receiver that checks a key of what the server sends may refuse it without', async (t) => {
   const toPost = (...security: Json[]) =>
     edited(({ contract }) => (contract.webhooks = { sold: { post: { security } } }));
   const key = { partnerKey: [] };
@@ -705,7 +705,7 @@ t.test('what a contract takes back is breaking, and what it newly promises is no
   ]);
 });
 
-t.test('a new status has been told by its class before, or else by the general reply', async (t) => {
+t.test('a new status was described by its class before, or else by the general reply', async (t) => {
   const byClass = edited(({ getPet: { responses } }) => {
     rename(responses, '404', '4xx');
     delete responses.default;
