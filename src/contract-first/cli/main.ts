@@ -2,8 +2,9 @@
 
 import { toPrintableLines } from '../json/literals.ts';
 import { type Call, type Command, runCommand } from '../operate/commands/command-table.ts';
+import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
-import { describeMissing, type Tool, withProgress } from './tools.ts';
+import { describeMissing, type Tool } from './tools.ts';
 
 /** Tools that read and write TypeScript, and one that reads contracts in several files. */
 const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];

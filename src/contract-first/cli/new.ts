@@ -9,8 +9,9 @@ import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
 import { toErrorBody } from '../engine/error-body.ts';
 import { toPrintable } from '../json/literals.ts';
+import { withProgress } from './progress.ts';
 import { findContract, ProjectError, readPackage } from './project.js';
-import { OWN, type Tool, toRanges, withProgress } from './tools.ts';
+import { OWN, type Tool, toRanges } from './tools.ts';
 
 /** Files to copy, in folders: of each service, of one with the first contract, and of one with a contract of its own. */
 const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
