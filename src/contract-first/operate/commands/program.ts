@@ -2,7 +2,7 @@
 import { toPrintableLines } from '../../json/literals.ts';
 import type { Service } from '../../service.ts';
 import { type Command, runCommand } from './command-table.ts';
-import { toKeyCommands } from './keys.ts';
+import { toKeyCommands, withDatabase } from './keys.ts';
 
 const report = (text: string): undefined => void console.log(toPrintableLines(text));
 
@@ -12,10 +12,9 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
     run: async () => Number(!(await (await import('./check.ts')).checkStart(env, report, service))),
   },
   '--version': { about: 'says the version of the service', run: async () => report(service.version) },
-  ...toKeyCommands(service, async (makesDatabase, work) => {
-    const { withDatabase } = await import('./key-database.ts');
-    await withDatabase(service, env, makesDatabase, async (store) => report(await work(store)));
-  }),
+  ...toKeyCommands(service, (makesDatabase, work) =>
+    withDatabase(service, env, makesDatabase, async (store) => report(await work(store))),
+  ),
   backup: {
     usage: '<file>',
     about: 'copies the SQLite database of a running server to a new file',
