@@ -5,16 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSqliteDatabases, startPostgresDatabases } from './databases.ts';
 import { type Figures, measure } from './load.ts';
-import {
-  CONSTANT,
-  type Running,
-  SERVICE,
-  type Server,
-  STRAIGHTFORWARD,
-  STRAIGHTFORWARD_POSTGRES,
-  startServer,
-  stopAll,
-} from './servers.ts';
+import { CONSTANT, type Running, SERVICE, type Server, STRAIGHTFORWARD, startServer, stopAll } from './servers.ts';
 import { CONNECTIONS, ROWS, WORKLOADS } from './workloads.ts';
 
 /** In the project: the system's folder for temporary files is often in memory, where fsync costs nothing. */
@@ -22,7 +13,7 @@ const folder = fileURLToPath(new URL(`../../data/bench-${process.pid}`, import.m
 
 const { values: options } = parseArgs({
   options: {
-    /** On PostgreSQL, which it starts, in place of SQLite. */
+    /** The service alone, on PostgreSQL, which it starts. */
     postgres: { type: 'boolean', default: false },
     /** Names of workloads, with commas between them. */
     only: { type: 'string' },
@@ -33,7 +24,7 @@ const { values: options } = parseArgs({
 });
 const { postgres, only, rounds, seconds } = options;
 const workloads = WORKLOADS.filter(({ name }) => only === undefined || only.split(',').includes(name));
-const servers = [...(postgres ? [STRAIGHTFORWARD_POSTGRES] : [CONSTANT, STRAIGHTFORWARD]), SERVICE];
+const servers = postgres ? [SERVICE] : [CONSTANT, STRAIGHTFORWARD, SERVICE];
 const measured: (Figures & { server: Server; workload: string })[] = [];
 
 /** Each server starts on a fresh database, and each workload is sent to one server after the other. */

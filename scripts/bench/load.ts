@@ -14,7 +14,7 @@ const WARM_UP = 1;
 /** How much of its core the generator may use before it may be the limit. */
 const BUSY = 0.9;
 
-/** Servers and load generator are kept off each other's core. */
+/** Servers and load generator have a core each. */
 const CORES = { server: '0', load: '1' };
 
 /** Whether `taskset` can do that (Linux, with two cores or more). This process only waits while the others work. */

@@ -21,7 +21,6 @@ const toBaseline = (name: string, title: string): Server => ({ title, script: `s
 /** Answers every request with the list of 20. */
 export const CONSTANT = toBaseline('constant-node', 'constant text, node:http');
 export const STRAIGHTFORWARD = toBaseline('straightforward', 'straightforward Fastify + glue + better-sqlite3');
-export const STRAIGHTFORWARD_POSTGRES = toBaseline('straightforward-postgres', 'straightforward Fastify + pg');
 export const SERVICE: Server = { title: 'this service', script: 'dist/src/main.js' };
 
 export interface Running {

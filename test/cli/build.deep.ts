@@ -16,7 +16,7 @@ import t, { type Test } from 'tap';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TOOLS = [
   ...['build.js', 'program.js', 'finish.js', 'project.js'],
-  ...['typescript/register.js', 'typescript/erase-types.js', 'typescript/compile.js'],
+  ...['typescript/register.js', 'typescript/erase-types.js'],
 ];
 const CLI = 'node_modules/contract-first/dist/cli';
 const TYPESCRIPT = fileURLToPath(import.meta.resolve('typescript'));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
-import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
+import { withFixes } from '../../src/contract-first/cli/contract-inspect/files.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
@@ -23,7 +23,7 @@ function contractWith(schema: Json, { operation = {}, media = {}, components = {
 const OBJECT = { type: 'object', properties: { a: { type: 'string' } } };
 const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
 
-t.test('a keyword whose value it cannot have is taken out of a schema, and told with its place', async (t) => {
+t.test('a keyword whose value it cannot have is taken out of a schema, and reported with its location', async (t) => {
   const wrong: Json = {
     ...{ title: 1, description: 2, deprecated: 'yes', examples: 'a', $id: 'https://a' },
     ...{ type: 'datetime', required: true },
@@ -404,7 +404,7 @@ t.test('a media type whose schema is null takes anything', async (t) => {
   t.strictSame(content, { 'application/json': {}, 'text/csv': {} });
 });
 
-t.test('an address that is none is told: of the server, of documentation, of a link', async (t) => {
+t.test('an address that is none is reported: of the server, of documentation, of a link', async (t) => {
   const externalDocs = { url: 'see the wiki' };
   for (const url of ['Your API URL', 'localhost:8080', 'localhost', 'api.example.com', '127.0.0.1', 'b:80']) {
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });

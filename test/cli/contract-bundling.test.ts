@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { judgeContract } from '../../src/contract-first/cli/contract-diff/gate.ts';
-import { withFixes } from '../../src/contract-first/cli/contract-inspect/fixed-file.ts';
+import { withFixes } from '../../src/contract-first/cli/contract-inspect/files.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { finishFile } from '../../src/contract-first/contract/finish.ts';

@@ -5,9 +5,8 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { compareContracts, compareStoredRecords } from '../../src/contract-first/cli/contract-diff/contracts.ts';
-import { judgeContract, toFiles } from '../../src/contract-first/cli/contract-diff/gate.ts';
-import { toReport } from '../../src/contract-first/cli/contract-diff/report.ts';
-import { release } from '../../src/contract-first/cli/contract-release.ts';
+import { judgeContract, toFiles, toReport } from '../../src/contract-first/cli/contract-diff/gate.ts';
+import { release } from '../../src/contract-first/cli/contract-diff.ts';
 import { domain } from '../../src/generated/domain.ts';
 import type { Json } from '../any-json.ts';
 import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
@@ -523,7 +522,7 @@ t.test('each URL of a callback is compared by itself', async (t) => {
   ]);
 });
 
-t.test('whoever checks a key of what the server sends may refuse it without', async (t) => {
+t.test('a receiver that checks a key of what the server sends may refuse it without', async (t) => {
   const toPost = (...security: Json[]) =>
     edited(({ contract }) => (contract.webhooks = { sold: { post: { security } } }));
   const key = { partnerKey: [] };
@@ -706,7 +705,7 @@ t.test('what a contract takes back is breaking, and what it newly promises is no
   ]);
 });
 
-t.test('a new status has been told by its class before, or else by the general reply', async (t) => {
+t.test('a new status was described by its class before, or else by the general reply', async (t) => {
   const byClass = edited(({ getPet: { responses } }) => {
     rename(responses, '404', '4xx');
     delete responses.default;

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withFile } from '../../src/contract-first/cli/contract-inspect/fetching.ts';
+import { withFile } from '../../src/contract-first/cli/contract-inspect/files.ts';
 import { judge } from '../../src/contract-first/cli/contract-inspect/judgement.ts';
 import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';

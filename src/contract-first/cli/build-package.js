@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compile } from './typescript/compile.js';
+import { compile } from './typescript/erase-types.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);

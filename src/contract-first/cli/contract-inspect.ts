@@ -4,11 +4,8 @@
  */
 import { parseArgs } from 'node:util';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
-import { withFile } from './contract-inspect/fetching.ts';
-import { withFixes } from './contract-inspect/fixed-file.ts';
-import { judge } from './contract-inspect/judgement.ts';
-import { writeNormalForm } from './contract-inspect/normal-form.ts';
-import { toTable } from './contract-inspect/table.ts';
+import { withFile, withFixes, writeNormalForm } from './contract-inspect/files.ts';
+import { type Judgement, judge, type Row } from './contract-inspect/judgement.ts';
 
 /** The text to print; the exit code is 1 if the contract is refused. @throws Error for wrong arguments, and files that cannot be read or written */
 export async function inspect(args: string[]): Promise<{ text: string; code: number }> {
@@ -36,6 +33,54 @@ function toChanges(changes: string[]): string[] {
     ...(more > 0 ? [`changed: ${more} more, which are not listed`] : []),
     ...(changes.length > 0 ? [''] : []),
   ];
+}
+
+/** How many operations are listed beside those that are refused. */
+const MOST_SERVED = 20;
+
+/** The judgement of a contract as one table. */
+function toTable({ rows: all, notes }: Judgement): string {
+  const refused = all.filter(({ problems }) => problems.length > 0);
+  const served = all.length - refused.length;
+  const isLong = refused.length > 0 && served > MOST_SERVED;
+  const rows = (isLong ? refused : all).map(printable);
+  const widthOf = (column: (row: Row) => string) => Math.max(0, ...rows.map((row) => column(row).length));
+  const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
+  const toLines = ({ name, request, problems }: Row) => {
+    const said = problems.map(({ problem, advice }) => `refused: ${problem}${advice ? `; change: ${advice}` : ''}`);
+    return (said.length > 0 ? said : ['served']).map((text, index) => {
+      const [first, second] = index === 0 ? [name, request] : ['', ''];
+      return `${first.padEnd(names)}  ${second.padEnd(requests)}  ${text}`;
+    });
+  };
+  const others = isLong ? [`The ${served} others are served.`] : [];
+  const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
+  return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(refused, served)].join('\n');
+}
+
+/** A third party's names, paths and texts are in it. */
+const printable = ({ name, request, problems }: Row): Row => ({
+  name: toPrintable(name),
+  request: toPrintable(request),
+  problems: problems.map(({ problem, advice }) => ({ problem: toPrintable(problem), advice })),
+});
+
+function toEnd({ length: refused }: Row[], served: number): string {
+  if (refused === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
+  const next = `${refused} refused, ${served} served: change what is refused, and run it again.\n`;
+  return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
+}
+
+/** A note that several operations share is listed once. */
+function folded(notes: string[]): string[] {
+  const alike = new Map<string, string[]>();
+  for (const note of notes) {
+    const words = note.replace(/^operation \S+: /, '');
+    alike.set(words, [...(alike.get(words) ?? []), note]);
+  }
+  return [...alike.values()].map(([note, ...more]) =>
+    more.length > 0 ? `${note} (and ${more.length} more like it)` : (note as string),
+  );
 }
 
 /** Prints it, and returns the exit code. */

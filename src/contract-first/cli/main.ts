@@ -1,7 +1,7 @@
 /** The command `contract-first`: what the developers of a service run, in the folder of the service. Each tool is loaded only when it is called. */
 
 import { toPrintableLines } from '../json/literals.ts';
-import { type Call, type Command, runCommand } from '../operate/commands/table.ts';
+import { type Call, type Command, runCommand } from '../operate/commands/command-table.ts';
 import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
 import { describeMissing, type Tool } from './tools.ts';
@@ -61,13 +61,13 @@ const commands: Record<string, Command> = {
     usage: '[CONTRACT FOLDER]',
     about: 'compares the contract with its newest release, and fails if its version does not fit',
     takes: [0, 2],
-    run: having(LINTER, async ({ args }) => (await import('./contract-diff.ts')).run(args)),
+    run: having(LINTER, async ({ args }) => (await import('./contract-diff.ts')).runDiff(args)),
   },
   release: {
     usage: '[CONTRACT FOLDER]',
     about: 'saves the contract as a release, if lint and diff find nothing',
     takes: [0, 2],
-    run: having(LINTER, async ({ args }) => (await import('./contract-release.ts')).run(args)),
+    run: having(LINTER, async ({ args }) => (await import('./contract-diff.ts')).runRelease(args)),
   },
   inspect: {
     usage: 'FILE|URL [--write OUT]',

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findContract } from './project.js';
-import { compile } from './typescript/compile.js';
+import { compile } from './typescript/erase-types.js';
 
 const PACKAGE_BUILD = new URL('build-package.js', import.meta.url);
 const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));

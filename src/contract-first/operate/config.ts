@@ -1,35 +1,10 @@
-/** Reads the environment into a frozen Config, by one table of settings. Nothing else reads `process.env`. */
+/** Reads the environment into a frozen Config, by one table of settings. The server gets all its settings from there: `start.ts` passes `process.env` on. */
 import { isIP } from 'node:net';
 import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from '../store/database-url.ts';
 import { parseRate, RATE_FORM } from '../store/rates.ts';
 import { toList, Variables } from './variables.ts';
-
-/** Reads a setting of a service, which has this name. Adds a problem if it is wrong: then its value is not used. */
-type Read<Value> = (variables: Variables, service: string) => Value;
-
-const text =
-  (name: string, fallback = ''): Read<string> =>
-  (variables) =>
-    variables.text(name, fallback);
-
-const integer =
-  (name: string, fallback: number, least: number, most: number): Read<number> =>
-  (variables) =>
-    variables.integer(name, fallback, least, most);
-
-/** `parse` throws unless the text is what the rule says. */
-const parsed =
-  <Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Read<Value> =>
-  (variables) => {
-    try {
-      return parse(variables.text(name, fallback));
-    } catch {
-      variables.addProblem(name, rule);
-      return undefined as Value;
-    }
-  };
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const ORIGINS = 'origins, such as https://shop.example,http://localhost:5173, without * and paths';
@@ -38,60 +13,55 @@ const SUNSETS = 'operations and their last days, each once, such as getItem:2031
 
 /** The settings in the order of `config.md`, which says more of each. Times are in milliseconds. */
 const SETTINGS = {
-  host: text('HOST', '127.0.0.1'),
-  port: integer('PORT', 3000, 0, 65535),
+  host: (read) => read.text('HOST', '127.0.0.1'),
+  port: (read) => read.integer('PORT', 3000, 0, 65535),
   /** The descriptor of a socket that listens already, in place of host and port. */
   socket: readSocket,
   /** The listener with metrics and health; without a port there is none. */
-  adminHost: text('ADMIN_HOST', '127.0.0.1'),
-  adminPort: (variables: Variables) =>
-    variables.text('ADMIN_PORT') ? variables.integer('ADMIN_PORT', 0, 0, 65535) : undefined,
+  adminHost: (read) => read.text('ADMIN_HOST', '127.0.0.1'),
+  adminPort: (read) => (read.text('ADMIN_PORT') ? read.integer('ADMIN_PORT', 0, 0, 65535) : undefined),
   database: readDatabase,
   /** Keys that are valid beside those in the store. */
   apiKeys: readKeys,
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
-  trustProxy: parsed(
-    'TRUST_PROXY',
-    `${RANGES}, or unix`,
-    toItems((item) => item === 'unix' || isRange(item)),
-  ),
+  trustProxy: (read) => read.parsed('TRUST_PROXY', `${RANGES}, or unix`, toItems(isProxy)),
   /** The path that a proxy strips from the URL that clients call: `/shop`; empty without one. */
-  publicPath: parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),
+  publicPath: (read) => read.parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),
   /** The addresses and ranges of clients whose `traceparent` makes spans. */
-  trustTraces: parsed('TRUST_TRACES', RANGES, toItems(isRange)),
+  trustTraces: (read) => read.parsed('TRUST_TRACES', RANGES, toItems(isRange)),
   /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
-  corsOrigins: parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),
+  corsOrigins: (read) => read.parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),
   /** Deprecated operations that are served longer than the contract says, and until when. */
-  extendedSunsets: parsed('EXTEND_SUNSET', SUNSETS, toSunsets),
-  isProduction: (variables: Variables) => variables.text('NODE_ENV') === 'production',
-  logLevel: parsed('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`, toLogLevel, 'info'),
+  extendedSunsets: (read) => read.parsed('EXTEND_SUNSET', SUNSETS, toSunsets),
+  isProduction: (read) => read.text('NODE_ENV') === 'production',
+  logLevel: (read) => read.parsed('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`, toLogLevel, 'info'),
   /** The rate limit of keys that have none of their own; undefined for no limit. */
-  keyRate: parsed('KEY_RATE', RATE_FORM, parseRate, 'none'),
+  keyRate: (read) => read.parsed('KEY_RATE', RATE_FORM, parseRate, 'none'),
   /** The rate limit of an address for requests without a valid key; undefined for no limit. */
-  unauthorizedRate: parsed('UNAUTHORIZED_RATE', RATE_FORM, parseRate, 'none'),
+  unauthorizedRate: (read) => read.parsed('UNAUTHORIZED_RATE', RATE_FORM, parseRate, 'none'),
   /** How long a request may take to arrive. */
-  requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
+  requestTimeout: (read) => read.integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
   /** How long a connection may stay open without a request. */
-  keepAliveTimeout: integer('KEEP_ALIVE_TIMEOUT', 72_000, 1000, 3_600_000),
+  keepAliveTimeout: (read) => read.integer('KEEP_ALIVE_TIMEOUT', 72_000, 1000, 3_600_000),
   /** How long a client may take to read a reply. */
-  replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
+  replyTimeout: (read) => read.integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
   /** How many connections are served at a time. */
-  maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
+  maxConnections: (read) => read.integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
   /** How many requests of a connection may wait for their replies. */
-  maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
+  maxPipelined: (read) => read.integer('MAX_PIPELINED', 64, 1, 1000),
   /** How long the server goes on serving after a signal, while it is no longer ready. */
-  drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
+  drainDelay: (read) => read.integer('DRAIN_DELAY', 500, 0, 60_000),
   /** How long requests in flight may take after that, before their connections are cut. */
-  stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
-  /** How long a write may wait to be durable. */
-  createTimeout: integer('CREATE_TIMEOUT', 5000, 100, 600_000),
-  /** How many writes may wait at once. */
-  maxCreates: integer('MAX_CREATES', 10_000, 1, 1_000_000),
+  stopTimeout: (read) => read.integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
+  /** How long a change, not only a create, may wait to be durable. */
+  createTimeout: (read) => read.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
+  /** How many changes may wait for that at once. */
+  maxCreates: (read) => read.integer('MAX_CREATES', 10_000, 1, 1_000_000),
   /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
-  isTraced: ({ env }: Variables) => isTraced(env),
+  isTraced: ({ env }) => isTraced(env),
   /** The part of requests without a trace that is sampled, from 0 to 1; undefined if the SDK decides. */
-  traceRatio: ({ env }: Variables) => toTraceRatio(env),
-};
+  traceRatio: ({ env }) => toTraceRatio(env),
+} satisfies Record<string, (variables: Variables, service: string) => unknown>;
 
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]> } & {
   /** Warnings about settings that look wrong, without their values. */
@@ -240,6 +210,8 @@ function toTraceRatio(env: Record<string, string | undefined>): number | undefin
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);
   return ratio >= 0 && ratio <= 1 ? ratio : undefined;
 }
+
+const isProxy = (text: string) => text === 'unix' || isRange(text);
 
 /** Whether the text is an address, or a range: `10.0.0.0/8`. */
 function isRange(text: string): boolean {

@@ -53,6 +53,16 @@ export class Variables {
     return Number(value);
   }
 
+  /** The text as `parse` reads it, which throws unless it is what the rule says: then a problem is added, and the value is not used. */
+  parsed<Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Value {
+    try {
+      return parse(this.text(name, fallback));
+    } catch {
+      this.addProblem(name, rule);
+      return undefined as Value;
+    }
+  }
+
   /** Warnings for variables whose names are close to ours. To be called after all of ours were read. */
   misspelt(): string[] {
     const others = Object.keys(this.env).filter((name) => this.env[name] && !this.#used.has(name));

@@ -12,24 +12,6 @@ import {
 } from '../../engine/contract/document.ts';
 import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDomain } from '../../store/description.ts';
-import {
-  type Change,
-  compareLists,
-  describe,
-  type Effect,
-  FINE,
-  MISSING,
-  pairs,
-  READ,
-  REFUSED,
-  RENAMED,
-  RETYPED,
-  SOONER,
-  TAKEN,
-  UNEXPECTED,
-  UNKNOWN,
-} from './change.ts';
-import { content, ofValue, sentContent } from './contents.ts';
 import { expandContract, NAME } from './expand.ts';
 import {
   type Comparable,
@@ -44,10 +26,34 @@ import {
   toScheme,
   withNamesOf,
 } from './normal.ts';
-import { atMost, parameters } from './parameters.ts';
 import { takesFrom } from './paths.ts';
-import { byKey, type Changes, type Direction, growing, ignored, named, type Rule, required, value } from './rules.ts';
+import {
+  byKey,
+  type Change,
+  type Changes,
+  compareLists,
+  describe,
+  type Effect,
+  FINE,
+  growing,
+  ignored,
+  MISSING,
+  named,
+  pairs,
+  READ,
+  REFUSED,
+  RENAMED,
+  RETYPED,
+  type Rule,
+  required,
+  SOONER,
+  TAKEN,
+  UNEXPECTED,
+  UNKNOWN,
+  value,
+} from './rules.ts';
 import { compareSchemas, schema } from './schemas.ts';
+import { atMost, content, ofValue, parameters, sentContent } from './values.ts';
 
 type PathItems = Record<string, PathItem>;
 
@@ -73,6 +79,48 @@ const RESPONSE = byKey({
   links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
   content: inBody(content),
 });
+
+type Responses = Record<string, ResponseNode>;
+
+const compareResponses: Rule<Responses> = function* (before = {}, after = {}, operation, direction) {
+  // Clients reply to what the server sends.
+  const isSent = direction === 'response';
+  const toReply = isSent ? 'request' : 'response';
+  for (const [status, old, now] of pairs(before, after)) {
+    const place = `${operation} ${status}`;
+    if (old && now) yield* RESPONSE(old, now, place, toReply, '');
+    else if (!now) yield* compareRemoved(before, after, place, toReply, status);
+    else if (!isSent && !/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
+    else {
+      // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
+      yield { place, what: 'was added', effect: FINE };
+      // Up to now, such a reply was the general one.
+      const general = before[generalOf(status, before)];
+      if (!general) continue;
+      const isMissable = ({ required }: HeaderNode, name: string) =>
+        !required && !Object.hasOwn(Object(now.headers), name);
+      const expected = { ...general, headers: dropped(general.headers, isMissable) };
+      const changes = RESPONSE(expected, now, place, toReply, '');
+      yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
+    }
+  }
+};
+
+/** The range of the status, or the general reply: a status that has none of its own is answered so. */
+const generalOf = (status: string, responses: Responses) =>
+  `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
+
+/** A range, or the general reply, may become some that it stood for; others of it are the general reply then. */
+const compareRemoved: Rule<Responses> = function* (before = {}, after = {}, place, direction, status) {
+  const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
+  const isFine = direction === 'response' && isSplit;
+  yield { place, what: 'was removed', effect: isFine ? FINE : direction === 'request' ? REFUSED : MISSING };
+  const { [status]: old } = before;
+  if (isFine && after.default) {
+    const changes = RESPONSE({ ...old }, { ...after.default }, place.replace(/\w+$/, 'default'), direction, '');
+    yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
+  }
+};
 
 const OPERATION = byKey({
   operationId: always(RENAMED),
@@ -210,14 +258,10 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
   if (Boolean(deprecated) !== Boolean(after.deprecated)) {
     const what = after.deprecated ? `is deprecated, until ${after['x-sunset']}` : 'is no longer deprecated';
     yield { place, what, effect: after.deprecated ? FINE : SOONER };
-  } else
-    yield* byKey({ deprecated: ignored, 'x-sunset': always(isShorter ? SOONER : FINE) }, FINE)(
-      before,
-      after,
-      place,
-      'request',
-      '',
-    );
+    return;
+  }
+  const dates = byKey({ deprecated: ignored, 'x-sunset': always(isShorter ? SOONER : FINE) }, FINE);
+  yield* dates(before, after, place, 'request', '');
 }
 
 /** Whether a caller who meets one security requirement also meets the other: it needs no other scheme, and no other scope of one. */
@@ -229,59 +273,6 @@ function asksLess(now: string, before: string): boolean {
   return (
     now === NO_KEY || now.split(' and ').every((key) => before.split(' and ').some((other) => isWithin(key, other)))
   );
-}
-
-type Responses = Record<string, ResponseNode>;
-
-function* compareResponses(
-  before: Responses = {},
-  after: Responses = {},
-  operation: string,
-  direction: Direction,
-): Changes {
-  // Clients reply to what the server sends.
-  const isSent = direction === 'response';
-  const toReply = isSent ? 'request' : 'response';
-  for (const [status, old, now] of pairs(before, after)) {
-    const place = `${operation} ${status}`;
-    if (old && now) yield* RESPONSE(old, now, place, toReply, '');
-    else if (!now) yield* compareRemoved(before, after, status, place, toReply);
-    else if (!isSent && !/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
-    else {
-      // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
-      yield { place, what: 'was added', effect: FINE };
-      // Up to now, such a reply was the general one.
-      const general = before[generalOf(status, before)];
-      if (!general) continue;
-      const isMissable = ({ required }: HeaderNode, name: string) =>
-        !required && !Object.hasOwn(Object(now.headers), name);
-      const expected = { ...general, headers: dropped(general.headers, isMissable) };
-      const changes = RESPONSE(expected, now, place, toReply, '');
-      yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
-    }
-  }
-}
-
-/** The range of the status, or the general reply: a status that has none of its own is answered so. */
-const generalOf = (status: string, responses: Responses) =>
-  `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
-
-/** A range, or the general reply, may become some that it stood for; others of it are the general reply then. */
-function* compareRemoved(
-  before: Responses,
-  after: Responses,
-  status: string,
-  place: string,
-  direction: Direction,
-): Changes {
-  const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
-  const isFine = direction === 'response' && isSplit;
-  yield { place, what: 'was removed', effect: isFine ? FINE : direction === 'request' ? REFUSED : MISSING };
-  const { [status]: old } = before;
-  if (isFine && after.default) {
-    const changes = RESPONSE({ ...old }, { ...after.default }, place.replace(/\w+$/, 'default'), direction, '');
-    yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
-  }
 }
 
 /** Where none is named (OpenAPI 3.1, section 4.8.1.1). */

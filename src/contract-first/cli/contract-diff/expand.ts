@@ -1,6 +1,7 @@
 /** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
 import { isDeepStrictEqual } from 'node:util';
-import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { isData, isNames } from '../../engine/schema/keys.ts';
 import { lookUp } from '../../engine/schema/pointers.ts';
 
 /** Keys whose values are for people only. */
@@ -11,16 +12,8 @@ export const WORDS = new Set([
 /** Where a schema keeps the name that it had in `components`. */
 export const NAME = 'name of the schema';
 
-/** Under these keys, the keys are names that the contract gives, and mean nothing in themselves. */
-const NAMING = new Set(
-  (
-    'paths schemas responses parameters examples requestBodies headers securitySchemes links content variables ' +
-    'properties patternProperties dependentSchemas $defs'
-  ).split(' '),
-);
-
-/** Under these keys are values of clients, in which `$ref` and `allOf` are names like any other. */
-const VALUES = new Set(['example', 'value', 'default', 'enum', 'const']);
+/** Keys of OpenAPI, above schemas, under which the keys are names, too. */
+const NAMING = /^(paths|webhooks|variables)$/;
 
 /** Keywords that depend on others beside them, and would say something else beside those of another part. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
@@ -54,9 +47,10 @@ export function expandContract<Contract extends object>(contract: Contract): Con
 
   function expandEntries(node: object, trail: string[]): Keywords {
     return mapValues({ ...node }, (value: unknown, key) => {
-      if (VALUES.has(key) || (key === 'examples' && Array.isArray(value))) return value;
-      if (!NAMING.has(key) || !isNode(value) || Array.isArray(value)) return expand(value, trail);
-      return mapValues(value, (child) => expand(child, trail));
+      // In values of clients, `$ref` and `allOf` are names like any other.
+      if (isData(key, value)) return value;
+      const hasNames = (isNames(key) || NAMING.test(key)) && isMap(value);
+      return hasNames ? mapValues(value, (child) => expand(child, trail)) : expand(value, trail);
     });
   }
 

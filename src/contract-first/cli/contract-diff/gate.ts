@@ -1,4 +1,4 @@
-/** The gate: may the contract become a release, given what it changes of the newest one? */
+/** The gate: may the contract become a release, given what it changes of the newest one? And its report. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toLocated } from '../../contract/located-problems.ts';
@@ -6,10 +6,11 @@ import { readSource } from '../../contract/read/source.ts';
 import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import { toPrintable } from '../../json/literals.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { findContract } from '../project.js';
-import type { Change, Effect } from './change.ts';
 import { compareContracts, compareStoredRecords, prefixesOf } from './contracts.ts';
+import type { Change, Effect } from './rules.ts';
 
 export interface Judgement {
   version: string;
@@ -104,4 +105,36 @@ function toNextVersion(version: string, verdict: Effect['verdict']): string {
   const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
   if (verdict === 'breaking') return `${major + 1}.0.0`;
   return verdict === 'compatible' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
+}
+
+const HEADINGS = {
+  breaking: 'Breaking:',
+  compatible: 'Compatible:',
+  documentation: 'Compatible (documentation):',
+};
+
+/** The findings for a reviewer: each change once, with all the places that show it. */
+export function toReport({ version, released, changes, ofStoredRecords, problems }: Judgement): string {
+  const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
+  for (const [verdict, heading] of Object.entries(HEADINGS)) {
+    const ours = changes.filter(({ effect }) => effect.verdict === verdict);
+    if (ours.length > 0) lines.push('', heading, ...toLines(ours));
+  }
+  if (ofStoredRecords.length > 0) {
+    lines.push('', 'Stored data is affected (a start with records that do not fit refuses, and counts them):');
+    for (const { place, what } of ofStoredRecords) lines.push(`  ${place}`, `      ${what}`);
+  }
+  if (problems.length > 0) lines.push('', 'Refused:', ...problems.map((problem) => `  ${problem}`));
+  else if (version === released) lines.push('  no change.');
+  else lines.push('', `It may be released as ${version}.`);
+  return lines.map(toPrintable).join('\n');
+}
+
+function toLines(changes: Change[]): string[] {
+  const byText = new Map<string, string[]>();
+  for (const { place, what, effect } of changes) {
+    const text = `      ${what}. ${effect.why}`;
+    byText.set(text, [...(byText.get(text) ?? []), `  ${place}`]);
+  }
+  return [...byText].flatMap(([text, places]) => [...new Set(places), text]);
 }

@@ -7,40 +7,37 @@ import { HIDDEN as HIDDEN_AS, withoutFields } from '../../contract/schema/direct
 import { isSubset } from '../../contract/schema/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mapSubschemas } from '../../engine/schema/subschemas.ts';
+import { NAME, WORDS } from './expand.ts';
 import {
+  byKey,
   type Change,
+  type Changes,
   compareLists,
+  type Direction,
   describe,
   type Effect,
+  effectOf,
   FINE,
+  growing,
+  ignored,
+  keyword,
   MISSING,
   MOVED,
+  named,
   READ,
   REFUSED,
   RENAMED,
   RETYPED,
-  UNEXPECTED,
-  UNKNOWN,
-} from './change.ts';
-import { relateChoices, toChoice } from './discriminators.ts';
-import { NAME, WORDS } from './expand.ts';
-import {
-  byKey,
-  type Changes,
-  type Direction,
-  effectOf,
-  growing,
-  ignored,
-  keyword,
-  named,
   type Rule,
   type Rules,
   relateSets,
   required,
   toAddition,
+  UNEXPECTED,
+  UNKNOWN,
   value,
 } from './rules.ts';
-import { compareTogether, reversedIn } from './together.ts';
+import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
 /** A keyword that says by itself which values fit: what it says is compared by its meaning. */
 const limit: Rule<unknown> = function* (before, after, place, direction, key) {
@@ -62,6 +59,24 @@ const subschema = (suffix: string): Rule<Schema> =>
   function* (before, after, place, direction) {
     yield* compareSchemas(before, after, place + suffix, direction);
   };
+
+/** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
+const parts: Rule<Schema[]> = function* (before, after, place, direction, key) {
+  const isChoice = key !== 'allOf';
+  if (isChoice && !(before && after)) {
+    yield { place, what: describe(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
+    return;
+  }
+  const { lost, gained } = compareLists(before, after);
+  const common = Math.min(lost.length, gained.length);
+  for (let index = 0; index < common; index++) {
+    yield* compareSchemas(lost[index], gained[index], `${place}: a part of ${key}`, direction);
+  }
+  if (lost.length === gained.length) return;
+  const isMore = gained.length > lost.length === isChoice;
+  const what = describe(key, lost.slice(common), gained.slice(common));
+  yield { place, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
+};
 
 const KEYWORDS: Rules = {
   type: value(judgeTypes),
@@ -222,27 +237,3 @@ function judgeFormats(before: string | undefined, after: string | undefined, dir
 
 /** Formats that no value breaks. */
 const FREE = /^(float|double|decimal|password)$/;
-
-/** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
-function* parts(
-  before: Schema[] | undefined,
-  after: Schema[] | undefined,
-  place: string,
-  direction: Direction,
-  key: string,
-): Changes {
-  const isChoice = key !== 'allOf';
-  if (isChoice && !(before && after)) {
-    yield { place, what: describe(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
-    return;
-  }
-  const { lost, gained } = compareLists(before, after);
-  const common = Math.min(lost.length, gained.length);
-  for (let index = 0; index < common; index++) {
-    yield* compareSchemas(lost[index], gained[index], `${place}: a part of ${key}`, direction);
-  }
-  if (lost.length === gained.length) return;
-  const isMore = gained.length > lost.length === isChoice;
-  const what = describe(key, lost.slice(common), gained.slice(common));
-  yield { place, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
-}

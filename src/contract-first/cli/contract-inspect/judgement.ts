@@ -9,7 +9,6 @@ import { operationsOf } from '../../engine/contract/document.ts';
 import { describeNotes } from '../contract-notes.ts';
 import { loadOwnParts } from '../own-parts.ts';
 import { describeSlowPatterns } from '../patterns.ts';
-import { toAdvice } from './advice.ts';
 
 export interface Row {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
@@ -100,3 +99,16 @@ function sourcesOf(contract: ReadContract | undefined): { method: string; path: 
     operationsOf(item).map(([method, { operationId }]) => ({ method, path, id: operationId as string })),
   );
 }
+
+/** Advice on how to change a contract, for refusals that do not say it already. */
+const ADVICE: [problem: RegExp, advice: string][] = [
+  [/^security scheme .* only bearer tokens/, 'type: http, scheme: bearer'],
+  [/^security: .* is not in components/, 'declare it there, or take it out'],
+  [/in cookie is not supported/, 'send it in a header or the query'],
+  [
+    /^parameter .*(style|simple types)/,
+    'parameters of simple types or arrays of them; what is deeper belongs in a body',
+  ],
+];
+
+const toAdvice = (problem: string): string | undefined => ADVICE.find(([pattern]) => pattern.test(problem))?.[1];

@@ -1,6 +1,6 @@
 /**
  * Puts blanks where types stand, so that lines and columns stay as they are written: stack traces and coverage need no source
- * maps. Results are kept in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
+ * maps. Results are cached in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export function toJavaScript(source) {
 }
 
 /** The cached result for this text, by any process, or a new one. */
-export async function cached(text, make) {
+async function cached(text, make) {
   const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
   try {
     return readFileSync(file, 'utf8');
@@ -37,4 +37,28 @@ export async function cached(text, make) {
     renameSync(`${file}.${process.pid}`, file);
     return made;
   }
+}
+
+/** The source without types. What it imports by a relative path is compiled, too, so those names end with `.js`. */
+export function compile(source, path) {
+  return cached(JSON.stringify([path, source]), async () => {
+    const { default: ts } = await import('typescript');
+    const names = [];
+    const visit = (node) => {
+      if (isNameOfImport(node, ts)) names.unshift(node);
+      ts.forEachChild(node, visit);
+    };
+    visit(ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true));
+    let text = source;
+    for (const { end, text: name } of names) {
+      if (name.startsWith('.')) text = `${text.slice(0, end - 1).replace(/ts$/, 'js')}${text.slice(end - 1)}`;
+    }
+    return toJavaScript(text);
+  });
+}
+
+function isNameOfImport({ kind, parent }, ts) {
+  if (kind !== ts.SyntaxKind.StringLiteral) return false;
+  const isDynamic = ts.isCallExpression(parent) && parent.expression.kind === ts.SyntaxKind.ImportKeyword;
+  return isDynamic || ts.isImportDeclaration(parent) || ts.isExportDeclaration(parent);
 }

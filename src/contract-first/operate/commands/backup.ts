@@ -1,10 +1,13 @@
-/** Copies the SQLite database of a running server to a file, as it is at one moment. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+/** Copies the SQLite database of a running server to a file, as it is at one moment, and replaces that of a stopped server by such a backup. */
+import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { checkIntegrity, copySnapshot } from '../../store/sqlite/copies.ts';
+import type { Service } from '../../service.ts';
+import type { AnyDomain } from '../../store/description.ts';
+import { checkIntegrity, copySnapshot, exchange } from '../../store/sqlite/copies.ts';
+import { inspectSqlite } from '../../store/sqlite/migrate.ts';
 import { loadConfig } from '../config.ts';
 
 /** How often the copy is flushed to disk, in milliseconds: a little at a time, so that creates do not wait behind it. */
@@ -48,8 +51,81 @@ async function syncUntil(copying: Promise<void>, file: FileHandle): Promise<void
   await file.sync();
 }
 
+/** The files that SQLite writes beside a database. */
+const LOGS = ['-wal', '-shm', '-journal'];
+
+/** Returns what to print. @throws Error that says why nothing was restored */
+export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
+  const file = resolve(toDatabaseFile(name, env));
+  // A pipe may never end.
+  if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
+  mkdirSync(dirname(file), { recursive: true });
+  const part = `${file}.${process.pid}.part`;
+  await fill(part, copy, file);
+  checkBackup(part, copy, domain);
+  const before = replaceBy(part, file, await toFreeName(file));
+  await syncFolder(file);
+  return `Restored ${file}.${before ? ` What was there before is ${before} now.` : ''}`;
+}
+
+/** @throws Error if a start would not take this database; another program's, or an empty one, is no backup either */
+function checkBackup(part: string, copy: string, domain: AnyDomain): void {
+  try {
+    checkIntegrity(part);
+    if (inspectSqlite(part, domain).version === 0) throw new Error('it has no tables of this program');
+  } catch (error) {
+    throw new Error(`${copy} is no whole backup of this service: ${(error as Error).message}. Nothing was restored.`);
+  }
+}
+
+/** Copies the backup to disk, with the owner and mode of the file that it replaces: the service often runs as another user. */
+async function fill(part: string, copy: string, file: string): Promise<void> {
+  const handle = await openPart(part);
+  for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await handle.writeFile(bytes);
+  const like = statSync(existsSync(file) ? file : dirname(file));
+  if (like.isFile()) await handle.chmod(like.mode);
+  await handle.chown(like.uid, like.gid).catch(() => Promise.reject(new Error(toOwnerAdvice(file, like))));
+  await handle.sync();
+  await handle.close();
+}
+
+/** The advice if the owner cannot be set, which only root may do. */
+function toOwnerAdvice(file: string, { uid, gid }: Stats): string {
+  return `${file} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
+}
+
+/** A name for the old database with the current second; waits if an earlier restore has taken it. */
+async function toFreeName(file: string): Promise<string> {
+  const name = `${file}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+  if (!['', ...LOGS].some((end) => existsSync(name + end))) return name;
+  await wait(100);
+  return toFreeName(file);
+}
+
+/** Returns `before` if there was a database, which has that name now. */
+function replaceBy(part: string, file: string, before: string): string | undefined {
+  if (existsSync(file)) {
+    try {
+      exchange(part, file, before);
+    } catch (error) {
+      throw new Error(`${file} ${toAdvice(error as { code?: string; message: string })} Nothing was restored.`);
+    }
+    return before;
+  }
+  // Logs of a missing database are moved, or SQLite would apply them to the new one.
+  for (const end of LOGS) if (existsSync(file + end)) renameSync(file + end, before + end);
+  // Fails if a server has created a new database meanwhile.
+  linkSync(part, file);
+  return undefined;
+}
+
+function toAdvice({ code, message }: { code?: string; message: string }): string {
+  if (code === 'SQLITE_BUSY') return 'is open in another program: stop the server first.';
+  return `cannot be opened (${message}): when no server runs, move it away together with its -wal and -shm, and restore again.`;
+}
+
 /** @throws Error if the configured database is no file */
-export function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
+function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
   const { database } = loadConfig(env, { name });
   if (database.kind === 'sqlite') return database.file;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
@@ -59,7 +135,7 @@ export function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
 }
 
 /** Creates a file for its owner only. Unless it is renamed, it is removed when this process ends, with SQLite's journal of it. */
-export async function openPart(part: string): Promise<FileHandle> {
+async function openPart(part: string): Promise<FileHandle> {
   const file = await open(part, 'wx', 0o600);
   const remove = () => {
     for (const end of ['', '-journal']) rmSync(part + end, { force: true });
@@ -76,7 +152,7 @@ export async function openPart(part: string): Promise<FileHandle> {
 }
 
 /** Flushes the folder of a file to disk, after the file was renamed. */
-export async function syncFolder(file: string): Promise<void> {
+async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file));
   await folder.sync();
   await folder.close();

@@ -1,6 +1,7 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
 import { checkTokens } from '../../engine/access/token-auth.ts';
+import type { Contract } from '../../engine/contract/contract.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadServed } from '../../opening.ts';
 import type { Service } from '../../service.ts';
@@ -19,88 +20,67 @@ export async function checkStart(
   service: Service,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
-  const { domain, verifyToken } = service;
-  const findings = new Findings(report);
-  const used = new Map<string, string>();
-  const config = await findings.check(
-    'configuration',
-    () => loadConfig(env, service, used),
-    (config) => toSettings(used, config),
-  );
-  const contract = await findings.check(
-    'contract',
-    () => findContract(config, service),
-    ({ title, operations, digest }) => {
-      return `${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`;
-    },
-  );
-  if (!config) return findings.areRight;
-  await findings.check(
-    'addresses',
-    () => findAddresses(config),
-    (addresses) => addresses.join(', '),
-  );
-  const { database } = config;
-  const toLine = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
-  const found = await findings.check('database', () => inspectDatabase(database, domain), toLine);
-  if (database.kind === 'sqlite') {
-    const toFree = (free: number) => `${Math.floor(free / 1024 ** 2)} MB are free`;
-    await findings.check('disk', () => findDisk(database.file, leastFree), toFree);
+  const { check, wrong } = buildCheck(report);
+  const config = await check('configuration', () => findConfig(env, service));
+  const contract = await check('contract', () => findContract(config, service));
+  if (config) {
+    const { database } = config;
+    await check('addresses', () => findAddresses(config));
+    const found = await check('database', () => findDatabase(config, service));
+    if (database.kind === 'sqlite') await check('disk', () => findDisk(database.file, leastFree));
+    const isTaken = !contract || takesKeys(contract, service.verifyToken);
+    if (found) await check('keys', () => [findKeys(config, found, isTaken)]);
   }
-  if (found)
-    await findings.check(
-      'keys',
-      () => findKeys(config, found, !contract || takesKeys(contract, verifyToken)),
-      (text) => text,
-    );
-  return findings.areRight;
+  return wrong.length === 0;
 }
 
-class Findings {
-  areRight = true;
-  readonly #report: (text: string) => void;
+/** The line to print of a part, and what was found. */
+type Finding<Found> = [line: string, found?: Found];
 
-  constructor(report: (text: string) => void) {
-    this.#report = report;
-  }
-
-  /** Prints the result of a check, and returns it; undefined if it failed. */
-  async check<Found>(part: string, find: () => Found | Promise<Found>, toLine: (found: Found) => string) {
+function buildCheck(report: (text: string) => void) {
+  const wrong: string[] = [];
+  /** Prints the result of a check, and returns what it has found; undefined if it failed. */
+  async function check<Found>(part: string, find: () => Finding<Found> | Promise<Finding<Found>>) {
     try {
-      const found = await find();
-      this.#report(`${part}: ${toLine(found)}`);
+      const [line, found] = await find();
+      report(`${part}: ${line}`);
       return found;
     } catch (error) {
-      this.areRight = false;
-      this.#report(`${part}: WRONG: ${toPrintableLines((error as Error).message)}`);
+      wrong.push(part);
+      report(`${part}: WRONG: ${toPrintableLines((error as Error).message)}`);
       return undefined;
     }
   }
+  return { check, wrong };
 }
 
-function toSettings(used: Map<string, string>, { warnings }: Config): string {
+function findConfig(env: Record<string, string | undefined>, service: Service): Finding<Config> {
+  const used = new Map<string, string>();
+  const config = loadConfig(env, service, used);
   const settings = [...used].map(([name, value]) => `  ${name}=${value}`);
-  return ['as follows', ...settings, ...warnings.map((warning) => `  Warning: ${warning}`)].join('\n');
+  const lines = ['as follows', ...settings, ...config.warnings.map((warning) => `  Warning: ${warning}`)];
+  return [lines.join('\n'), config];
 }
 
-async function findContract(config: Config | undefined, service: Service) {
+async function findContract(config: Config | undefined, service: Service): Promise<Finding<Contract>> {
   const contract = await loadServed(service, config ?? { extendedSunsets: new Map(), publicPath: '' });
   checkTokens(contract, service.verifyToken);
-  return contract;
+  const { title, operations, digest } = contract;
+  return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }
 
 /** These stand for every address of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Resolves the addresses without listening: the service may be running already. */
-async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<string[]> {
+async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<Finding<never>> {
   const all = socket === undefined ? [await toAddress(host, port)] : ['the socket that was passed'];
-  if (adminPort === undefined) return all;
+  if (adminPort === undefined) return [all.join(', ')];
   const admin = await toAddress(adminHost, adminPort);
   const isWild = [host, adminHost].some((name) => WILDCARDS.includes(name));
   if (adminPort !== 0 && adminPort === port && (isWild || all.includes(admin)))
     throw new Error(`PORT and ADMIN_PORT are both ${port}`);
-  return [...all, `${admin} for operators`];
+  return [[...all, `${admin} for operators`].join(', ')];
 }
 
 async function toAddress(host: string, port: number): Promise<string> {
@@ -109,16 +89,21 @@ async function toAddress(host: string, port: number): Promise<string> {
   return `${address}:${port}`;
 }
 
+async function findDatabase({ database }: Config, { domain }: Service): Promise<Finding<Inspection>> {
+  const found = await inspectDatabase(database, domain);
+  return [`${nameOfDatabase(database)}: ${toFate(found)}`, found];
+}
+
 function toFate({ version, newest, pending }: Inspection): string {
   if (version === 0) return 'it would be made';
   if (pending.length === 0) return `version ${version}`;
   return `it would be migrated from version ${version} to ${newest}, by ${pending.join(', ')}`;
 }
 
-function findDisk(file: string, leastFree: number): number {
+function findDisk(file: string, leastFree: number): Finding<never> {
   const free = inspectDisk(file);
   if (free < leastFree) throw new Error(`only ${free} bytes are free`);
-  return free;
+  return [`${Math.floor(free / 1024 ** 2)} MB are free`];
 }
 
 export function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection, isTaken: boolean): string {

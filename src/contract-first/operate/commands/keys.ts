@@ -3,9 +3,9 @@ import { toPrintable } from '../../json/literals.ts';
 import type { Service } from '../../service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rates.ts';
-import type { Store, StoredKey } from '../../store/store.ts';
-import { isDay } from '../config.ts';
-import type { Call, Command } from './table.ts';
+import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.ts';
+import { isDay, loadConfig } from '../config.ts';
+import type { Call, Command } from './command-table.ts';
 
 /** Opens the database, which it may make, and prints what the work returns. */
 export type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
@@ -57,6 +57,52 @@ Without --rate a key may be used as often as KEY_RATE says; with --rate none, wi
     'keys list': { about: 'lists the keys, never the keys themselves', run: running(list) },
     'keys revoke': { usage: '<id>', about: 'refuses a key from now on', takes: [1, 1], run: running(revoke) },
   };
+}
+
+/** Opens the database with or without a running server, and makes it if it may. @throws Error whose message is for the operator */
+export async function withDatabase(
+  { name, domain }: Pick<Service, 'name' | 'domain'>,
+  env: NodeJS.ProcessEnv,
+  makesDatabase: boolean,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  const { missingFile, openStore } = await import('../../store/open-store.ts');
+  const config = loadConfig(env, { name });
+  for (const warning of config.warnings) console.error(`Warning: ${warning}`);
+  const { database } = config;
+  if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
+  const missing = missingFile(database);
+  if (missing && !makesDatabase) {
+    throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
+  }
+  endUnlessWritten();
+  try {
+    const store = await openStore(database, domain, config);
+    try {
+      await work(store);
+      if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw error instanceof StoreUnavailable ? toAdvice(error) : error;
+  }
+}
+
+function endUnlessWritten(): void {
+  process.stdout.on('error', ({ message }) => {
+    console.error(`The answer cannot be written: ${message}. What was asked is done: see \`list\`.`);
+    process.exit(1);
+  });
+}
+
+/** Why the command failed, and what that means for the keys. */
+function toAdvice({ kind, cause }: StoreUnavailable): Error {
+  const outcome =
+    kind === 'outcome_unknown'
+      ? 'The change may have been made or not: see `list`, and try again.'
+      : 'Nothing was changed.';
+  return new Error(`The database cannot be used now: ${(cause as Error).message}. ${outcome}`);
 }
 
 /** The latest date: stores compare times as text, which needs years of four digits. */

@@ -1,8 +1,8 @@
 /** The commands of the program: `node dist/src/main.js keys list`. Each is loaded only when it is called. */
 import { toPrintableLines } from '../../json/literals.ts';
 import type { Service } from '../../service.ts';
-import { toKeyCommands } from './keys.ts';
-import { type Command, runCommand } from './table.ts';
+import { type Command, runCommand } from './command-table.ts';
+import { toKeyCommands, withDatabase } from './keys.ts';
 
 const report = (text: string): undefined => void console.log(toPrintableLines(text));
 
@@ -12,10 +12,9 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
     run: async () => Number(!(await (await import('./check.ts')).checkStart(env, report, service))),
   },
   '--version': { about: 'says the version of the service', run: async () => report(service.version) },
-  ...toKeyCommands(service, async (makesDatabase, work) => {
-    const { withDatabase } = await import('./key-database.ts');
-    await withDatabase(service, env, makesDatabase, async (store) => report(await work(store)));
-  }),
+  ...toKeyCommands(service, (makesDatabase, work) =>
+    withDatabase(service, env, makesDatabase, async (store) => report(await work(store))),
+  ),
   backup: {
     usage: '<file>',
     about: 'copies the SQLite database of a running server to a new file',
@@ -28,7 +27,7 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
     about: 'replaces the database by a backup, while no server runs',
     takes: [1, 1],
     run: async ({ positionals: [file = ''] }) =>
-      report(await (await import('./restore.ts')).restore(file, service, env)),
+      report(await (await import('./backup.ts')).restore(file, service, env)),
   },
   move: {
     usage: '<source> <target>',

@@ -1,4 +1,5 @@
-/** Starts metrics and health for operators if they are configured; otherwise loads none of their code. */
+/** Starts metrics and health for operators if they are configured, and otherwise loads none of their code; and notifies systemd. */
+import { execFile } from 'node:child_process';
 import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
@@ -47,4 +48,14 @@ export async function startOperating(
     }
   }
   return { counts, listen };
+}
+
+/**
+ * Notifies systemd that the event loop turns, if its unit has a `WatchdogSec`: a process whose event loop hangs cannot notice by itself. By
+ * systemd's own program, since its socket is a datagram socket, which Node lacks.
+ */
+export function notifySystemd({ WATCHDOG_USEC }: NodeJS.ProcessEnv): NodeJS.Timeout | undefined {
+  if (WATCHDOG_USEC === undefined) return undefined;
+  const notify = () => execFile('systemd-notify', ['WATCHDOG=1'], () => {});
+  return setInterval(notify, Number(WATCHDOG_USEC) / 1000 / 3).unref();
 }

@@ -40,23 +40,20 @@ type Add = ReturnType<typeof buildAdd>;
 /** How metrics are added whose samples are read on demand. */
 function buildAdd(registry: Registry) {
   const registers = [registry];
-  return {
-    gauge(name: string, help: string, labelNames: string[], read: () => Sample[]): void {
-      const gauge = new client.Gauge({ name, help, labelNames, registers, collect });
+  const adding =
+    (Kind: typeof client.Gauge | typeof client.Counter) =>
+    (name: string, help: string, labelNames: string[], read: () => Sample[]): void => {
+      const metric = new Kind({ name, help, labelNames, registers, collect });
       function collect(): void {
-        gauge.reset();
+        metric.reset();
         // Without labels, `reset` leaves a 0.
-        if (labelNames.length === 0) gauge.remove();
-        for (const [labels, value] of read()) gauge.set(labels, value);
+        if (labelNames.length === 0) metric.remove();
+        for (const [labels, value] of read()) metric.inc(labels, value);
       }
-    },
-    counter(name: string, help: string, labelNames: string[], read: () => Sample[]): void {
-      const counter = new client.Counter({ name, help, labelNames, registers, collect });
-      function collect(): void {
-        counter.reset();
-        for (const [labels, value] of read()) counter.inc(labels, value);
-      }
-    },
+    };
+  return {
+    gauge: adding(client.Gauge),
+    counter: adding(client.Counter),
     histogram: (name: string, help: string, buckets = SECONDS) =>
       new client.Histogram({ name, help, buckets, registers }),
   };

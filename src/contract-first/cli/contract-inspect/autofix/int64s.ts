@@ -7,8 +7,7 @@ import { isNames, isValue } from '../../../engine/schema/keys.ts';
 import { lookUp } from '../../../engine/schema/pointers.ts';
 import { scopeOf, subschemasOf } from '../../../engine/schema/subschemas.ts';
 import { toStep } from '../../../json/pointer.ts';
-import type { Node } from './unused-components.ts';
-import type { ReportChange } from './written-operations.ts';
+import type { Node, ReportChange } from './written.ts';
 
 /** The schemas that describe a value together with each schema. */
 type Links = Map<Keywords, Set<Keywords>>;

@@ -10,9 +10,7 @@ import { replyFor } from '../../../engine/contract/replies.ts';
 import { REQUEST_IDS } from '../../../engine/replies/reply-headers.ts';
 import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { toStep } from '../../../json/pointer.ts';
-import { buildCompile } from './compiled.ts';
-import type { Node } from './unused-components.ts';
-import { entriesAt, operationsIn, type Placed, type ReportChange } from './written-operations.ts';
+import { buildCompile, entriesAt, type Node, operationsIn, type Placed, type ReportChange } from './written.ts';
 
 /** A reply as it is written, and as the engine knows it. */
 interface Written {
@@ -22,8 +20,8 @@ interface Written {
 }
 
 export function fixReplies(document: Node, report: ReportChange): void {
-  const replies = operationsIn(document).flatMap(({ path, operation: source }): Written[] => {
-    const written = entriesAt(document, source, 'responses').map(([status, reply]) => {
+  const replies = operationsIn(document).flatMap(({ path, replies }): Written[] => {
+    const written = replies.map(([status, reply]) => {
       const headers = entriesAt(document, reply, 'headers').map(([name, { node }]) => [name, node]);
       return { reply, own: { status, headers: Object.fromEntries(headers) } };
     });

@@ -1,11 +1,11 @@
-/** Sets schemas right that no value, or no answer, can fit, where only one thing can be meant. */
+/** Schemas that no value can fit, where only one thing can be meant, and unused components of which nothing can be made. */
 import { isDeepStrictEqual } from 'node:util';
+import { checkKeywordTypes } from '../../../contract/schema/keyword-types.ts';
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { ANNOTATION, isNames, isValue } from '../../../engine/schema/keys.ts';
 import { lookUp } from '../../../engine/schema/pointers.ts';
 import { toStep } from '../../../json/pointer.ts';
-import type { Node } from './unused-components.ts';
-import type { ReportChange } from './written-operations.ts';
+import type { Node, ReportChange } from './written.ts';
 
 /** Annotations that change what is taken or sent. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
@@ -61,4 +61,56 @@ function withoutWords(node: unknown, hasNames = false): unknown {
   return Object.fromEntries(
     entries.map(([key, value]) => [key, isValue(key) ? value : withoutWords(value, !hasNames && isNames(key))]),
   );
+}
+
+/** Takes the key out of the node at this pointer. */
+export type Drop = (node: Node, key: string, at: string, why: string) => void;
+
+/** Drops components to which no operation leads. */
+export function dropUnused(document: Node, drop: Drop): void {
+  const used = new Set<unknown>();
+  reach(document, document.paths, used);
+  reach(document, document.webhooks, used);
+  const isSound = (component: unknown, kind: string) =>
+    (isNode(component) || typeof component === 'boolean') &&
+    (kind !== 'schemas' || checkKeywordTypes(component, '', () => {})) &&
+    !danglesIn(component, document) &&
+    !isItself(document, component);
+  // One that goes may leave another with a reference to nothing.
+  for (let found = true; found; ) {
+    found = false;
+    for (const [kind, named] of Object.entries(Object(document.components) as Node)) {
+      if (kind.startsWith('x-') || !isNode(named)) continue;
+      for (const [name, component] of Object.entries(named)) {
+        if (used.has(component) || isSound(component, kind)) continue;
+        drop(named, name, `/components/${kind}`, 'no operation uses it, and nothing can be made of it');
+        found = true;
+      }
+    }
+  }
+}
+
+function reach(document: Node, node: unknown, used: Set<unknown>): void {
+  if (!isNode(node) || used.has(node)) return;
+  used.add(node);
+  for (const next of [lookUp(document, node.$ref), ...Object.values(node)]) reach(document, next, used);
+}
+
+/** Whether a reference in it leads to nothing. */
+export function danglesIn(node: unknown, document: Node): boolean {
+  if (!isNode(node)) return false;
+  if (typeof node.$ref === 'string' && lookUp(document, node.$ref) === undefined) return true;
+  return Object.values(node).some((child) => danglesIn(child, document));
+}
+
+/** Whether it is nothing but itself. */
+function isItself(document: Node, node: unknown, open = new Set<unknown>(), done = new Set<unknown>()): boolean {
+  if (!isNode(node) || done.has(node)) return false;
+  if (open.has(node)) return true;
+  open.add(node);
+  const parts = [lookUp(document, node.$ref), node.allOf].flat();
+  const found = parts.some((part) => isItself(document, part, open, done));
+  open.delete(node);
+  done.add(node);
+  return found;
 }

@@ -1,0 +1,145 @@
+/** The files of `inspect`: a contract at a URL, one with its harmless mistakes fixed, and its normal form. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CST, Lexer, stringify } from 'yaml';
+import { toLocated } from '../../contract/located-problems.ts';
+import { type Bundle, checkFile, isInFiles, SIZE_LIMIT } from '../../contract/read/bundle.ts';
+import { inPlace, toCurrent, withIds } from '../../contract/read/normal-form.ts';
+import { readFiles, readSource } from '../../contract/read/source.ts';
+import { type Document, operationsOf } from '../../engine/contract/document.ts';
+import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import { isNode } from '../../engine/schema/json.ts';
+import { autofix } from './autofix/autofix.ts';
+
+/** How many milliseconds a contract may take to arrive. */
+const TIME_LIMIT = 10_000;
+
+/** Runs with the file itself, or with one that has what is at the URL. @throws Error that says in one line why there is nothing */
+export async function withFile<T>(
+  source: string,
+  run: (file: string) => Promise<T>,
+  { timeLimit = TIME_LIMIT, sizeLimit = SIZE_LIMIT } = {},
+): Promise<T> {
+  if (/^https?:\/\//i.test(source)) return withTemporary(await fetchText(source, timeLimit, sizeLimit), run);
+  try {
+    checkFile(source);
+  } catch (error) {
+    throw new Error(`${source} cannot be read: ${(error as Error).message}`);
+  }
+  return run(source);
+}
+
+/** Runs with a file that is removed after it. */
+async function withTemporary<T>(text: string | Uint8Array, run: (file: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-inspect-'));
+  try {
+    const file = join(folder, 'contract.yaml');
+    writeFileSync(file, text);
+    return await run(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function fetchText(url: string, timeLimit: number, sizeLimit: number): Promise<Uint8Array> {
+  let reply: Response;
+  let text: Uint8Array;
+  try {
+    reply = await fetch(url, { signal: AbortSignal.timeout(timeLimit) });
+    text = await readBody(reply, sizeLimit);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Error(`${url} cannot be fetched: ${cause instanceof Error ? cause.message : message}`);
+  }
+  if (!reply.ok) throw new Error(`${url} cannot be fetched: the server answers ${reply.status}`);
+  return text;
+}
+
+/** As it comes: a small reply may unpack to many times its size. */
+async function readBody({ body }: Response, sizeLimit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > sizeLimit) throw new Error(`it has more than ${sizeLimit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const hasComments = (yaml: string): boolean =>
+  [...new Lexer().lex(yaml)].some((token) => CST.tokenType(token) === 'comment');
+
+/** How many files are listed by name. */
+const MOST_FILES = 3;
+
+const toNames = (files: string[]) =>
+  [...files.slice(0, MOST_FILES), ...(files.length > MOST_FILES ? [`${files.length - MOST_FILES} more`] : [])].join(
+    ', ',
+  );
+
+/**
+ * Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to report. Changes name the
+ * `source` that it was loaded from. @throws Error that names references to other files that lead to nothing
+ */
+export async function withFixes<T>(
+  file: string,
+  run: (file: string, changes: string[]) => Promise<T>,
+  source = file,
+): Promise<T> {
+  const { document, files, missing } = await read(file, source);
+  const changes = isNode(document) ? autofix(document) : [];
+  if (missing.length > 0 && isInFiles(document)) throw new Error((await toLocated(missing, file)).join('\n'));
+  if (changes.length + files.length === 0) return run(file, []);
+  const lost = hasComments(readFileSync(file, 'utf8')) ? [`${source}: it is written anew, without its comments`] : [];
+  const joined = files.length > 0 ? [`${source}: ${toNames(files)} written into it`] : [];
+  const located = await toLocated(changes, file, source);
+  return withTemporary(stringify(document, { aliasDuplicateObjects: false }), (fixed) =>
+    run(fixed, [...joined, ...lost, ...located]),
+  );
+}
+
+/** The document, and the other files in it. What is from a URL reads no files. */
+async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing'>> {
+  const { bundle, json } = await readFiles(file).catch(() => ({ bundle: undefined, json: 'null' }));
+  return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [] };
+}
+
+/**
+ * Writes the normal form to a new file: OpenAPI 3.1, each operation with an operationId of its own. A contract that has this form already is
+ * copied as it is. Returns a line that says so. @throws Error
+ */
+export async function writeNormalForm(file: string, out: string): Promise<string> {
+  const { yaml, json } = await readSource(file);
+  const document = parseWithBigints(json) as Document;
+  const { openapi } = document;
+  const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
+  const named = withNames(current);
+  // YAML 1.1 has more words and numbers that a text must be quoted for: many programs read it.
+  const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
+  try {
+    writeFileSync(out, text, { flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${out} cannot be written: ${code === 'EEXIST' ? 'there is such a file' : message}`);
+  }
+  const count = idsOf(named).filter((id) => !idsOf(current).includes(id)).length;
+  const changes = [
+    ...(current === document ? [] : [`as OpenAPI ${current.openapi} in place of ${openapi}`]),
+    ...(count > 0 ? [`with ${count} new operationId${count === 1 ? '' : 's'}`] : []),
+  ];
+  return `${[`The contract is written to ${out}`, ...changes].join(', ')}.`;
+}
+
+/** Keys of the paths that begin with `x-` are no paths. */
+function withNames(document: Document): Document {
+  const paths = Object.fromEntries(Object.entries(document.paths ?? {}).filter(([path]) => !path.startsWith('x-')));
+  const named = withIds({ ...document, paths });
+  return named.paths === paths ? document : { ...document, paths: { ...document.paths, ...named.paths } };
+}
+
+const idsOf = (document: Document) =>
+  Object.values(document.paths ?? {})
+    .flatMap((item) => operationsOf(inPlace(item, document)))
+    .map(([, { operationId }]) => operationId);
