@@ -26,16 +26,12 @@ export interface Loaded {
   brotli?: Buffer | undefined;
 }
 
-export function addDocument(app: FastifyInstance, url: string, body: Buffer, headers: Headers): void {
-  app.get(url, buildSend({ body }, headers));
-}
-
-/** Adds a page that is loaded on the first request. */
-export function addPage(app: FastifyInstance, url: string, load: () => Promise<Loaded>, headers: Headers): void {
-  let loaded: Promise<ReturnType<typeof buildSend>> | undefined;
+/** Loads the text on the first request. */
+export function addDocument(app: FastifyInstance, url: string, headers: Headers, load: () => Promise<Loaded>): void {
+  let sending: Promise<ReturnType<typeof buildSend>> | undefined;
   app.get(url, async (request, reply) => {
-    loaded ??= load().then((page) => buildSend(page, headers));
-    const send = await loaded;
+    sending ??= load().then((loaded) => buildSend(loaded, headers));
+    const send = await sending;
     return reply.sent ? reply : send(request, reply);
   });
 }
@@ -48,14 +44,7 @@ function buildSend({ body, brotli }: Loaded, headers: Headers) {
   const digest = createHash('sha256').update(body).digest('base64url');
   const isText = body.length > SMALLEST && !headers['content-type'].startsWith('image/');
   const codings = isText ? Object.keys(CODINGS) : [];
-  const compressed = new Map<string, Promise<Buffer>>(brotli && [['br', Promise.resolve(brotli)]]);
-
-  /** Node compresses in another thread. */
-  function compress(coding: string): Promise<Buffer> {
-    const known = compressed.get(coding) ?? (CODINGS[coding] as Compress)(body);
-    compressed.set(coding, known);
-    return known;
-  }
+  const compressed: Record<string, Promise<Buffer>> = brotli ? { br: Promise.resolve(brotli) } : {};
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
@@ -69,7 +58,9 @@ function buildSend({ body, brotli }: Loaded, headers: Headers) {
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
     if (known?.includes(etag) || known?.includes('*')) return reply.code(304).removeHeader('content-type').send();
     if (!coding) return reply.send(body);
-    const bytes = await compress(coding);
+    // Node compresses in another thread.
+    compressed[coding] ??= (CODINGS[coding] as Compress)(body);
+    const bytes = await compressed[coding];
     return reply.sent ? reply : reply.header('content-encoding', coding).send(bytes);
   };
 }
