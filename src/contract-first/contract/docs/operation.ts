@@ -5,12 +5,12 @@ import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../e
 import { isJson, toMediaType } from '../../engine/contract/media-types.ts';
 import { toDay } from '../../engine/docs/filled.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
-import type { Schema } from '../../engine/schema/json.ts';
 import { type Targets, toContent, toText } from './prose.ts';
 import { toCurl, type Values } from './request.ts';
 import { join, toFields, toTerm, toType, type Vocabulary } from './schema.ts';
 
 interface NamedHeader {
+  id: string;
   name: string;
   nodes: HeaderNode[];
 }
@@ -18,7 +18,7 @@ interface NamedHeader {
 /** All that the sections of a page have in common. */
 export interface Page extends Vocabulary, Values {
   targets: Targets;
-  /** The headers of replies that were named, by their ids. */
+  /** The headers of replies that were named, by their names in lower case. */
   headers: Map<string, NamedHeader>;
 }
 
@@ -155,10 +155,8 @@ export const toSampleText = (value: unknown, type = 'application/json'): string 
 function toReply(page: Page, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
   const id = page.ids.add(`${path}.${status}`);
   const { description, headers = {}, content = {} } = reply;
-  const schemas = new Set(
-    Object.values(content).flatMap(({ schema }): Schema[] => (schema === undefined ? [] : [schema])),
-  );
-  const types = [...schemas].map((schema) => toType(page, schema));
+  const schemas = new Set(Object.values(content).map(({ schema }) => schema));
+  const types = [...schemas].flatMap((schema) => (schema === undefined ? [] : [toType(page, schema)]));
   const codes = codesOf(page, reply).map((code) => html`<a href="#${page.targets.get(code)}"><code>${code}</code></a>`);
   const names = Object.keys(headers).filter((name) => reply === first || !Object.hasOwn(first.headers ?? {}, name));
   const links = names.map((name) => html`<a href="#${addHeader(page, name, headers[name] as HeaderNode)}">${name}</a>`);
@@ -170,10 +168,10 @@ ${links.length > 0 && html`<p>Headers: ${join(links, ', ')}</p>`}</dd>
 
 /** Remembers a header, to explain it once; returns its id. */
 function addHeader({ headers, ids, follow }: Page, name: string, node: HeaderNode): string {
-  const known = [...headers].find(([, header]) => header.name.toLowerCase() === name.toLowerCase());
-  const [id, { nodes }] = known ?? ([ids.add(`header-${name}`), { name, nodes: [] }] as [string, NamedHeader]);
+  const key = name.toLowerCase();
+  const header = headers.get(key) ?? { id: ids.add(`header-${name}`), name, nodes: [] };
+  headers.set(key, header);
   const target = follow(node);
-  if (!nodes.some(({ description }) => description === target.description)) nodes.push(target);
-  if (!known) headers.set(id, { name, nodes });
-  return id;
+  if (!header.nodes.some(({ description }) => description === target.description)) header.nodes.push(target);
+  return header.id;
 }

@@ -195,7 +195,7 @@ function toKind({ type, scheme, in: place, name, flows = {} }: SchemeNode): Html
 }
 
 function toHeaders(page: Page): Html {
-  const terms = [...page.headers].map(([id, { name, nodes }]) => {
+  const terms = [...page.headers.values()].map(({ id, name, nodes }) => {
     const [{ schema } = {}] = nodes;
     return html`<dt id="${id}"><a href="#${id}"><code>${name}</code></a> ${toType(page, schema)}</dt>
 ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}

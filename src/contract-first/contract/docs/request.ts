@@ -38,8 +38,6 @@ function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: 
   );
 }
 
-const toHeaderText = (value: unknown): string => (Array.isArray(value) ? value.map(toText).join(',') : toText(value));
-
 export function toCurl(values: Values, operation: Operation): Html {
   const { method, path, body, security } = operation;
   const nodes = values.nodesOf(operation);
@@ -69,7 +67,8 @@ export function toCurl(values: Values, operation: Operation): Html {
     once && `-H ${toShellWord(`${once.name}: ${ONCE}`)}`,
     ...given
       .filter((one) => one.in === 'header' && one.name !== once?.name)
-      .map(({ name, value }) => `-H ${toShellWord(`${name}: ${toHeaderText(value)}`.replace(/\p{Cc}/gu, ' '))}`),
+      .map(({ name, value }) => `${name}: ${[value].flat().map(toText).join(',')}`)
+      .map((header) => `-H ${toShellWord(header.replace(/\p{Cc}/gu, ' '))}`),
     ...(media ? toBodyOptions(content as Content, media, values) : []),
   ].filter(Boolean);
   const start = [`curl ${toMethodOption(method, media !== undefined)}`, ...lines, ''].join(' \\\n  ');
