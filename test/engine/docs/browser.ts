@@ -42,7 +42,7 @@ export async function newContext(t: Test, browser: Browser, options: BrowserCont
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
-/** What axe-core finds on a page: nothing, if all is well. */
+/** The violations that axe-core finds on a page. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const { violations } = (await page.evaluate('axe.run()')) as {
