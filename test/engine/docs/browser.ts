@@ -1,6 +1,7 @@
 /** A real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
-import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 
 const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -37,4 +38,15 @@ export async function newContext(t: Test, browser: Browser, options: BrowserCont
   t.teardown(() => context.close());
   context.setDefaultTimeout(TIMEOUT);
   return context;
+}
+
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+
+/** The violations that axe-core finds on a page. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 100)).join(' ')}`);
 }

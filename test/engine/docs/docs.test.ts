@@ -208,16 +208,6 @@ t.test('what is large is sent compressed, to who takes that, each coding with an
   t.equal(icon.headers['content-encoding'], undefined);
 });
 
-t.test("the page's files are sent again only when they have changed", async (t) => {
-  const { app } = await startService(t);
-  const url = '/docs/static/swagger-ui-bundle.js';
-  const { headers, rawPayload } = await app.inject(url);
-  t.ok(rawPayload.length > 1_000_000);
-  t.match(headers['content-type'], 'text/javascript');
-  const again = await app.inject({ url, headers: { 'if-none-match': headers.etag as string } });
-  t.equal(again.statusCode, 304);
-});
-
 t.test('below the page, only what it needs is served, to any request', async (t) => {
   const { port } = await startService(t);
   const ask = async (start: string, ...headers: string[]) => {

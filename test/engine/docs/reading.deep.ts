@@ -1,14 +1,12 @@
 /** The page to read, as a person sees it, in a real Chromium. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Page } from 'playwright-core';
 import t from 'tap';
 import { KEY, startService } from '../../service.ts';
-import { launchBrowser, newContext, noChromium } from './browser.ts';
+import { launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
 
-const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 const WIDTHS = [280, 360, 390, 768, 1024, 1440];
 
 /** Written when it is missing, or on demand: UPDATE_PICTURE=1. */
@@ -16,14 +14,6 @@ const PICTURE = fileURLToPath(new URL('../../../.github/reference.png', import.m
 
 /** The largest 64-bit integer. */
 const LARGEST = '9223372036854775807';
-
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(AXE, 'utf8'));
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; nodes: { html: string }[] }[];
-  };
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 100)).join(' ')}`);
-}
 
 t.test('the page to read', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
@@ -165,6 +155,15 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     await page.locator('#page-contents').waitFor({ state: 'hidden' });
     t.equal(await page.evaluate('location.hash'), '#createPet');
     await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  t.test('no section far from the screen is laid out, so that a thousand of them delay nothing', async (t) => {
+    await page.goto(url);
+    const isLaidOut = (id: string) =>
+      page.locator(`#${id} h3`).evaluate((one) => one.checkVisibility({ contentVisibilityAuto: true }));
+    t.notOk(await isLaidOut('object-Pet'));
+    await page.goto(`${url}#object-Pet`);
+    t.ok(await isLaidOut('object-Pet'));
   });
 
   t.test('lines have at most about 70 characters', async (t) => {

@@ -1,13 +1,10 @@
 /** The documentation as a person uses it, in a real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { KEY, readOurs, type Service, type StartOptions, startService } from '../../service.ts';
-import { launchBrowser, newContext, noChromium } from './browser.ts';
-
-const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+import { launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
 
 /** The largest 64-bit integer, and the smallest integer above 2^53 that a JavaScript number cannot hold. */
 const LARGEST = '9223372036854775807';
@@ -300,14 +297,6 @@ async function newPage(t: Test, browser: Browser): Promise<Page> {
 
 /** Chromium writes every reply of 400 and above into the console; those of the operations are what a test asked for. */
 const isFailedOperation = (message: ConsoleMessage) => new URL(message.location().url).pathname.startsWith('/v1/');
-
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(AXE, 'utf8'));
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; nodes: { html: string }[] }[];
-  };
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 100)).join(' ')}`);
-}
 
 const operationOf = (page: Page, id: string) => page.locator(`#operations-pets-${id}`);
 

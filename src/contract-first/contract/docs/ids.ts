@@ -1,14 +1,9 @@
 /** The ids of a page's elements, each once: those of operations as they are, and all others different from them. */
-export interface Ids {
-  /** An id of its own for this text. */
-  add(text: string): string;
-  ofObject(name: string): string;
-}
-
-export function buildIds(operations: Iterable<string>): Ids {
+export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);
   const objects = new Map<string, string>();
 
+  /** An id of its own for this text. */
   function add(text: string): string {
     const start = text.replace(/[^\w.~-]+/g, '-');
     let id = start;
@@ -19,10 +14,12 @@ export function buildIds(operations: Iterable<string>): Ids {
 
   return {
     add,
-    ofObject(name) {
+    ofObject(name: string): string {
       const id = objects.get(name) ?? add(`object-${name}`);
       objects.set(name, id);
       return id;
     },
   };
 }
+
+export type Ids = ReturnType<typeof buildIds>;

@@ -4,27 +4,21 @@ import type { Operation } from '../../engine/contract/contract.ts';
 import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
 import { isJson, toMediaType } from '../../engine/contract/media-types.ts';
 import { toDay } from '../../engine/docs/filled.ts';
-import { type Html, html, toContent, toText } from '../../engine/docs/html.ts';
-import type { Schema } from '../../engine/schema/json.ts';
-import type { Ids } from './ids.ts';
-import type { Prose, Targets } from './prose.ts';
-import type { Samples } from './sample.ts';
-import { join, type Words } from './schema.ts';
-import type { Source } from './source.ts';
+import { type Html, html } from '../../engine/docs/html.ts';
+import { type Targets, toContent, toText } from './prose.ts';
+import { toCurl, type Values } from './request.ts';
+import { join, toFields, toTerm, toType, type Vocabulary } from './schema.ts';
 
 interface NamedHeader {
+  id: string;
   name: string;
   nodes: HeaderNode[];
 }
 
 /** All that the sections of a page have in common. */
-export interface Page extends Source, Prose, Samples {
-  words: Words;
-  ids: Ids;
+export interface Page extends Vocabulary, Values {
   targets: Targets;
-  blank: (name: string) => Html;
-  toCurl: (operation: Operation) => Html;
-  /** The headers of replies that were named, by their ids. */
+  /** The headers of replies that were named, by their names in lower case. */
   headers: Map<string, NamedHeader>;
 }
 
@@ -48,7 +42,7 @@ ${page.toProse(source.description)}
 <p>${toKeys(operation)}</p>
 </div>
 <div class="samples">
-${toFigure(page.toCurl(operation), toTryLink(operation, source), true)}
+${toFigure(toCurl(page, operation), toTryLink(operation, source), true)}
 ${toReplySamples(page, replies)}
 </div>
 <div class="fields">
@@ -102,7 +96,7 @@ function toParameters(page: Page, operation: Operation): Html[] {
       .filter((one) => one.in === place)
       .map((one) => {
         const [media] = Object.values(one.content ?? {});
-        return page.words.toTerm(one.name, one.schema ?? media?.schema, operation.id, one);
+        return toTerm(page, one.name, one.schema ?? media?.schema, operation.id, one);
       });
     return html`${terms.length > 0 && html`<h4>${title}</h4><dl>${terms}</dl>`}`;
   });
@@ -114,7 +108,7 @@ function toBody(page: Page, { id, body }: Operation, { requestBody }: OperationN
   const [media] = Object.values(content);
   if (!body || !media) return undefined;
   const types = Object.keys(content).map((type) => html`<code>${toMediaType(type)}</code>`);
-  return html`<h4>Body ${join(types, ', ')}</h4>${page.toProse(description)}${page.words.toFields(media.schema, id)}`;
+  return html`<h4>Body ${join(types, ', ')}</h4>${page.toProse(description)}${toFields(page, media.schema, id)}`;
 }
 
 /** The error codes of a reply's examples. */
@@ -161,10 +155,8 @@ export const toSampleText = (value: unknown, type = 'application/json'): string 
 function toReply(page: Page, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
   const id = page.ids.add(`${path}.${status}`);
   const { description, headers = {}, content = {} } = reply;
-  const schemas = new Set(
-    Object.values(content).flatMap(({ schema }): Schema[] => (schema === undefined ? [] : [schema])),
-  );
-  const types = [...schemas].map((schema) => page.words.toType(schema));
+  const schemas = new Set(Object.values(content).map(({ schema }) => schema));
+  const types = [...schemas].flatMap((schema) => (schema === undefined ? [] : [toType(page, schema)]));
   const codes = codesOf(page, reply).map((code) => html`<a href="#${page.targets.get(code)}"><code>${code}</code></a>`);
   const names = Object.keys(headers).filter((name) => reply === first || !Object.hasOwn(first.headers ?? {}, name));
   const links = names.map((name) => html`<a href="#${addHeader(page, name, headers[name] as HeaderNode)}">${name}</a>`);
@@ -176,10 +168,10 @@ ${links.length > 0 && html`<p>Headers: ${join(links, ', ')}</p>`}</dd>
 
 /** Remembers a header, to explain it once; returns its id. */
 function addHeader({ headers, ids, follow }: Page, name: string, node: HeaderNode): string {
-  const known = [...headers].find(([, header]) => header.name.toLowerCase() === name.toLowerCase());
-  const [id, { nodes }] = known ?? ([ids.add(`header-${name}`), { name, nodes: [] }] as [string, NamedHeader]);
+  const key = name.toLowerCase();
+  const header = headers.get(key) ?? { id: ids.add(`header-${name}`), name, nodes: [] };
+  headers.set(key, header);
   const target = follow(node);
-  if (!nodes.some(({ description }) => description === target.description)) nodes.push(target);
-  if (!known) headers.set(id, { name, nodes });
-  return id;
+  if (!header.nodes.some(({ description }) => description === target.description)) header.nodes.push(target);
+  return header.id;
 }

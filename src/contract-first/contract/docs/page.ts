@@ -9,9 +9,9 @@ import { isNode } from '../../engine/schema/json.ts';
 import { buildIds } from './ids.ts';
 import { type Page, repliesOf, toFigure, toReplySamples, toSampleText, toSection } from './operation.ts';
 import { buildProse, toCodes, toTopics } from './prose.ts';
-import { buildToCurl } from './request.ts';
+import { toCurl } from './request.ts';
 import { buildSamples } from './sample.ts';
-import { Words } from './schema.ts';
+import { toFields, toType } from './schema.ts';
 import { toSource } from './source.ts';
 
 /** A part of the contents. */
@@ -27,23 +27,26 @@ export function toPage(contract: AnyContract, clients: readonly string[]): strin
   const guide = topics.map(({ title, text }) => ({ title, text, id: page.ids.add(`about-${title.toLowerCase()}`) }));
   const tags = toTags(page, [...contract.operations.values()]);
   const start = toStart(page, contract, intro?.text);
-  const operations = tags.map((tag) => toTagged(page, tag));
+  const sections = tags.map(([title, operations]) => toTagged(page, title, operations));
   const objects = toObjects(page);
   const headers = page.headers.size > 0 ? [{ id: 'page-headers', words: 'Headers of replies' }] : [];
+  const toEntry = (operation: Operation) => {
+    return { id: operation.id, words: page.nodesOf(operation).source.summary ?? operation.id, operation };
+  };
   const groups: Group[] = [
     { title: 'Start', entries: STARTS },
-    ...tags.map(({ title, operations }) => ({ title, entries: operations.map((one) => toEntry(page, one)) })),
+    ...tags.map(([title, operations]) => ({ title, entries: operations.map(toEntry) })),
     { title: 'Guide', entries: [...guide.map(({ id, title }) => ({ id, words: title })), ...headers] },
-    { title: 'Objects', entries: [...page.words.linked].map((name) => ({ id: page.ids.ofObject(name), words: name })) },
+    { title: 'Objects', entries: [...page.linked].map((name) => ({ id: page.ids.ofObject(name), words: name })) },
   ];
   const body = html`${toBar(page, contract)}
 ${toContents(groups, clients)}
 <main>
 ${start}
-${operations}
+${sections}
 ${guide.map(({ id, title, text }) => html`<section id="${id}" class="guide"><h2>${title}</h2>${page.toProse(text)}</section>`)}
 ${headers.length > 0 && toHeaders(page)}
-${page.words.linked.size > 0 && html`<h2>Objects</h2>${objects}`}
+${page.linked.size > 0 && html`<h2>Objects</h2>${objects}`}
 ${clients.length > 0 && toClients(clients)}
 </main>`;
   return toDocument(contract.title, body);
@@ -91,44 +94,26 @@ function buildPage(contract: AnyContract): Page {
     ...toCodes(source.document.info.description).map((code) => [code, ids.add(`error-${code}`)] as const),
     ...operations.flatMap(({ id, method, path }) => [[id, id] as const, [`${method} ${path}`, id] as const]),
   ]);
-  const samples = buildSamples(source);
-  const prose = buildProse(targets);
   const blanks = toBlanks(contract);
   const blank = (name: string) => html`<!--${name}-->${blanks.get(name)}<!---->`;
-  return {
-    ...{ ...source, ...samples, ...prose, words: new Words(source, prose, ids), ids, targets, blank },
-    toCurl: buildToCurl(source, samples, () => blank('base')),
-    headers: new Map(),
-  };
-}
-
-interface Tagged {
-  title: string;
-  description: string | undefined;
-  operations: Operation[];
+  const rest = { ids, targets, blank, linked: new Set<string>(), headers: new Map() };
+  return { ...source, ...buildSamples(source), ...buildProse(targets), ...rest };
 }
 
 /** The operations by their first tag, in the order of the contract's tags. */
-function toTags(page: Page, operations: Operation[]): Tagged[] {
-  const tags = new Map<string, Tagged>(
-    (page.document.tags ?? []).map(({ name, description }) => [name, { title: name, description, operations: [] }]),
-  );
+function toTags(page: Page, operations: Operation[]): [title: string, operations: Operation[]][] {
+  const tags = new Map<string, Operation[]>((page.document.tags ?? []).map(({ name }) => [name, []]));
   for (const operation of operations) {
     const title = page.nodesOf(operation).source.tags?.[0] ?? 'Operations';
-    const tag = tags.get(title) ?? { title, description: undefined, operations: [] };
-    tag.operations.push(operation);
-    tags.set(title, tag);
+    tags.set(title, [...(tags.get(title) ?? []), operation]);
   }
-  return [...tags.values()].filter((tag) => tag.operations.length > 0);
+  return [...tags].filter(([, own]) => own.length > 0);
 }
 
-function toTagged(page: Page, { title, description, operations }: Tagged): Html {
+function toTagged(page: Page, title: string, operations: Operation[]): Html {
+  const description = page.document.tags?.find(({ name }) => name === title)?.description;
   return html`<section id="${page.ids.add(`tag-${title}`)}" class="tag"><h2>${title}</h2>${page.toProse(description)}</section>
 ${operations.map((operation) => toSection(page, operation))}`;
-}
-
-function toEntry(page: Page, operation: Operation) {
-  return { id: operation.id, words: page.nodesOf(operation).source.summary ?? operation.id, operation };
 }
 
 /** The first letter of the title leads to the top. The servers are chosen by their index. */
@@ -190,7 +175,7 @@ function toFirstRequest(page: Page, operation: Operation): Html {
   const replies = repliesOf(page, page.nodesOf(operation).source);
   return html`<h2>A first request</h2>
 <p id="page-key" hidden><label>Your API key <input type="password" autocomplete="off" spellcheck="false"></label></p>
-${toFigure(page.toCurl(operation), html`<a href="#${operation.id}">${operation.id}</a>`, true)}
+${toFigure(toCurl(page, operation), html`<a href="#${operation.id}">${operation.id}</a>`, true)}
 ${toReplySamples(page, replies.slice(0, 1))}`;
 }
 
@@ -210,9 +195,9 @@ function toKind({ type, scheme, in: place, name, flows = {} }: SchemeNode): Html
 }
 
 function toHeaders(page: Page): Html {
-  const terms = [...page.headers].map(([id, { name, nodes }]) => {
+  const terms = [...page.headers.values()].map(({ id, name, nodes }) => {
     const [{ schema } = {}] = nodes;
-    return html`<dt id="${id}"><a href="#${id}"><code>${name}</code></a> ${page.words.toType(schema)}</dt>
+    return html`<dt id="${id}"><a href="#${id}"><code>${name}</code></a> ${toType(page, schema)}</dt>
 ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
 `;
   });
@@ -222,14 +207,14 @@ ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
 /** Each object that was linked to, those that its own fields lead to as well. */
 function toObjects(page: Page): Html[] {
   const sections: Html[] = [];
-  for (const name of page.words.linked) {
+  for (const name of page.linked) {
     const schema = page.document.components?.schemas?.[name];
     const value = page.ofSchema(schema, 'writeOnly');
     const id = page.ids.ofObject(name);
     sections.push(html`<section id="${id}" class="row">
 <div class="words"><h3>${name}</h3>${page.toProse(page.flat(schema).description)}</div>
 <div class="samples">${isNode(value) && toFigure(toSampleText(value), name)}</div>
-<div class="fields">${page.words.toFields(schema, id)}</div>
+<div class="fields">${toFields(page, schema, id)}</div>
 </section>
 `);
   }

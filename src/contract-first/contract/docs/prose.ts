@@ -1,27 +1,26 @@
-/** Renders the contract's Markdown. HTML in it stays text. */
+/** Renders the contract's Markdown and values. HTML in them stays text. */
+import { stringify } from 'lossless-json';
 import MarkdownIt from 'markdown-it';
 import { Html } from '../../engine/docs/html.ts';
+import { isNode } from '../../engine/schema/json.ts';
 
 /** The link targets of names in code: error codes, and operations by id or as `GET /items`. */
 export type Targets = ReadonlyMap<string, string>;
 
-export interface Prose {
-  toProse(text: string | undefined): Html | undefined;
-  /** Without paragraphs, and without links of names. */
-  toInline(text: string): Html;
-}
+export type Prose = ReturnType<typeof buildProse>;
 
 const markdown = new MarkdownIt({ html: false });
 
-export function buildProse(targets: Targets): Prose {
+export function buildProse(targets: Targets) {
   /** In a link, code is no other link. */
   const toLink = (whole: string, name: string): string => {
     const id = targets.get(name);
     return id ? `<a href="#${id}">${whole}</a>` : whole;
   };
   return {
-    toInline: (text) => new Html(markdown.renderInline(text)),
-    toProse(text) {
+    /** Without paragraphs, and without links of names. */
+    toInline: (text: string) => new Html(markdown.renderInline(text)),
+    toProse(text: string | undefined): Html | undefined {
       if (!text) return undefined;
       // The page's policy lets no style stand in an attribute.
       const rendered = markdown.render(text).replace(/(?<=<t[hd]) style="[^"]*"/g, '');
@@ -46,3 +45,10 @@ export function toTopics(text = ''): { title: string; text: string }[] {
 export const toCodes = (text = ''): string[] => [
   ...new Set([...text.matchAll(/^\| *`(\w+)` *\|/gm)].map(([, code]) => code as string)),
 ];
+
+/** Text between tags alone, such as JSON, where quotes may stand as they are. */
+export const toContent = (text: string): Html =>
+  new Html(text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'));
+
+/** Any value of a contract: an object may have a `toString` of its own. */
+export const toText = (value: unknown): string => (isNode(value) ? (stringify(value) as string) : String(value));

@@ -4,11 +4,18 @@ import type { Content, KeyPlace, Operation, Parameter } from '../../engine/contr
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
 import { toMediaType } from '../../engine/contract/media-types.ts';
 import { encodePath, toName } from '../../engine/contract/path-names.ts';
-import { type Html, html, toContent, toText } from '../../engine/docs/html.ts';
+import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, isNode } from '../../engine/schema/json.ts';
 import { toShellWord } from '../../json/literals.ts';
+import { toContent, toText } from './prose.ts';
 import type { Samples } from './sample.ts';
 import type { Source } from './source.ts';
+
+/** Where the values of a request come from. */
+export interface Values extends Source, Samples {
+  /** A value that only a start knows. */
+  blank: (name: string) => Html;
+}
 
 /** In place of the reader's key, and of a new `Idempotency-Key`: plain text in the command. */
 const KEY = '<API_KEY>';
@@ -31,45 +38,42 @@ function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: 
   );
 }
 
-const toHeaderText = (value: unknown): string => (Array.isArray(value) ? value.map(toText).join(',') : toText(value));
-
-export function buildToCurl(source: Source, samples: Samples, base: () => Html): (operation: Operation) => Html {
-  return (operation) => {
-    const { method, path, body, security } = operation;
-    const nodes = source.nodesOf(operation);
-    const given = operation.parameters.flatMap((parameter) => {
-      const isSame = (one: ParameterNode) => toName(one.name) === toName(parameter.name) && one.in === parameter.in;
-      const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
-      const media = content ? (Object.values(content)[0] as MediaNode) : own;
-      const isWritten = media.example !== undefined || Object.keys(media.examples ?? {}).length > 0;
-      if (!parameter.required && !isWritten) return [];
-      const [sample] = samples.ofMedia(media, 'readOnly');
-      return [{ ...parameter, value: sample?.value ?? `<${parameter.name}>` }];
-    });
-    const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ place }) => place) : [];
-    const query = [
-      ...given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value)),
-      ...keys.filter((place) => place.in === 'query').map(({ name }) => `${encode(name)}=${KEY}`),
-    ];
-    const filled = encodePath(path).replace(/\{(\w+)\}/g, (_, name) => {
-      const one = given.find((parameter) => parameter.in === 'path' && parameter.name === name);
-      return [one?.value].flat().map(encode).join(',');
-    });
-    const once = operation.parameters.find(isKey);
-    const content = body?.contents[0];
-    const media = content && findMedia(source.follow(nodes.source.requestBody)?.content, content.type);
-    const lines = [
-      ...keys.map(toKeyOption),
-      once && `-H ${toShellWord(`${once.name}: ${ONCE}`)}`,
-      ...given
-        .filter((one) => one.in === 'header' && one.name !== once?.name)
-        .map(({ name, value }) => `-H ${toShellWord(`${name}: ${toHeaderText(value)}`.replace(/\p{Cc}/gu, ' '))}`),
-      ...(media ? toBodyOptions(content as Content, media, source, samples) : []),
-    ].filter(Boolean);
-    const start = [`curl ${toMethodOption(method, media !== undefined)}`, ...lines, ''].join(' \\\n  ');
-    const end = toShellWord(`${filled}${query.length > 0 ? '?' : ''}${query.join('&')}`);
-    return html`${toContent(start)}'${base()}${toContent(end.slice(1))}`;
-  };
+export function toCurl(values: Values, operation: Operation): Html {
+  const { method, path, body, security } = operation;
+  const nodes = values.nodesOf(operation);
+  const given = operation.parameters.flatMap((parameter) => {
+    const isSame = (one: ParameterNode) => toName(one.name) === toName(parameter.name) && one.in === parameter.in;
+    const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
+    const media = content ? (Object.values(content)[0] as MediaNode) : own;
+    const isWritten = media.example !== undefined || Object.keys(media.examples ?? {}).length > 0;
+    if (!parameter.required && !isWritten) return [];
+    const [sample] = values.ofMedia(media, 'readOnly');
+    return [{ ...parameter, value: sample?.value ?? `<${parameter.name}>` }];
+  });
+  const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ place }) => place) : [];
+  const query = [
+    ...given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value)),
+    ...keys.filter((place) => place.in === 'query').map(({ name }) => `${encode(name)}=${KEY}`),
+  ];
+  const filled = encodePath(path).replace(/\{(\w+)\}/g, (_, name) => {
+    const one = given.find((parameter) => parameter.in === 'path' && parameter.name === name);
+    return [one?.value].flat().map(encode).join(',');
+  });
+  const once = operation.parameters.find(isKey);
+  const content = body?.contents[0];
+  const media = content && findMedia(values.follow(nodes.source.requestBody)?.content, content.type);
+  const lines = [
+    ...keys.map(toKeyOption),
+    once && `-H ${toShellWord(`${once.name}: ${ONCE}`)}`,
+    ...given
+      .filter((one) => one.in === 'header' && one.name !== once?.name)
+      .map(({ name, value }) => `${name}: ${[value].flat().map(toText).join(',')}`)
+      .map((header) => `-H ${toShellWord(header.replace(/\p{Cc}/gu, ' '))}`),
+    ...(media ? toBodyOptions(content as Content, media, values) : []),
+  ].filter(Boolean);
+  const start = [`curl ${toMethodOption(method, media !== undefined)}`, ...lines, ''].join(' \\\n  ');
+  const end = toShellWord(`${filled}${query.length > 0 ? '?' : ''}${query.join('&')}`);
+  return html`${toContent(start)}'${values.blank('base')}${toContent(end.slice(1))}`;
 }
 
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
@@ -94,9 +98,9 @@ function toKeyOption({ in: place, name }: KeyPlace): string | undefined {
 /** A body of more characters stands on several lines. */
 const ONE_LINE = 80;
 
-function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat }: Source, samples: Samples): string[] {
+function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: Values): string[] {
   const header = `-H ${toShellWord(`Content-Type: ${type}`)}`;
-  const value = samples.ofMedia(media, 'readOnly')[0]?.value;
+  const value = ofMedia(media, 'readOnly')[0]?.value;
   if (kind === 'json') {
     const short = stringify(value ?? {}) as string;
     return [header, `-d ${toShellWord(short.length > ONE_LINE ? (stringify(value, null, 2) as string) : short)}`];

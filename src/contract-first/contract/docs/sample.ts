@@ -1,7 +1,7 @@
 /** Samples of values: the contract's own examples first, others made from schemas. */
 import type { MediaNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type Keywords, type Schema } from '../../engine/schema/json.ts';
-import { makeNumber, makeText } from './scalars.ts';
+import { isMatch } from '../schema/keyword-subsets.ts';
 import { nameOf, type Source } from './source.ts';
 
 /** The fields that the sample leaves out: a request has none of the first kind, a reply none of the second. */
@@ -12,19 +12,15 @@ export interface Sample {
   value: unknown;
 }
 
-export interface Samples {
-  /** Undefined if the schema has no value that can be made. */
-  ofSchema(schema: Schema | undefined, leftOut: LeftOut): unknown;
-  /** Samples of a media type, a parameter or a header. */
-  ofMedia(media: Pick<MediaNode, 'schema' | 'example' | 'examples'>, leftOut: LeftOut): Sample[];
-}
+export type Samples = ReturnType<typeof buildSamples>;
 
 /** How many values a made sample has at most, if it can be less deep. */
 const MOST_VALUES = 80;
 
-export function buildSamples({ follow, flat }: Source): Samples {
+export function buildSamples({ follow, flat }: Source) {
   const known = { readOnly: new Map<unknown, unknown>(), writeOnly: new Map<unknown, unknown>() };
 
+  /** Undefined if the schema has no value that can be made. */
   function ofSchema(schema: Schema | undefined, leftOut: LeftOut): unknown {
     const made = known[leftOut];
     if (made.has(schema)) return made.get(schema);
@@ -38,7 +34,11 @@ export function buildSamples({ follow, flat }: Source): Samples {
 
   return {
     ofSchema,
-    ofMedia({ example, examples = {}, schema }, leftOut) {
+    /** Samples of a media type, a parameter or a header. */
+    ofMedia(
+      { example, examples = {}, schema }: Pick<MediaNode, 'schema' | 'example' | 'examples'>,
+      leftOut: LeftOut,
+    ): Sample[] {
       const written = Object.values(examples)
         .map((one) => follow(one))
         .flatMap(({ summary, value }) =>
@@ -148,3 +148,62 @@ function makeObject(keywords: Keywords, making: Making, open: Keywords[]): Recor
 
 const isDeep = ({ properties, items, oneOf, anyOf }: Keywords): boolean =>
   Boolean(properties ?? items ?? oneOf ?? anyOf);
+
+/** Values of names that are reserved for examples (RFC 2606, 5737, 3849). */
+const FORMATS: Record<string, string> = {
+  'date-time': '2026-01-31T12:00:00Z',
+  date: '2026-01-31',
+  time: '12:00:00Z',
+  duration: 'P1D',
+  email: 'name@example.com',
+  'idn-email': 'name@example.com',
+  hostname: 'example.com',
+  'idn-hostname': 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  iri: 'https://example.com/',
+  'uri-reference': '/path',
+  'iri-reference': '/path',
+  'uri-template': '/path/{name}',
+  uuid: '123e4567-e89b-42d3-a456-426614174000',
+  'json-pointer': '/name',
+  'relative-json-pointer': '0',
+  regex: '^[a-z]+$',
+  byte: 'YWJj',
+};
+
+/** Texts that many patterns allow, each also repeated and cut to the length. */
+const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
+
+/** A text that fits the schema; undefined if none is found. */
+function makeText({ format = '', pattern, minLength, maxLength }: Keywords): string | undefined {
+  const [least, most] = [Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)];
+  const fit = (text: string) =>
+    text.repeat(Math.max(1, Math.ceil(least / text.length))).slice(0, Math.max(least, Math.min(text.length, most)));
+  const isFormat = Object.hasOwn(FORMATS, format);
+  const texts = isFormat ? [FORMATS[format] as string] : TEXTS.map(fit);
+  if (pattern === undefined) return texts[0];
+  return [...texts, ...Object.values(FORMATS)].find(
+    (text) => text.length >= least && text.length <= most && isMatch(pattern, text),
+  );
+}
+
+/** The least number that is allowed, or 1. */
+function makeNumber(keywords: Keywords): number | bigint {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
+  const least = minimum ?? beyond(exclusiveMinimum, 1);
+  const most = maximum ?? beyond(exclusiveMaximum, -1);
+  const value = least ?? (most !== undefined && most < 1 ? most : 1n);
+  if (multipleOf === undefined) return value;
+  if (typeof value === 'bigint' && typeof multipleOf === 'bigint') {
+    const rest = value % multipleOf;
+    return rest === 0n ? value : value - rest + (value > 0n ? multipleOf : 0n);
+  }
+  return Math.ceil(Number(value) / Number(multipleOf)) * Number(multipleOf);
+}
+
+function beyond(bound: number | bigint | undefined, step: number): number | bigint | undefined {
+  return typeof bound === 'bigint' ? bound + BigInt(step) : bound === undefined ? undefined : bound + step;
+}

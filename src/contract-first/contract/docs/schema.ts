@@ -1,97 +1,95 @@
 /** Schemas in words: a type is one line, fields are a list, and a named object is a link to where it is explained. */
-import { type Html, html, toText } from '../../engine/docs/html.ts';
+import type { ParameterNode } from '../../engine/contract/document.ts';
+import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import type { Ids } from './ids.ts';
-import type { Prose } from './prose.ts';
+import { type Prose, toText } from './prose.ts';
 import { nameOf, type Source } from './source.ts';
-
-interface Term {
-  required?: boolean | undefined;
-  description?: string | undefined;
-  deprecated?: unknown;
-}
 
 /** More values than these are left to the description, and so are schemas without a name that are deeper. */
 const MOST_VALUES = 12;
 const MOST_LEVELS = 5;
 
-export class Words {
+/** Where words and links come from. */
+export interface Vocabulary extends Source, Prose {
+  ids: Ids;
   /** The names of the objects that were linked to. */
-  readonly linked = new Set<string>();
-  private readonly flat: Source['flat'];
-  private readonly toProse: Prose['toProse'];
-  private readonly ids: Ids;
+  linked: Set<string>;
+}
 
-  constructor({ flat }: Source, { toProse }: Prose, ids: Ids) {
-    this.flat = flat;
-    this.toProse = toProse;
-    this.ids = ids;
+/** `integer, int32, 1 to 100, default 20`. */
+export function toType(page: Vocabulary, schema: Schema | undefined, level = 0): Html {
+  const [name, keywords] = [nameOf(schema), page.flat(schema)];
+  if (name !== undefined && isObject(keywords)) {
+    page.linked.add(name);
+    return html`<a href="#${page.ids.ofObject(name)}">${name}</a>`;
   }
-
-  /** `integer, int32, 1 to 100, default 20`. */
-  toType(schema: Schema | undefined, level = 0): Html {
-    const [name, keywords] = [nameOf(schema), this.flat(schema)];
-    if (name !== undefined && isObject(keywords)) {
-      this.linked.add(name);
-      return html`<a href="#${this.ids.ofObject(name)}">${name}</a>`;
-    }
-    if (level > MOST_LEVELS) return html`any`;
-    const { oneOf, anyOf = [], properties } = keywords;
-    const choices = oneOf ?? anyOf;
-    if (choices.length > 0 && !properties)
-      return join(
-        choices.map((choice) => this.toType(choice, level + 1)),
-        ' or ',
-      );
-    const types = [keywords.type ?? (properties ? 'object' : 'any')]
-      .flat()
-      .map((type) => this.toTypeName(type, keywords, level));
-    return join([join(types, ' or '), ...toLimits(keywords)], ', ');
-  }
-
-  private toTypeName(type: string, { items }: Keywords, level: number): Html | string {
-    return type === 'array' && items !== undefined ? html`array of ${this.toType(items, level + 1)}` : type;
-  }
-
-  /** The fields of an object or of an array's items, each with an id below `id`; a type, if there are none. */
-  toFields(schema: Schema | undefined, id: string): Html {
-    const { items, ...own } = this.flat(schema);
-    if (items !== undefined && isObject(this.flat(items))) return html`<p>An array of:</p>${this.toFields(items, id)}`;
-    const isListed = own.properties !== undefined && !own.oneOf && !own.anyOf;
-    return html`${!isListed && html`<p>${this.toType({ items, ...own })}</p>`}${this.toInner(own, id)}`;
-  }
-
-  /** An entry of a list: name, type, whether it is required, description, and the fields of an object without a name. */
-  toTerm(name: string, schema: Schema | undefined, path: string, term: Term = {}): Html {
-    const keywords = this.flat(schema);
-    const id = this.ids.add(`${path}.${name}`);
-    const { required, description = keywords.description, deprecated = keywords.deprecated } = term;
-    const link = html`<a href="#${id}"><code>${name}</code></a>`;
-    const isExplained = nameOf(schema) !== undefined && isObject(keywords);
-    return html`<dt id="${id}">${deprecated ? html`<s>${link}</s>` : link} ${this.toType(schema)}${
-      required && html` <strong>required</strong>`
-    }</dt>
-<dd>${this.toProse(description)}${!isExplained && this.toInner(keywords, id)}</dd>
-`;
-  }
-
-  private toInner({ items, oneOf, anyOf, ...own }: Keywords, id: string): Html | undefined {
-    if (id.split('.').length > MOST_LEVELS) return undefined;
-    if (items !== undefined) return nameOf(items) === undefined ? this.toInner(this.flat(items), id) : undefined;
-    const choices = (oneOf ?? anyOf ?? []).filter((one) => nameOf(one) === undefined && isObject(this.flat(one)));
-    const lists = choices.map((choice, index) => {
-      return html`<p>Choice ${index + 1}:</p>${this.toInner(this.flat(choice), `${id}.${index + 1}`)}`;
-    });
-    return html`${own.properties && this.toList(own, id)}${lists}`;
-  }
-
-  private toList({ properties = {}, required = [], additionalProperties: others }: Keywords, id: string): Html {
-    const terms = Object.entries(properties).map(([name, field]) =>
-      this.toTerm(name, field, id, { required: required.includes(name) }),
+  if (level > MOST_LEVELS) return html`any`;
+  const { oneOf, anyOf = [], properties } = keywords;
+  const choices = oneOf ?? anyOf;
+  if (choices.length > 0 && !properties)
+    return join(
+      choices.map((choice) => toType(page, choice, level + 1)),
+      ' or ',
     );
-    const hasOthers = isMap(others) && Object.keys(others).length > 0;
-    return html`<dl>${terms}${hasOthers && html`<dt>any other field ${this.toType(others)}</dt><dd></dd>`}</dl>`;
-  }
+  const types = [keywords.type ?? (properties ? 'object' : 'any')]
+    .flat()
+    .map((type) => toTypeName(page, type, keywords, level));
+  return join([join(types, ' or '), ...toLimits(keywords)], ', ');
+}
+
+function toTypeName(page: Vocabulary, type: string, { items }: Keywords, level: number): Html | string {
+  return type === 'array' && items !== undefined ? html`array of ${toType(page, items, level + 1)}` : type;
+}
+
+/** The fields of an object or of an array's items, each with an id below `id`; a type, if there are none. */
+export function toFields(page: Vocabulary, schema: Schema | undefined, id: string): Html {
+  const { items, ...own } = page.flat(schema);
+  if (items !== undefined && isObject(page.flat(items))) return html`<p>An array of:</p>${toFields(page, items, id)}`;
+  const isListed = own.properties !== undefined && !own.oneOf && !own.anyOf;
+  return html`${!isListed && html`<p>${toType(page, { items, ...own })}</p>`}${toInner(page, own, id)}`;
+}
+
+/** An entry of a list: name, type, whether it is required, description, and the fields of an object without a name. */
+export function toTerm(
+  page: Vocabulary,
+  name: string,
+  schema: Schema | undefined,
+  path: string,
+  term: Partial<ParameterNode> = {},
+): Html {
+  const keywords = page.flat(schema);
+  const id = page.ids.add(`${path}.${name}`);
+  const { required, description = keywords.description, deprecated = keywords.deprecated } = term;
+  const link = html`<a href="#${id}"><code>${name}</code></a>`;
+  const isExplained = nameOf(schema) !== undefined && isObject(keywords);
+  return html`<dt id="${id}">${deprecated ? html`<s>${link}</s>` : link} ${toType(page, schema)}${
+    required && html` <strong>required</strong>`
+  }</dt>
+<dd>${page.toProse(description)}${!isExplained && toInner(page, keywords, id)}</dd>
+`;
+}
+
+function toInner(page: Vocabulary, { items, oneOf, anyOf, ...own }: Keywords, id: string): Html | undefined {
+  if (id.split('.').length > MOST_LEVELS) return undefined;
+  if (items !== undefined) return nameOf(items) === undefined ? toInner(page, page.flat(items), id) : undefined;
+  const choices = (oneOf ?? anyOf ?? []).filter((one) => nameOf(one) === undefined && isObject(page.flat(one)));
+  const lists = choices.map((choice, index) => {
+    return html`<p>Choice ${index + 1}:</p>${toInner(page, page.flat(choice), `${id}.${index + 1}`)}`;
+  });
+  return html`${own.properties && toList(page, own, id)}${lists}`;
+}
+
+function toList(
+  page: Vocabulary,
+  { properties = {}, required = [], additionalProperties: others }: Keywords,
+  id: string,
+): Html {
+  const terms = Object.entries(properties).map(([name, field]) =>
+    toTerm(page, name, field, id, { required: required.includes(name) }),
+  );
+  const hasOthers = isMap(others) && Object.keys(others).length > 0;
+  return html`<dl>${terms}${hasOthers && html`<dt>any other field ${toType(page, others)}</dt><dd></dd>`}</dl>`;
 }
 
 /** Whether the schema needs a list of its own. */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { addDocument, addPage, type Loaded } from './documents.ts';
+import { addDocument } from './documents.ts';
 import { fill, toBlanks } from './filled.ts';
 import { html } from './html.ts';
 
@@ -37,47 +37,38 @@ const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x
 
 /** Our files for the browser. `try.html` is the page of Swagger UI, the others are its scripts and styles, and those of the page to read. */
 const ADDITIONS = new URL('page/', import.meta.url);
-const TRY_PAGE = 'try.html';
+const OWN_FILES = ['reading.css', 'reading.js', 'try.css', 'try.js'];
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
-  '.html': 'text/html; charset=utf-8',
   '.yaml': 'application/yaml',
   '.json': 'application/json; charset=utf-8',
 };
 
-/** The headers of a file of the page. */
-const headersOf = (name: string) => ({
-  'content-type': TYPES[extname(name)] ?? 'text/plain; charset=utf-8',
-  ...PAGE_HEADERS,
-});
-
 /** Below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that a proxy strips. */
 export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, folder?: URL): void {
-  for (const [name, body] of Object.entries({
-    'openapi.yaml': contract.yaml,
-    'openapi.json': Buffer.from(contract.json),
-  }))
-    addDocument(app, `${prefix}/${name}`, body, { 'content-type': TYPES[extname(name)] as string });
-  const { loadPage, title } = contract;
-  const page = async (root: string) => loadFilled(await loadPage(), contract, root);
-  addPage(app, `${prefix}/docs`, () => page('./'), headersOf('docs.html'));
-  addPage(app, `${prefix}/docs/`, () => page('../'), headersOf('docs.html'));
-  const tryPage = readFileSync(new URL(TRY_PAGE, ADDITIONS), 'utf8').replaceAll('TITLE', () => html`${title}`.text);
-  addDocument(app, `${prefix}/docs/try`, Buffer.from(tryPage), headersOf(TRY_PAGE));
-  for (const path of listClients(folder)) addFile(app, `${prefix}/docs/clients/${path}`, new URL(path, folder));
-  for (const name of SWAGGER_UI_FILES) addFile(app, `${prefix}/docs/static/${name}`, new URL(name, SWAGGER_UI));
-  for (const name of readdirSync(ADDITIONS).filter((one) => one !== TRY_PAGE))
-    addFile(app, `${prefix}/docs/static/${name}`, new URL(name, ADDITIONS));
+  const add = (path: string, body: Buffer, headers: object = PAGE_HEADERS) => {
+    const type = TYPES[extname(path)] ?? 'text/plain; charset=utf-8';
+    addDocument(app, `${prefix}/${path}`, { 'content-type': type, ...headers }, async () => ({ body }));
+  };
+  add('openapi.yaml', contract.yaml, {});
+  add('openapi.json', Buffer.from(contract.json), {});
+  const headers = { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS };
+  addDocument(app, `${prefix}/docs`, headers, () => loadFilled(contract, './'));
+  addDocument(app, `${prefix}/docs/`, headers, () => loadFilled(contract, '../'));
+  const form = readFileSync(new URL('try.html', ADDITIONS), 'utf8');
+  const tryPage = form.replaceAll('TITLE', () => html`${contract.title}`.text);
+  addDocument(app, `${prefix}/docs/try`, headers, async () => ({ body: Buffer.from(tryPage) }));
+  for (const path of listClients(folder)) add(`docs/clients/${path}`, readFileSync(new URL(path, folder)));
+  for (const name of SWAGGER_UI_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, SWAGGER_UI)));
+  for (const name of OWN_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, ADDITIONS)));
 }
 
-const addFile = (app: FastifyInstance, url: string, file: URL) =>
-  addDocument(app, url, readFileSync(file), headersOf(url));
-
 /** The page as it was made, if nothing in it is another at this start: then it is compressed already. */
-async function loadFilled(made: Buffer, contract: Contract, root: string): Promise<Loaded> {
+async function loadFilled(contract: Contract, root: string) {
+  const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
   const filled = fill(text, toBlanks(contract)).replaceAll('="./', `="${root}`);
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };

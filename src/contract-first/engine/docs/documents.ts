@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { toVary } from '../replies/vary.ts';
 
 type Compress = (body: Buffer) => Promise<Buffer>;
@@ -26,50 +26,39 @@ export interface Loaded {
   brotli?: Buffer | undefined;
 }
 
-export function addDocument(app: FastifyInstance, url: string, body: Buffer, headers: Headers): void {
-  app.get(url, buildSend({ body }, headers));
-}
-
-/** Adds a page that is loaded on the first request. */
-export function addPage(app: FastifyInstance, url: string, load: () => Promise<Loaded>, headers: Headers): void {
-  let loaded: Promise<ReturnType<typeof buildSend>> | undefined;
+/**
+ * Loads the text on the first request, and sends it with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has it already
+ * gets 304. The reply may be sent meanwhile, if the request's body breaks off.
+ */
+export function addDocument(app: FastifyInstance, url: string, headers: Headers, load: () => Promise<Loaded>): void {
+  let loading: Promise<ReturnType<typeof toDocument>> | undefined;
   app.get(url, async (request, reply) => {
-    loaded ??= load().then((page) => buildSend(page, headers));
-    const send = await loaded;
-    return reply.sent ? reply : send(request, reply);
+    loading ??= load().then((loaded) => toDocument(loaded, headers['content-type']));
+    const { digest, codings, toBytes } = await loading;
+    const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
+    const etag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
+    const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    const isKnown = known?.includes(etag) || known?.includes('*');
+    const bytes = isKnown ? undefined : await toBytes(coding);
+    if (reply.sent) return reply;
+    reply.headers({ ...headers, etag, 'cache-control': 'no-cache' });
+    if (codings.length > 0) reply.header('vary', toVary(reply, 'accept-encoding'));
+    if (isKnown) return reply.code(304).removeHeader('content-type').send();
+    return (coding ? reply.header('content-encoding', coding) : reply).send(bytes);
   });
 }
 
-/**
- * Sends the body with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has the file already gets 304. The reply may
- * be sent meanwhile, if the request's body breaks off.
- */
-function buildSend({ body, brotli }: Loaded, headers: Headers) {
-  const digest = createHash('sha256').update(body).digest('base64url');
-  const isText = body.length > SMALLEST && !headers['content-type'].startsWith('image/');
-  const codings = isText ? Object.keys(CODINGS) : [];
-  const compressed = new Map<string, Promise<Buffer>>(brotli && [['br', Promise.resolve(brotli)]]);
-
-  /** Node compresses in another thread. */
-  function compress(coding: string): Promise<Buffer> {
-    const known = compressed.get(coding) ?? (CODINGS[coding] as Compress)(body);
-    compressed.set(coding, known);
-    return known;
-  }
-
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
-    const etag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-    reply.headers({
-      ...headers,
-      etag,
-      'cache-control': 'no-cache',
-      ...(isText && { vary: toVary(reply, 'accept-encoding') }),
-    });
-    const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (known?.includes(etag) || known?.includes('*')) return reply.code(304).removeHeader('content-type').send();
-    if (!coding) return reply.send(body);
-    const bytes = await compress(coding);
-    return reply.sent ? reply : reply.header('content-encoding', coding).send(bytes);
+function toDocument({ body, brotli }: Loaded, type: string) {
+  const isText = body.length > SMALLEST && !type.startsWith('image/');
+  const compressed: Record<string, Promise<Buffer>> = brotli ? { br: Promise.resolve(brotli) } : {};
+  return {
+    digest: createHash('sha256').update(body).digest('base64url'),
+    codings: isText ? Object.keys(CODINGS) : [],
+    /** Node compresses in another thread. */
+    toBytes(coding: string | null): Promise<Buffer> | Buffer {
+      if (coding === null) return body;
+      compressed[coding] ??= (CODINGS[coding] as Compress)(body);
+      return compressed[coding];
+    },
   };
 }

@@ -2,13 +2,8 @@
 import type { AnyContract } from '../contract/contract.ts';
 import { html } from './html.ts';
 
-export interface ListedServer {
-  url: string;
-  description: string | undefined;
-}
-
 /** This server first, then the contract's others, with the defaults of their variables. */
-export function toServers({ document, publicPath, prefix }: AnyContract): ListedServer[] {
+export function toServers({ document, publicPath, prefix }: AnyContract) {
   const listed = (document.servers ?? []).map(({ url, description, variables = {} }) => ({
     url: url.replace(/\{([^{}]*)\}/g, (_, name) => String(Object(variables)[name]?.default ?? '')),
     description,

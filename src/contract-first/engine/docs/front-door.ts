@@ -15,16 +15,12 @@ const toLinks = (publicPath: string, docs: string) =>
 
 const CATALOGUE = '/.well-known/api-catalog';
 
-export interface FrontDoor {
-  /** The start of the paths of the documents. */
-  docs: string;
-  /** The path of the health check. */
-  readyz: string | undefined;
-}
-
-export async function addFrontDoor(app: FastifyInstance, contract: AnyContract, door: FrontDoor): Promise<void> {
-  const { document, publicPath, prefix } = contract;
-  const { readyz } = door;
+/** `door` has the start of the paths of the documents, and the path of the health check. */
+export async function addFrontDoor(
+  app: FastifyInstance,
+  { document, publicPath, prefix }: AnyContract,
+  door: { docs: string; readyz: string | undefined },
+): Promise<void> {
   const docs = publicPath + door.docs;
   // For plugins that ask for `app.swagger()`, unless the team has its own.
   const specification = { document } as StaticDocumentSpec;
@@ -47,12 +43,13 @@ export async function addFrontDoor(app: FastifyInstance, contract: AnyContract, 
           { href: `${docs}/openapi.yaml`, type: 'application/yaml' },
         ],
         'service-doc': [{ href: `${docs}/docs`, type: 'text/html' }],
-        ...(readyz && { status: [{ href: publicPath + readyz, type: 'application/json' }] }),
+        ...(door.readyz && { status: [{ href: publicPath + door.readyz, type: 'application/json' }] }),
       },
     ],
   };
-  addDocument(app, CATALOGUE, Buffer.from(JSON.stringify(catalogue)), {
+  const headers = {
     'content-type': 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     link: `<${publicPath}${CATALOGUE}>; rel="api-catalog"`,
-  });
+  };
+  addDocument(app, CATALOGUE, headers, async () => ({ body: Buffer.from(JSON.stringify(catalogue)) }));
 }

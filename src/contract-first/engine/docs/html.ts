@@ -1,6 +1,4 @@
 /** HTML. The tag `html` escapes all values that are not HTML already, since anybody may have written the contract's texts. */
-import { stringify } from 'lossless-json';
-import { isNode } from '../schema/json.ts';
 
 export class Html {
   readonly text: string;
@@ -22,10 +20,3 @@ function toSafe(value: Value): string {
   if (value === undefined || value === false) return '';
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
-
-/** Text between tags alone, such as JSON, where quotes may stand as they are. */
-export const toContent = (text: string): Html =>
-  new Html(text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'));
-
-/** Any value of a contract: an object may have a `toString` of its own. */
-export const toText = (value: unknown): string => (isNode(value) ? (stringify(value) as string) : String(value));

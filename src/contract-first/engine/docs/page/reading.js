@@ -1,6 +1,4 @@
 /** Shows requests for the chosen server, key and language; copies; searches. Without it, all can be read. */
-import { LANGUAGES, translate } from './languages.js';
-
 document.documentElement.classList.add('script');
 const byId = (id) => document.getElementById(id);
 const server = byId('page-server');
@@ -27,16 +25,74 @@ const commands = new WeakMap();
 
 function toCommand(pre) {
   if (!commands.has(pre)) {
-    const base = [...pre.childNodes].find(({ data, nodeType }) => nodeType === Node.COMMENT_NODE && data === 'base');
-    const { data } = base.nextSibling;
-    const at = pre.textContent.indexOf(data);
-    commands.set(pre, [pre.textContent.slice(0, at), pre.textContent.slice(at + data.length)]);
+    const [start, , end] = [...pre.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+    commands.set(pre, [start.data, end.data]);
   }
   const secret = (key?.value || '<API_KEY>').replaceAll("'", "'\\''");
   const parts = commands
     .get(pre)
     .map((part) => part.replaceAll('<API_KEY>', () => secret).replace('<UUID>', chosen.once));
   return parts.join(servers[server.value]);
+}
+
+/** A word of a shell. A backslash at the end of a line joins it to the next. */
+const SHELL_WORD = /(?:'[^']*'|\\[^\n]|[^\s'\\])+/g;
+
+/** Undefined for a body that curl reads from a file or encodes itself. */
+function toRequest(command) {
+  const [, ...words] = command.match(SHELL_WORD).map((word) => word.replace(/'([^']*)'|\\(.)/g, '$1$2'));
+  const request = { method: undefined, url: words.pop(), headers: [], body: undefined };
+  while (words.length > 0) {
+    const option = words.shift();
+    if (option === '-H') request.headers.push(/^(.*?): (.*)$/s.exec(words.shift()).slice(1));
+    else if (option === '-X') request.method = words.shift();
+    else if (option === '-d') request.body = words.shift();
+    else if (option === '--head') request.method = 'HEAD';
+    else if (option !== '-i') return undefined;
+  }
+  return { ...request, method: request.method ?? (request.body === undefined ? 'GET' : 'POST') };
+}
+
+/** A JSON string is also a string literal in both languages; apostrophes around JSON are easier to read. */
+const quote = (text) => (/['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`);
+const long = (text, mark, escaped) => (text.includes('\n') ? mark + text.replace(escaped, '\\$&') + mark : quote(text));
+
+/** In bytes, which is shorter, Python takes ASCII characters only. */
+function toBytes(text) {
+  const literal = long(text, '"""', /["\\]/g);
+  return /^[ -~\n]*$/.test(text) ? `b${literal}` : `${literal}.encode()`;
+}
+
+const WRITERS = {
+  JavaScript: ({ method, url, headers, body }) => `const reply = await fetch(${quote(url)}, {
+  method: ${quote(method)},
+  headers: {${headers.map(([name, value]) => `\n    ${quote(name)}: ${quote(value)},`).join('')}
+  },${body === undefined ? '' : `\n  body: ${long(body, '`', /[`\\]|\$\{/g)},`}
+});
+console.log(reply.status, await reply.text());`,
+
+  Python: ({ method, url, headers, body }) => `from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+request = Request(
+    ${quote(url)},
+    method=${quote(method)},
+    headers={${headers.map(([name, value]) => `\n        ${quote(name)}: ${quote(value)},`).join('')}
+    },${body === undefined ? '' : `\n    data=${toBytes(body)},`}
+)
+try:
+    reply = urlopen(request)
+except HTTPError as error:
+    reply = error
+print(reply.status, reply.read().decode())`,
+};
+
+const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
+
+/** The command in another language, or as it is where that cannot be. Its body stays text, so that no digit is lost. */
+function translate(command, language) {
+  const request = WRITERS[language] && toRequest(command);
+  return request ? WRITERS[language](request) : command;
 }
 
 /** Colours without elements, where browsers have them: of strings, JSON's names and numbers. */
