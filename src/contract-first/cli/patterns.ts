@@ -3,8 +3,7 @@ import type { ReadContract } from '../engine/contract/contract.ts';
 import { inAllTypes } from '../engine/contract/replies.ts';
 import { toRegExp } from '../engine/schema/ajv.ts';
 import type { Schema } from '../engine/schema/json.ts';
-import { targetOf } from '../engine/schema/recursion.ts';
-import { subschemasOf } from '../engine/schema/subschemas.ts';
+import { subschemasOf, targetOf } from '../engine/schema/subschemas.ts';
 import { type Budget, boundOf, degreeOf, newBudget } from './linear.ts';
 
 /** How many steps a match may take: some milliseconds. */

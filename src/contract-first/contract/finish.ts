@@ -8,8 +8,7 @@ import {
   type WrittenOperation,
   type WrittenReply,
 } from '../engine/contract/finished.ts';
-import type { OwnParts } from '../engine/routes/compiled-operations.ts';
-import { describeUnmatched } from '../engine/routes/unmatched.ts';
+import { describeUnmatched, type OwnParts } from '../engine/routes/compiled-operations.ts';
 import type { AnyDomain } from '../store/description.ts';
 import { checkOperations } from './checks/checked-operations.ts';
 import { findProven } from './checks/stored-replies.ts';

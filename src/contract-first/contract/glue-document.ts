@@ -2,7 +2,7 @@
 import type { AnyContract } from '../engine/contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../engine/contract/document.ts';
 import { isNode } from '../engine/schema/json.ts';
-import { lookUp } from '../engine/schema/pointers.ts';
+import { lookUp } from '../engine/schema/keys.ts';
 import { hasFalseReferences, withoutFalseReferences } from './schema/false-references.ts';
 
 /**

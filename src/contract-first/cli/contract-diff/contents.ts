@@ -1,6 +1,6 @@
 /** Contents by their media types: of bodies, and of parameters and headers that are written as one. */
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
-import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
+import { PLAIN_JSON } from '../../engine/contract/replies.ts';
 import { keywordsOf } from '../../engine/schema/json.ts';
 import { type Effect, FINE, MISSING, pairs, REFUSED, UNEXPECTED } from './change.ts';
 import { dropped } from './normal.ts';

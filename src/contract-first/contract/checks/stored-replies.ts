@@ -2,7 +2,7 @@
 import type { Operation } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isWithin } from '../schema/subsets.ts';

@@ -2,7 +2,7 @@
 
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, Column } from '../../store/description.ts';
 import { toCursor } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';

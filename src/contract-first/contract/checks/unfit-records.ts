@@ -7,7 +7,7 @@ import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, Column } from '../../store/description.ts';
 import { isSubset } from '../schema/subsets.ts';
 import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';

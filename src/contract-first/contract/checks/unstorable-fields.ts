@@ -3,7 +3,7 @@ import type { Operation } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, ColumnType } from '../../store/description.ts';
 
 interface Unstorable {

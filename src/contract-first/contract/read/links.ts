@@ -1,10 +1,10 @@
 /** Checks that what refers to another operation leads to one: links of responses, and successors. */
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode, type ResolvedDocument } from '../../engine/contract/document.ts';
-import { isJson } from '../../engine/contract/media-types.ts';
+import { isJson } from '../../engine/contract/replies.ts';
 import type { Refuse, Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { fromStep } from '../../json/pointer.ts';
 
 /** Links (OpenAPI 3.1, section 4.8.20) have parameters that are there. */

@@ -9,8 +9,8 @@ import {
   type ResolvedDocument,
   type ResponseNode,
 } from '../../engine/contract/document.ts';
-import { isJson, PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { decodePath } from '../../engine/contract/path-names.ts';
+import { isJson, PLAIN_JSON } from '../../engine/contract/replies.ts';
 import type { Refuse } from '../../engine/schema/json.ts';
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/int64-checks.ts';

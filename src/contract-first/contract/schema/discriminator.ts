@@ -4,7 +4,7 @@
  */
 
 import { type Keywords, keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
-import { isRecursion } from '../../engine/schema/recursion.ts';
+import { isRecursion } from '../../engine/schema/subschemas.ts';
 
 export type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 

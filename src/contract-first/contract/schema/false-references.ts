@@ -1,7 +1,6 @@
 /** A `$ref` or an `$id` that is data: the name of a field, or a part of a value, such as an example. */
 import { isNode } from '../../engine/schema/json.ts';
-import { isData, isNames } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
 /** The keywords of references, and of what they lead to. */
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;

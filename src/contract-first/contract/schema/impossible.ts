@@ -1,8 +1,7 @@
 /** Refuses schemas that allow nothing, because each listed value breaks another keyword, and defaults that their own schema refuses. */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { subschemasOf } from '../../engine/schema/subschemas.ts';
+import { subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
 
 /** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];

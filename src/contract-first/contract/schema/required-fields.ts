@@ -1,7 +1,6 @@
 /** Refuses names in `required` that no part of the schema describes: a misspelt name would refuse every value. */
 import type { Keywords, Refuse, Schema } from '../../engine/schema/json.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+import { scopeOf, subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
 import { isClosed } from './subsets.ts';
 
 /** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */

@@ -1,7 +1,6 @@
 /** Refuses schemas whose keywords are of a wrong kind, before other code reads them: a text for a schema, an object for a list. */
 import { isMap, type Keywords, type Refuse } from '../../engine/schema/json.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { ONE } from '../../engine/schema/subschemas.ts';
+import { ONE, targetOf } from '../../engine/schema/subschemas.ts';
 
 const isList = Array.isArray;
 const isSchema = (value: unknown) => typeof value === 'boolean' || isMap(value);

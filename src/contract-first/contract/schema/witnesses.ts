@@ -1,9 +1,8 @@
 /** Compares schemas of a field on its way: values that fit the first, and that the next one refuses. */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { subschemasOf } from '../../engine/schema/subschemas.ts';
+import { subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { fieldOf } from './parts.ts';
 import { isSubset, type Steps } from './subsets.ts';
 import { isMatch, valuesOf } from './value-bounds.ts';

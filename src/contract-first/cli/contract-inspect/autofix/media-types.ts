@@ -1,5 +1,5 @@
 /** Media types that are misspelt, and names beside them that are none. */
-import { PLAIN_JSON, toMediaType } from '../../../engine/contract/media-types.ts';
+import { PLAIN_JSON, toMediaType } from '../../../engine/contract/replies.ts';
 import { isNode } from '../../../engine/schema/json.ts';
 import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';

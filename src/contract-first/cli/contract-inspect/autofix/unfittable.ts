@@ -1,8 +1,7 @@
 /** Sets schemas right that no value, or no answer, can fit, where only one thing can be meant. */
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
-import { ANNOTATION, isNames, isValue } from '../../../engine/schema/keys.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
 import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';
 import type { ReportChange } from './written-operations.ts';

@@ -1,7 +1,7 @@
 /** Components of a contract to which no operation leads, and of which nothing can be made. */
 import { checkKeywordTypes } from '../../../contract/schema/shapes.ts';
 import { isNode } from '../../../engine/schema/json.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { lookUp } from '../../../engine/schema/keys.ts';
 
 export type Node = Record<string, unknown>;
 

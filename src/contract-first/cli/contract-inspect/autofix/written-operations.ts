@@ -1,7 +1,7 @@
 /** The operations of a document that nobody has checked yet, each node with its JSON Pointer. */
 import { METHODS } from '../../../engine/contract/document.ts';
 import { isNode } from '../../../engine/schema/json.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { lookUp } from '../../../engine/schema/keys.ts';
 import { toStep } from '../../../json/pointer.ts';
 import type { Node } from './unused-components.ts';
 

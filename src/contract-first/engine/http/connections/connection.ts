@@ -1,8 +1,7 @@
 /** One connection. It serves one request after the other, each in an iteration of the event loop of its own. */
 import type { ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
-import { boundReading, LINGER_TIME, linger } from './closing.ts';
 import type { Request } from './request.ts';
 
 const CONNECTION = Symbol('connection');
@@ -150,4 +149,39 @@ export class Connection {
   #endStream(): void {
     if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
   }
+}
+
+/** How many bytes are read and dropped at most. */
+export const MOST_DROPPED = 64 * 1024;
+
+/** How long a client may take to send the rest of a body, or to close its side after the last reply, in milliseconds. */
+export const LINGER_TIME = 1000;
+
+/**
+ * Closes a connection whose client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
+ * is closed, and received bytes are dropped for a while (RFC 9112, section 9.6), up to a limit.
+ */
+export function linger(socket: Socket): void {
+  boundReading(socket, () => socket.pause());
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_TIME).unref();
+}
+
+/** Calls `onOver` when more than `most` bytes have arrived. Returns a function that stops counting. */
+export function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): () => void {
+  let left = most;
+  const count = ({ length }: Buffer) => {
+    if (left >= 0 && left < length) onOver();
+    left -= length;
+  };
+  socket.on('data', count);
+  return () => socket.off('data', count);
+}
+
+/**
+ * Listens for errors of every socket, from its first moment to its last. Node's HTTP server removes its own listener when a socket gets a
+ * CONNECT or an upgrade: a reset after that would end the process. The errors are ignored, because `close` and `clientError` report them.
+ */
+export function hearErrors(server: Server): void {
+  server.on('connection', (socket: Socket) => socket.on('error', () => {}));
 }
