@@ -24,12 +24,11 @@ export interface FinishedFile {
 }
 
 type WithoutInt64s<Part> = Omit<Part, 'int64s' | 'others'>;
-export type WrittenParameter = WithoutInt64s<Parameter>;
 export type WrittenReply = WithoutInt64s<Reply> & { others: WrittenReply[] };
 
 /** An operation as it is written: its maps of 64-bit integers are found again, and its dates are texts. */
 export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replies' | 'deprecation'> {
-  parameters: WrittenParameter[];
+  parameters: WithoutInt64s<Parameter>[];
   replies: WrittenReply[];
   deprecation?: { at?: string; sunset?: string; successor?: string } | undefined;
 }

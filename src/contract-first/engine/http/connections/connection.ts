@@ -12,7 +12,7 @@ type HttpSocket = Socket & { [CONNECTION]: Connection };
 export const connectionOf = (socket: Socket): Connection => (socket as HttpSocket)[CONNECTION];
 
 /** Whether a request came by `app.inject`: its reply is not ours. */
-export const isInjected = ({ socket }: { socket: Socket }): boolean => connectionOf(socket) === undefined;
+export const isInjected = ({ socket }: { socket: Socket }): boolean => !(CONNECTION in socket);
 
 /** Whether the server was asked to stop. */
 export interface Stop {
