@@ -1,5 +1,5 @@
 /** One connection. It serves one request after the other, each in an iteration of the event loop of its own. */
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
 import type { Request } from './request.ts';
@@ -21,6 +21,8 @@ export interface Stop {
 
 export class Connection {
   readonly socket: Socket;
+  /** The listener of its server, for requests. */
+  readonly handle: RequestListener;
   readonly stop: Stop;
   /** The second of the last request, or of the connection before its first one. */
   lastUse: number;
@@ -41,8 +43,9 @@ export class Connection {
   #awaited = 0;
   #awaitedSince = 0;
 
-  constructor(socket: Socket, stop: Stop, second: number) {
+  constructor(socket: Socket, handle: RequestListener, stop: Stop, second: number) {
     this.socket = socket;
+    this.handle = handle;
     this.stop = stop;
     this.lastUse = second;
     (socket as HttpSocket)[CONNECTION] = this;

@@ -35,9 +35,7 @@ export class Connections {
   readonly limits: ConnectionLimits;
   readonly refusals: Refusals;
   readonly #options: ConnectionsOptions;
-  readonly #open = new Set<Connection>();
-  /** Fastify's listener of requests. */
-  #handle!: RequestListener;
+  readonly open = new Set<Connection>();
   /** Once a second, from the first connection on. */
   #sweep: NodeJS.Timeout | undefined;
   /** Seconds since the first connection. */
@@ -56,19 +54,14 @@ export class Connections {
     this.#options = options;
   }
 
-  get open(): ReadonlySet<Connection> {
-    return this.#open;
-  }
-
   /** Closes every connection, whatever is still being sent. Not `closeAllConnections`: Node forgets a connection after a CONNECT. */
   cut(): void {
-    for (const { socket } of this.#open) socket.destroy();
+    for (const { socket } of this.open) socket.destroy();
   }
 
   /** Adds the listeners of the server. `handle` is Fastify's, for requests. */
   serve(server: Server, handle: RequestListener): void {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
-    this.#handle = handle;
     answerHalfClosed(server);
     server.maxConnections = 2 * this.limits.maxConnections;
     // Node's own reply to an `Expect` that is not met would have no body.
@@ -82,7 +75,7 @@ export class Connections {
       connectionOf(socket).stopReading();
       this.refusals.answerMalformed(socket, NO_CONNECT, { ip: this.#options.toAddress(request) }, request as Request);
     });
-    server.on('connection', (socket: Socket) => this.#add(socket));
+    server.on('connection', (socket: Socket) => this.#add(socket, handle));
     server.on('drop', () => {
       this.#refused.connections++;
       this.#options.counts.dropped.full++;
@@ -90,21 +83,21 @@ export class Connections {
     server.on('close', () => clearInterval(this.#sweep));
   }
 
-  #add(socket: Socket): void {
+  #add(socket: Socket, handle: RequestListener): void {
     const { counts, stop } = this.#options;
     this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
-    const connection = new Connection(socket, stop, this.second);
-    this.#open.add(connection);
+    const connection = new Connection(socket, handle, stop, this.second);
+    this.open.add(connection);
     counts.connections++;
     socket.once('close', () => {
-      this.#open.delete(connection);
+      this.open.delete(connection);
       counts.connections--;
     });
     connection.isSurplus = this.#isFull() && !this.#closeIdle();
   }
 
   #isFull(): boolean {
-    return this.#open.size > this.limits.maxConnections;
+    return this.open.size > this.limits.maxConnections;
   }
 
   readonly #take = (request: Request, response: Response): void => {
@@ -128,7 +121,7 @@ export class Connections {
       if (response.headersSent || request.socket.destroyed) return;
       if (isOver) this.refusals.refuse(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
-      else this.#handle(request, response);
+      else connection.handle(request, response);
     };
     connection.inTurn(begin);
   };
@@ -144,10 +137,10 @@ export class Connections {
 
   /** Closes one idle connection: its client can open another. */
   #closeIdle(): boolean {
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       if (!connection.isIdle(this.second)) continue;
       connection.socket.destroy();
-      this.#open.delete(connection);
+      this.open.delete(connection);
       this.#options.counts.dropped.idle++;
       return true;
     }
@@ -157,7 +150,7 @@ export class Connections {
   #endSecond(): void {
     const { counts, logger } = this.#options;
     this.second++;
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       if (!connection.isUnread(this.second, this.limits.replyTimeout / 1000)) continue;
       connection.socket.destroy();
       counts.dropped.unread++;
