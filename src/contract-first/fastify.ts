@@ -4,7 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Logger } from 'pino';
 import type { Rates } from './engine/access/auth.ts';
 import type { Contract } from './engine/contract/contract.ts';
-import { withPrefix } from './engine/contract/public-path.ts';
+import { withPrefix } from './engine/contract/operator-changes.ts';
 import type { HealthPaths } from './engine/http/health.ts';
 import { addContract, type DocsOptions } from './engine/plugin.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';

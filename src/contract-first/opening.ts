@@ -1,7 +1,6 @@
 /** The steps of a start before the server is built: loads the contract, opens the store, builds the services. */
 import type { Contract } from './engine/contract/contract.ts';
-import { withPublicPath } from './engine/contract/public-path.ts';
-import { extendSunsets } from './engine/contract/sunsets.ts';
+import { extendSunsets, withPublicPath } from './engine/contract/operator-changes.ts';
 import { buildCodecs, checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { ServiceParts } from './engine/services.ts';
 import type { Config } from './operate/config.ts';

@@ -5,7 +5,7 @@ import { build } from './build.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { listen } from './engine/http/connections/listening.ts';
 import { buildIsReady } from './engine/http/health.ts';
-import type { AddTraces } from './engine/http/log/trace-context.ts';
+import type { AddTraces } from './engine/http/log/request-log.ts';
 import type { Settings } from './engine/services.ts';
 import { buildOwnServices, closeIfFailed, loadServed, openOwnStore } from './opening.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';

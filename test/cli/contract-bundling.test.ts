@@ -12,7 +12,7 @@ import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { finishFile } from '../../src/contract-first/contract/finish.ts';
 import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
 import { readSource } from '../../src/contract-first/contract/read/source.ts';
-import { lookUp } from '../../src/contract-first/engine/schema/pointers.ts';
+import { lookUp } from '../../src/contract-first/engine/schema/keys.ts';
 
 /** A contract whose reply has this schema. */
 const contractWith = (schema: string, more = '') => `openapi: 3.1.0

@@ -1,5 +1,5 @@
 /** The edits of each kind of node: by its keys, the values that take the place of what stands there. */
-import { lookUp } from '../../src/contract-first/engine/schema/pointers.ts';
+import { lookUp } from '../../src/contract-first/engine/schema/keys.ts';
 import type { Json } from '../any-json.ts';
 
 /** Other values, undefined to remove it, in classes of those that are much alike: a quick run takes one of each. */

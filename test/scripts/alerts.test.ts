@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
 import { toCodes } from '../../src/contract-first/engine/errors.ts';
-import { Counts } from '../../src/contract-first/engine/http/log/counts.ts';
+import { Counts } from '../../src/contract-first/engine/http/log/request-log.ts';
 import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';

@@ -22,7 +22,7 @@ import { ContractFiles, checkFile } from '../contract/read/bundle.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
 import { type Source as ContractSource, mayBeInFiles, readSource } from '../contract/read/source.ts';
 import { ContractError } from '../engine/contract/contract.ts';
-import { lookUp } from '../engine/schema/pointers.ts';
+import { lookUp } from '../engine/schema/keys.ts';
 import { toPrintable } from '../json/literals.ts';
 import { fromStep, toStep } from '../json/pointer.ts';
 import { loadOwnParts } from './own-parts.ts';

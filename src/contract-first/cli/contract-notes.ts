@@ -11,9 +11,8 @@ import {
   type ParameterNode,
   type SchemeNode,
 } from '../engine/contract/document.ts';
-import { isJson } from '../engine/contract/media-types.ts';
 import { namesIn } from '../engine/contract/path-names.ts';
-import { inAllTypes } from '../engine/contract/replies.ts';
+import { inAllTypes, isJson } from '../engine/contract/replies.ts';
 import type { Keywords, Schema } from '../engine/schema/json.ts';
 
 /** Statuses whose replies have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */

@@ -1,8 +1,7 @@
 /** Schemas of a contract as openapi-typescript takes them: it knows those by name alone, and no list of itself. */
 import type { Document } from '../engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../engine/schema/json.ts';
-import { isNames, isValue } from '../engine/schema/keys.ts';
-import { lookUp, toPointer } from '../engine/schema/pointers.ts';
+import { isNames, isValue, lookUp, toPointer } from '../engine/schema/keys.ts';
 import { subschemasOf } from '../engine/schema/subschemas.ts';
 import { fromStep } from '../json/pointer.ts';
 import { named, type Source, source } from './source-text.ts';

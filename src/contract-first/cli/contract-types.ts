@@ -7,8 +7,7 @@ import { ContractError } from '../engine/contract/contract.ts';
 import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../engine/contract/document.ts';
 import { toDoubles } from '../engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../engine/schema/json.ts';
-import { isNames } from '../engine/schema/keys.ts';
-import { lookUp } from '../engine/schema/pointers.ts';
+import { isNames, lookUp } from '../engine/schema/keys.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 import { joined, printed, type Source, source } from './source-text.ts';
 

@@ -11,7 +11,7 @@ import { loadContract } from '../contract/read/load-contract.ts';
 import { toTokenSchemes } from '../contract/read/security.ts';
 import { checkTokens } from '../engine/access/token-auth.ts';
 import { ContractError } from '../engine/contract/contract.ts';
-import { describeUnmatched } from '../engine/routes/unmatched.ts';
+import { describeUnmatched } from '../engine/routes/compiled-operations.ts';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { AnyDomain } from '../store/description.ts';

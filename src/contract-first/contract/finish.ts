@@ -16,9 +16,9 @@ import {
   type WrittenReply,
 } from '../engine/contract/finished.ts';
 import type { OwnParts } from '../engine/routes/compiled-operations.ts';
-import { describeUnmatched } from '../engine/routes/unmatched.ts';
+import { describeUnmatched } from '../engine/routes/compiled-operations.ts';
 import { isNode } from '../engine/schema/json.ts';
-import { lookUp } from '../engine/schema/pointers.ts';
+import { lookUp } from '../engine/schema/keys.ts';
 import type { AnyDomain } from '../store/description.ts';
 import { checkOperations } from './checks/checked-operations.ts';
 import { findProven, toRecords } from './checks/stored-records.ts';

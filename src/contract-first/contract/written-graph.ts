@@ -1,6 +1,6 @@
 /** Writes a graph of values as JSON, which `readGraph` reads. Equal parts, wherever they stand, are written once. */
 import { isNode, keywordsOf, type Schema } from '../engine/schema/json.ts';
-import { targetOf } from '../engine/schema/recursion.ts';
+import { targetOf } from '../engine/schema/subschemas.ts';
 
 /** A text, the number of a part, or a recursive schema: the number of its target, and its `$ref`. */
 type Piece = string | number | [target: number, of: string];

@@ -13,7 +13,7 @@ import {
 } from 'yaml';
 import { type Document as Contract, operationsOf } from '../engine/contract/document.ts';
 import { toName } from '../engine/contract/path-names.ts';
-import { toPointer } from '../engine/schema/pointers.ts';
+import { toPointer } from '../engine/schema/keys.ts';
 import { fromStep } from '../json/pointer.ts';
 import { withoutWords } from './read/keywords.ts';
 import { withIds } from './read/normal-form.ts';

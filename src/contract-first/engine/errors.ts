@@ -1,6 +1,6 @@
 /** The catalogue of errors: the code and status of every error that clients get are from here, or from the domain. */
 import type { components, DomainErrors } from '../registered.ts';
-import { type Problem, problemAt, toTold } from './problem.ts';
+import { type Problem, problemAt, toErrorDetails } from './problem.ts';
 
 interface OwnError {
   code: string;
@@ -97,6 +97,11 @@ export const toCodes = () => Object.keys(catalogue) as ErrorCode[];
 
 export const kindOf = (code: ErrorCode): Kind => catalogue[code] as Kind;
 
+const CODES = new Map(Object.entries(OWN).map(([code, { status }]) => [status as number, code as ErrorCode]));
+
+/** The engine's own code for a status with which a plugin refuses: of several, the most general one, which is the last. */
+export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
+
 type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
 
 /** Code, message and status of an error, before `src/errors.ts` gives them the contract's form. */
@@ -141,7 +146,7 @@ export function refuse<Code extends ErrorCode>(code: Code, message: string, prob
  * `refuseAt('/query/after', 'unknown', 'is no cursor of this list')`.
  */
 export const refuseAt = (pointer: string, code: string, words: string): ErrorAnswer<'invalid_request'> =>
-  refuse('invalid_request', ...toTold([problemAt(pointer, code, words)]));
+  refuse('invalid_request', ...toErrorDetails([problemAt(pointer, code, words)]));
 
 /** The handler of an operation that is not implemented yet: a 501. */
 export async function notImplemented(): Promise<never> {
@@ -192,6 +197,6 @@ export class HttpError extends Error {
 
 /** The error for problems that are found after the request's check. */
 export function toInvalid(found: Problem[], cause?: unknown): HttpError {
-  const [message, problems] = toTold(found);
+  const [message, problems] = toErrorDetails(found);
   return new HttpError('invalid_request', message, { problems, cause });
 }

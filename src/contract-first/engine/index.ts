@@ -15,8 +15,8 @@ export {
   refuseAt,
 } from './errors.ts';
 export type { RawBody } from './replies/raw-bodies.ts';
-export { ifMatch, isUnchanged, toTag } from './requests/conditions.ts';
-export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
+export type { Bytes, FormField, FormFile } from './requests/form-fields.ts';
+export { ifMatch, isUnchanged, toTag } from './requests/request-headers.ts';
 export type { InReply, InRequest, OperationId } from './routes/directed.ts';
 export {
   type AnswerOf,

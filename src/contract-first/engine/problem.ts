@@ -48,7 +48,7 @@ export function toFew(problems: Problem[]): Problem[] {
 }
 
 /** The message and the problems of an error body. */
-export const toTold = (problems: Problem[]): [message: string, problems: Problem[]] => [
+export const toErrorDetails = (problems: Problem[]): [message: string, problems: Problem[]] => [
   problems.join('; '),
   problems.filter((problem) => problem !== MORE),
 ];

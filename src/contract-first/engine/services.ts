@@ -1,9 +1,9 @@
 /** The services of a team's `services.ts`: their settings, health checks and end. */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Awaitable } from '../store/collection.ts';
 import { HttpError } from './errors.ts';
+import { withTimeout } from './timeout.ts';
 
 /** An environment variable. Without a fallback it must be set. A secret may also be in the file that `<name>_FILE` names. */
 export type Setting =
@@ -40,7 +40,6 @@ interface Service {
 const CHECK_TIMEOUT = 2000;
 /** How long an answer of the services holds, from the question on, in milliseconds. */
 const ANSWER_AGE = 1000;
-const LATE = Symbol('late');
 
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
@@ -66,15 +65,11 @@ export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): C
 }
 
 async function checkService([name, service]: [string, Service], timeout: number): Promise<void> {
-  const late = new AbortController();
   try {
-    const answered = await Promise.race([service.check?.(), wait(timeout, LATE, { signal: late.signal })]);
-    if (answered === LATE) throw new Error('it does not answer in time');
+    await withTimeout(service.check?.(), timeout, 'it does not answer in time');
   } catch (error) {
     const cause = new Error(`the service ${name} cannot be used`, { cause: error });
     throw new HttpError('unavailable', 'The service is unavailable. Try again later.', { cause });
-  } finally {
-    late.abort();
   }
 }
 

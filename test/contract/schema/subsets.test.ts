@@ -3,7 +3,7 @@ import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import t from 'tap';
 import { isSubset, isWithin } from '../../../src/contract-first/contract/schema/subsets.ts';
-import { toRecursion } from '../../../src/contract-first/engine/schema/recursion.ts';
+import { toRecursion } from '../../../src/contract-first/engine/schema/subschemas.ts';
 import type { Json } from '../../any-json.ts';
 import { pair, value } from './schema-pairs.ts';
 

@@ -370,6 +370,20 @@ t.test('a key that is sent by one way in does not count for another one', async 
   t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 200);
 });
 
+t.test('where the second of two keys lacks a scope, another way in may still pass', async (t) => {
+  const key = makeKey('petstore');
+  const both = { place: HEADER, scopes: [], alsoNeeded: [{ place: BEARER, scopes: ['pets:write'] }] };
+  for (const [scope, status] of [
+    ['pets:read', 200],
+    ['pets:list', 403],
+  ] as const) {
+    const store = openUrl('sqlite::memory:');
+    await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
+    const send = await startWithWays(t, [both, { place: BEARER, scopes: [scope], alsoNeeded: [] }], { store });
+    t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), status);
+  }
+});
+
 t.test(
   'when the keys can no longer be read for the second way in, it is 503, whatever the first one came to',
   async (t) => {

@@ -1,7 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { buildLimiter, type Limiter, type Standing } from '../../../src/contract-first/engine/access/limiter.ts';
-import { toNetwork } from '../../../src/contract-first/engine/access/rate-limits.ts';
+import {
+  buildLimiter,
+  type Limiter,
+  type Standing,
+  toNetwork,
+} from '../../../src/contract-first/engine/access/rate-limits.ts';
 import { buildWindowCounter } from '../../../src/contract-first/store/rates.ts';
 import type { WindowCounter } from '../../../src/contract-first/store/store.ts';
 import { holdClock } from '../../held-clock.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { parse, stringify } from 'yaml';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
-import { withPrefix, withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
+import { withPrefix, withPublicPath } from '../../../src/contract-first/engine/contract/operator-changes.ts';
 import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';

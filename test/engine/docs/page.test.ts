@@ -11,8 +11,7 @@ import { loadContract } from '../../../src/contract-first/contract/read/load-con
 import type { ReadContract } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { MediaNode } from '../../../src/contract-first/engine/contract/document.ts';
 import { toDoubles } from '../../../src/contract-first/engine/contract/numbers.ts';
-import { withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
-import { extendSunsets } from '../../../src/contract-first/engine/contract/sunsets.ts';
+import { extendSunsets, withPublicPath } from '../../../src/contract-first/engine/contract/operator-changes.ts';
 import type { Json } from '../../any-json.ts';
 import { withManyOperations } from '../../many-operations.ts';
 import { changed, OTHERS } from '../../other-contracts.ts';

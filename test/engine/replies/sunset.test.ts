@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { extendSunsets } from '../../../src/contract-first/engine/contract/sunsets.ts';
-import { buildSunset } from '../../../src/contract-first/engine/replies/sunset.ts';
+import { extendSunsets } from '../../../src/contract-first/engine/contract/operator-changes.ts';
+import { buildSunset } from '../../../src/contract-first/engine/replies/deprecation.ts';
 import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
 import type { Handlers } from '../../../src/contract-first/engine/routes/operations.ts';
 import { handlers as ours } from '../../../src/generated/handlers.ts';

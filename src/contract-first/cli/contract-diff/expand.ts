@@ -1,8 +1,7 @@
 /** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { isData, isNames } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
 /** Keys whose values are for people only. */
 export const WORDS = new Set([

@@ -15,10 +15,10 @@ import {
   type SecurityNode,
   type ValueNode,
 } from '../../engine/contract/document.ts';
-import { isJson, toMediaType } from '../../engine/contract/media-types.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
+import { isJson, toMediaType } from '../../engine/contract/replies.ts';
 import { type Keywords, keywordsOf } from '../../engine/schema/json.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
 
 export const NO_KEY = 'no key';
 

@@ -1,7 +1,7 @@
 /** How values are written: contents by their media types, and parameters, each by itself, as an array of what it was, or with names from an object in the query. */
 import { fieldOf, typesOf } from '../../contract/schema/keyword-subsets.ts';
 import type { EncodingNode, MediaNode, ParameterNode } from '../../engine/contract/document.ts';
-import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
+import { PLAIN_JSON } from '../../engine/contract/replies.ts';
 import { keywordsOf } from '../../engine/schema/json.ts';
 import { dropped } from './normal.ts';
 import {

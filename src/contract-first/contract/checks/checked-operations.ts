@@ -2,8 +2,8 @@
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import type { HeaderNode } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
-import { buildCompileReply } from '../../engine/replies/compiled-reply.ts';
 import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers.ts';
+import { buildCompileReply } from '../../engine/replies/reply-writers.ts';
 import { compileOperation, type OwnParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';

@@ -4,7 +4,7 @@ import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, Column } from '../../store/description.ts';
 import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';

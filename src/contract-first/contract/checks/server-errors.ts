@@ -6,10 +6,10 @@ import { replyFor } from '../../engine/contract/replies.ts';
 import type { ErrorForm } from '../../engine/error-body.ts';
 import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
 import { Problem } from '../../engine/problem.ts';
-import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
+import type { CompiledReply } from '../../engine/replies/reply-writers.ts';
 import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { schemaOf } from './stored-records.ts';
 

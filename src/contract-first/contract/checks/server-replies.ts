@@ -2,15 +2,13 @@
 
 import { challengesOf } from '../../engine/access/challenges.ts';
 import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
-import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
-import { replyFor } from '../../engine/contract/replies.ts';
-import type { ToErrorBody } from '../../engine/error-body.ts';
+import { PLAIN_JSON, replyFor } from '../../engine/contract/replies.ts';
+import { buildToBody, type ToErrorBody } from '../../engine/error-body.ts';
 import { type ErrorCode, kindOf } from '../../engine/errors.ts';
-import type { CompileReply } from '../../engine/replies/compiled-reply.ts';
 import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
-import { buildToBody } from '../../engine/replies/error-bodies.ts';
 import { OWN_HEADERS, REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
+import type { CompileReply } from '../../engine/replies/reply-writers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { EXTREME_CURSORS } from '../../store/lists.ts';

@@ -4,7 +4,7 @@ import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, AnyDomain, ColumnType } from '../../store/description.ts';
 import { resolveOf } from '../schema/references.ts';
 import { isWithin } from '../schema/subsets.ts';

@@ -6,7 +6,7 @@
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { Column } from '../../store/description.ts';
 import { isSubset } from '../schema/subsets.ts';
 import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';

@@ -2,7 +2,7 @@
 import { stringify } from 'lossless-json';
 import type { Operation } from '../../engine/contract/contract.ts';
 import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
-import { isJson, toMediaType } from '../../engine/contract/media-types.ts';
+import { isJson, toMediaType } from '../../engine/contract/replies.ts';
 import { toDay } from '../../engine/docs/filled.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { type Targets, toContent, toText } from './prose.ts';

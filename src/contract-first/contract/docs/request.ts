@@ -2,8 +2,8 @@
 import { stringify } from 'lossless-json';
 import type { Content, KeyPlace, Operation, Parameter } from '../../engine/contract/contract.ts';
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
-import { toMediaType } from '../../engine/contract/media-types.ts';
 import { encodePath, toName } from '../../engine/contract/path-names.ts';
+import { toMediaType } from '../../engine/contract/replies.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, isNode } from '../../engine/schema/json.ts';
 import { toShellWord } from '../../json/literals.ts';

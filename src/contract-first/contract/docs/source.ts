@@ -5,8 +5,8 @@ import type { Document, Method, OperationNode, ParameterNode, PathItem } from '.
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { withNames } from '../../engine/contract/path-names.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { fromStep } from '../../json/pointer.ts';
 import { toCurrent } from '../read/normal-form.ts';
 

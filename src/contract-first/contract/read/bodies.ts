@@ -1,7 +1,7 @@
 /** Reads the media types of bodies, and refuses bodies that cannot be served. */
 import type { Content } from '../../engine/contract/contract.ts';
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
-import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/media-types.ts';
+import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/replies.ts';
 import { fileOf, kindOfPart, type PartKind, partOf } from '../../engine/requests/form-fields.ts';
 import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';

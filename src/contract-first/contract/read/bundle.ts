@@ -17,8 +17,7 @@ import { stringify } from 'lossless-json';
 import type { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { isNode } from '../../engine/schema/json.ts';
-import { isData, isNames, isValue } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { isData, isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 
 /** In bytes: the largest contracts that are published have some 40 MB. */
 export const SIZE_LIMIT = 64 * 1024 * 1024;

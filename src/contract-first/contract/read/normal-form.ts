@@ -9,8 +9,7 @@ import {
 } from '../../engine/contract/document.ts';
 import { NAME, namesIn, toName, withNames } from '../../engine/contract/path-names.ts';
 import { isNode, type Keywords } from '../../engine/schema/json.ts';
-import { isNames, isValue } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 
 /** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
 export function toCurrent<Document extends object>(document: Document): Document {

@@ -11,11 +11,11 @@ import {
   type ResolvedDocument,
   type ResponseNode,
 } from '../../engine/contract/document.ts';
-import { isJson, PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { decodePath } from '../../engine/contract/path-names.ts';
+import { isJson, PLAIN_JSON } from '../../engine/contract/replies.ts';
 import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { fromStep } from '../../json/pointer.ts';
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/keyword-types.ts';

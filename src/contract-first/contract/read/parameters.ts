@@ -1,11 +1,10 @@
 /** Reads the parameters of an operation, and checks that they fit its path. */
 import type { Parameter, ParameterStyle } from '../../engine/contract/contract.ts';
 import { isKey, type ParameterNode } from '../../engine/contract/document.ts';
-import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
+import { PLAIN_JSON } from '../../engine/contract/replies.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { isList, isSimple, typesOf } from '../../engine/schema/value-types.ts';
+import { isList, isSimple, mergeAllOf, typesOf } from '../../engine/schema/value-types.ts';
 import { findInt64s } from '../schema/keyword-types.ts';
 
 /** The default styles of each place. */

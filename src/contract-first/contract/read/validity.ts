@@ -4,7 +4,7 @@ import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
 import { isMap, isNode, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { toPointer } from '../../engine/schema/pointers.ts';
+import { toPointer } from '../../engine/schema/keys.ts';
 import { checkKeywordTypes } from '../schema/keyword-types.ts';
 import { inPlace, mapPaths } from './normal-form.ts';
 

@@ -1,7 +1,6 @@
 /** `readOnly` and `writeOnly` fields: derives the schema for requests, or for replies. */
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { targetOf, toRecursion } from '../../engine/schema/recursion.ts';
-import { mapSubschemas, scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+import { mapSubschemas, scopeOf, subschemasOf, targetOf, toRecursion } from '../../engine/schema/subschemas.ts';
 
 type Word = 'readOnly' | 'writeOnly';
 

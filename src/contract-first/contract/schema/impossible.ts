@@ -4,8 +4,7 @@
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+import { scopeOf, subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 

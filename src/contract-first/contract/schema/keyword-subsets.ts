@@ -1,8 +1,7 @@
 /** Compares the keywords of two schemas: types, listed values and limits by themselves; fields, items and conditions with those beside them. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { subschemasOf } from '../../engine/schema/subschemas.ts';
+import { subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
 import { isMultiple } from '../../json/exact-number.ts';
 
 /** Whether every value of one schema fits another. */

@@ -5,8 +5,7 @@
 
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { ONE } from '../../engine/schema/subschemas.ts';
+import { ONE, targetOf } from '../../engine/schema/subschemas.ts';
 
 const isList = Array.isArray;
 const isSchema = (value: unknown) => typeof value === 'boolean' || isMap(value);

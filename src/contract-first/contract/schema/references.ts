@@ -1,8 +1,7 @@
 /** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` of a schema count, too. */
 import { isNode, type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { ANNOTATION, isData, isNames } from '../../engine/schema/keys.ts';
-import { lookUp } from '../../engine/schema/pointers.ts';
-import { isRecursion, toRecursion } from '../../engine/schema/recursion.ts';
+import { ANNOTATION, isData, isNames, lookUp } from '../../engine/schema/keys.ts';
+import { isRecursion, toRecursion } from '../../engine/schema/subschemas.ts';
 
 /** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;

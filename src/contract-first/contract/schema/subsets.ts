@@ -2,9 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
-import { targetOf } from '../../engine/schema/recursion.ts';
-import { mapSubschemas } from '../../engine/schema/subschemas.ts';
+import { mapSubschemas, targetOf } from '../../engine/schema/subschemas.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import {
   appliesToOtherTypes,
   fieldOf,

@@ -1,7 +1,7 @@
 /** Compares schemas of a field on its way: values that fit the first, and that the next one refuses. */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { partsOf } from './impossible.ts';
 import { fieldOf, isMatch, patternsIn, valuesOf } from './keyword-subsets.ts';
 import { isSubset, type Steps } from './subsets.ts';

@@ -1,31 +1,28 @@
 /** Tries the operation's security requirements in order; the first whose keys the request has admits it. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
-import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
+import type { KeyPlace, NeededKey } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
 import { type Caller, type IdentifyCaller, missingScopes } from './caller.ts';
-import { forbidden, placesOf, unauthorized } from './challenges.ts';
+import { forbidden, unauthorized } from './challenges.ts';
 import { takeFromQuery } from './key-locations.ts';
 import type { RateLimits, RefuseOver } from './rate-limits.ts';
 
-export interface AdmissionOptions {
-  /** The alternatives, of which one is enough. */
-  security: Requirement[];
-  realm: string;
-  identifyBy: (place: KeyPlace) => IdentifyCaller;
-  /** How often an address may send requests without a valid key. */
-  unauthorizedRate: Rate | undefined;
-  shares: RateLimits;
-  over: RefuseOver;
-  isKeyOptional: boolean;
-}
-
-interface CheckedKey extends NeededKey {
+export interface CheckedKey extends NeededKey {
   identify: IdentifyCaller;
 }
 
-type Alternative = CheckedKey & { alsoNeeded: CheckedKey[] };
+export interface AdmissionOptions {
+  /** The alternatives, of which one is enough: each has the keys that it needs. */
+  alternatives: CheckedKey[][];
+  realm: string;
+  /** How often an address may send requests without a valid key. */
+  unauthorizedRate: Rate | undefined;
+  limits: RateLimits;
+  over: RefuseOver;
+  isKeyOptional: boolean;
+}
 
 /** The check of one request. */
 interface Attempt {
@@ -33,6 +30,8 @@ interface Attempt {
   state: RequestState;
   reply: FastifyReply;
   done: (failure?: HttpError) => void;
+  /** The owner of the first key of an alternative. */
+  caller?: Caller;
   /** The caller for whom the request was counted: a second alternative with the same key does not count it again. */
   counted?: string;
   /** Why a token was refused. */
@@ -44,85 +43,59 @@ interface Attempt {
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #places: KeyPlace[];
-  readonly #alternatives: Alternative[];
   readonly #takeKeys: ((request: FastifyRequest) => void) | undefined;
 
   constructor(options: AdmissionOptions) {
-    const { security, identifyBy } = options;
     this.#options = options;
-    this.#places = placesOf(security);
-    const toChecked = (key: NeededKey): CheckedKey => ({ ...key, identify: identifyBy(key.place) });
-    this.#alternatives = security.map((alternative) => ({
-      ...toChecked(alternative),
-      alsoNeeded: alternative.alsoNeeded.map(toChecked),
-    }));
+    this.#places = [...new Set(options.alternatives.flat().map(({ place }) => place))];
     this.#takeKeys = takeFromQuery(this.#places);
   }
 
   readonly hook: onRequestHookHandler = (request, reply, done) =>
-    this.#tryFrom(0, { request, state: stateOf(request), reply, done });
+    this.#check({ request, state: stateOf(request), reply, done }, 0, 0);
 
-  /** Tries the alternatives from this one on. */
-  #tryFrom(index: number, attempt: Attempt): void {
-    const alternative = this.#alternatives[index];
-    if (!alternative) {
+  /** Checks one key of an alternative, then the next one; where the request does not have it, the next alternative. */
+  #check(attempt: Attempt, index: number, step: number): void {
+    const key = this.#options.alternatives[index]?.[step];
+    if (!key) {
       this.#refuse(attempt);
       return;
     }
     const { request, state, reply, done } = attempt;
-    alternative.identify(request, reply, (found, refused) => {
+    key.identify(request, reply, (found, refused) => {
       if (found instanceof HttpError) {
         done(found);
         return;
       }
-      state.caller = found;
       if (refused !== undefined) attempt.refused = refused;
-      if (!found) this.#tryFrom(index + 1, attempt);
-      else if (found.rate === undefined || attempt.counted === found.counted) this.#admit(found, index, attempt);
+      if (found || step === 0) state.caller = found;
+      if (!found) this.#check(attempt, index + 1, 0);
+      else if (step > 0 || found.rate === undefined || attempt.counted === found.counted)
+        this.#judge(attempt, found, index, step);
       else {
         attempt.counted = found.counted;
-        const passed = () => this.#admit(found, index, attempt);
-        this.#options.shares.countForCaller(found.counted, found.rate, reply, { passed, over: this.#options.over });
+        const passed = () => this.#judge(attempt, found, index, step);
+        this.#options.limits.countForCaller(found.counted, found.rate, reply, { passed, over: this.#options.over });
       }
     });
   }
 
-  /** Admits the request by this alternative, or tries the next one where scopes or other keys are missing. */
-  #admit(caller: Caller, index: number, attempt: Attempt): void {
-    const alternative = this.#alternatives[index] as Alternative;
-    const missing = missingScopes(caller, alternative.scopes);
+  /** Goes on with the alternative if the key has its scopes, or with the next one. */
+  #judge(attempt: Attempt, found: Caller, index: number, step: number): void {
+    const { alternatives, realm } = this.#options;
+    const keys = alternatives[index] as CheckedKey[];
+    const key = keys[step] as CheckedKey;
+    const missing = missingScopes(found, key.scopes);
+    if (step === 0) attempt.caller = found;
     if (missing.length > 0) {
-      attempt.denied ??= forbidden(missing, alternative, this.#options.realm);
-      this.#tryFrom(index + 1, attempt);
-      return;
-    }
-    if (alternative.alsoNeeded.length > 0) {
-      this.#needAlso(alternative.alsoNeeded, attempt, (isHeld) => {
-        if (isHeld) this.#pass(attempt, caller);
-        else this.#tryFrom(index + 1, attempt);
-      });
-    } else this.#pass(attempt, caller);
-  }
-
-  /** Checks the keys that are needed beside the first, each with its scopes. */
-  #needAlso([other, ...rest]: CheckedKey[], attempt: Attempt, then: (isHeld: boolean) => void): void {
-    if (!other) {
-      then(true);
-      return;
-    }
-    other.identify(attempt.request, attempt.reply, (found) => {
-      const missing = !found || found instanceof HttpError ? [] : missingScopes(found, other.scopes);
-      if (!found) then(false);
-      else if (found instanceof HttpError) attempt.done(found);
-      else if (missing.length > 0) {
-        attempt.state.caller = found;
-        attempt.done(forbidden(missing, other, this.#options.realm));
-      } else this.#needAlso(rest, attempt, then);
-    });
+      attempt.denied ??= forbidden(missing, key, realm);
+      this.#check(attempt, index + 1, 0);
+    } else if (step + 1 < keys.length) this.#check(attempt, index, step + 1);
+    else this.#pass(attempt, attempt.caller);
   }
 
   /** Without a caller where none is needed. */
-  #pass({ request, state, done }: Attempt, caller?: Caller): void {
+  #pass({ request, state, done }: Attempt, caller: Caller | undefined): void {
     if (caller) caller.use.isNew = true;
     state.caller = caller;
     state.isAdmitted = true;
@@ -131,14 +104,14 @@ export class Admission {
   }
 
   #refuse(attempt: Attempt): void {
-    const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
+    const { isKeyOptional, unauthorizedRate, limits, over, realm } = this.#options;
     const { request, reply, done, denied, refused } = attempt;
-    if (isKeyOptional) this.#pass(attempt);
+    if (isKeyOptional) this.#pass(attempt, undefined);
     else if (denied) done(denied);
     else {
       const passed = () => done(unauthorized(request, this.#places, realm, refused));
       if (unauthorizedRate === undefined) passed();
-      else shares.countForAddress(unauthorizedRate, reply, { passed, over });
+      else limits.countForAddress(unauthorizedRate, reply, { passed, over });
     }
   }
 }

@@ -6,16 +6,14 @@ import type { Claims } from '../../registered.ts';
 import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
 import { buildWindowCounter } from '../../store/rates.ts';
 import type { Rate, Store, WindowCounter } from '../../store/store.ts';
-import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import { BEARER } from '../contract/contract.ts';
+import { BEARER, type NeededKey, type Requirement } from '../contract/contract.ts';
 import type { VerifyToken } from '../tokens.ts';
-import { Admission } from './admission.ts';
-import { type CallerKey, type IdentifyCaller, toCaller, toTokenCaller } from './caller.ts';
+import { Admission, type CheckedKey } from './admission.ts';
+import { type CallerKey, toCaller, toTokenCaller } from './caller.ts';
 import { buildIdentifyBearer, buildIdentifyByKey, type FindCaller } from './key-auth.ts';
 import { buildRateLimits, type RefuseOver } from './rate-limits.ts';
-import { StoredKeys } from './stored-keys.ts';
+import { buildUses, StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
-import { buildUses } from './uses.ts';
 
 export interface Rates {
   /** The rate limit of keys that have none of their own. */
@@ -44,6 +42,9 @@ export interface AuthOptions {
   maxKeyAge?: number;
 }
 
+/** Makes the hook that lets requests pass which meet one of these security requirements. */
+export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler;
+
 /**
  * Makes hooks that let a request pass which meets one of the security requirements. Other requests get 401, or 403 where only
  * scopes are missing; 429 over a rate limit; 503 while the keys cannot be read.
@@ -62,36 +63,34 @@ export async function addAuth(
     onRead,
     toAddress = ({ ip }) => ip,
   }: AuthOptions,
-): Promise<(security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler> {
+): Promise<AuthFor> {
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
   const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
   const stored = new StoredKeys({ store, logger, toCaller: toOurs, maxAge: maxKeyAge, onRead });
   await stored.start();
   const configured = new Map(apiKeys.map((key) => [hashKey(key), toOurs(toConfigured(key, stored.salt))]));
-  const shares = buildRateLimits(countWindow, toAddress);
+  const limits = buildRateLimits(countWindow, toAddress);
   app.addHook('onClose', async () => {
     stored.stop();
     await uses.stop();
   });
   const find: FindCaller = (hash) => configured.get(hash) ?? stored.find(hash);
   const identifyBearer = await buildIdentifyBearer(app, find);
+  const identifyByKey = buildIdentifyByKey(find);
   const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (verified) => toTokenCaller(verified, keyRate));
 
-  /** Shared by all operations, because each caches keys. */
-  const identifies = new Map<KeyPlace, IdentifyCaller>();
-  function identifyBy(place: KeyPlace): IdentifyCaller {
-    if (place.isToken && identifyToken) return identifyToken;
-    if (place.in === 'bearer') return identifyBearer;
-    const identify = identifies.get(place) ?? buildIdentifyByKey(place, find);
-    identifies.set(place, identify);
-    return identify;
+  function toChecked({ place, scopes }: NeededKey): CheckedKey {
+    if (place.isToken && identifyToken) return { place, scopes, identify: identifyToken };
+    // Without `verifyToken`, a token is a key like any other.
+    if (place.isToken || place.in === 'bearer')
+      return { place: place.isToken ? BEARER : place, scopes, identify: identifyBearer };
+    return { place, scopes, identify: identifyByKey(place) };
   }
 
   return (security, over, isKeyOptional = false) => {
-    const alternatives = verifyToken ? security : security.map(asKeys);
-    const options = { security: alternatives, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
-    return new Admission(options).hook;
+    const alternatives = security.map(({ alsoNeeded, ...first }) => [first, ...alsoNeeded].map(toChecked));
+    return new Admission({ alternatives, realm, unauthorizedRate, limits, over, isKeyOptional }).hook;
   };
 }
 
@@ -103,14 +102,6 @@ function counterOf(store: Store): WindowCounter {
   counters.set(store, counter);
   return counter;
 }
-
-/** Without `verifyToken`, a token is a key like any other. */
-const asKeys = (alternative: Requirement): Requirement => ({
-  ...asKey(alternative),
-  alsoNeeded: alternative.alsoNeeded.map(asKey),
-});
-const asKey = <Needed extends NeededKey>(needed: Needed): Needed =>
-  needed.place.isToken ? { ...needed, place: BEARER } : needed;
 
 /**
  * A key of the configuration: it may do everything. Its id is the same in all servers of a database, wherever the key is in the list.

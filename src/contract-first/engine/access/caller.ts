@@ -5,7 +5,11 @@ import { KEY, parseRate, TOKEN } from '../../store/rates.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import type { HttpError } from '../errors.ts';
 import type { Verified } from '../tokens.ts';
-import type { Use } from './uses.ts';
+
+/** Whether a key was used since that was last written. */
+export interface KeyUsage {
+  isNew: boolean;
+}
 
 export interface Caller extends KeyOwner {
   /** The claims of a token; a key has none. */
@@ -16,7 +20,7 @@ export interface Caller extends KeyOwner {
   readonly expiry: number;
   /** How often the key may be used; undefined for any number of times. */
   readonly rate: Rate | undefined;
-  readonly use: Use;
+  readonly use: KeyUsage;
   /** Its fields in the log, as JSON with a comma after each. */
   readonly logged: string;
 }
@@ -32,7 +36,7 @@ export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' |
 export function toCaller(
   { id, name, scopes, expiresAt, rate }: CallerKey,
   keyRate: Rate | undefined,
-  use: Use,
+  use: KeyUsage,
 ): Caller {
   const expiry = expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY;
   const logged = `"keyId":${JSON.stringify(id)},"keyName":${JSON.stringify(name)},`;

@@ -4,14 +4,11 @@ import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
-/** The places in which keys are sent, each once. */
-export const placesOf = (security: Requirement[]): KeyPlace[] => [
-  ...new Set(security.flatMap(({ place, alsoNeeded }) => [place, ...alsoNeeded.map((other) => other.place)])),
-];
-
 /** The challenges of a 401, without a key and with a wrong one, and those of a 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
-  const places = placesOf(security);
+  const places = [
+    ...new Set(security.flatMap(({ alsoNeeded, ...first }) => [first, ...alsoNeeded].map(({ place }) => place))),
+  ];
   const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? invalid(place) : {}));
   const missing = places.map((place) => toChallenge(place, realm, {}));
   return {

@@ -10,7 +10,7 @@ import type { Caller, IdentifyCaller } from './caller.ts';
 import { keyAt } from './key-locations.ts';
 
 /** How many valid keys are cached: hashing a key takes a sixth of the time of a request. */
-const MAX_VERIFIED = 1000;
+const MAX_KNOWN = 1000;
 
 /** The longest text that is cached: a key may be sent with any number of spaces before it. */
 const LONGEST = 256;
@@ -19,37 +19,44 @@ const LONGEST = 256;
 export type FindCaller = (hash: string) => Caller | HttpError | undefined;
 
 /** Caches the hash of each valid key by the text that was sent. Whether the key is still valid is looked up by the hash. */
-export function buildVerified() {
-  const known = new LRUCache<string, string>({ max: MAX_VERIFIED });
-  return {
-    get: (text: string) => known.get(text),
-    set: (text: string, hash: string) => {
-      if (text.length <= LONGEST) known.set(text, hash);
-    },
-  };
+export class KnownKeys {
+  readonly #hashes = new LRUCache<string, string>({ max: MAX_KNOWN });
+  readonly #find: FindCaller;
+
+  constructor(find: FindCaller) {
+    this.#find = find;
+  }
+
+  /** Undefined where no valid key was sent as this text before. */
+  findKnown(text: string): Caller | HttpError | undefined {
+    const hash = this.#hashes.get(text);
+    return hash === undefined ? undefined : this.#find(hash);
+  }
+
+  find(key: string, text = key): Caller | HttpError | undefined {
+    const hash = hashKey(key);
+    const found = this.#find(hash);
+    if (found && !(found instanceof HttpError) && text.length <= LONGEST) this.#hashes.set(text, hash);
+    return found;
+  }
 }
 
 /** For keys at any location but `bearer`. */
-export function buildIdentifyByKey(place: KeyPlace, find: FindCaller): IdentifyCaller {
-  const verified = buildVerified();
-  return (request, _reply, done) => {
+export function buildIdentifyByKey(find: FindCaller): (place: KeyPlace) => IdentifyCaller {
+  const keys = new KnownKeys(find);
+  return (place) => (request, _reply, done) => {
     const key = keyAt(place, request);
-    const hash = verified.get(key) ?? hashKey(key);
-    const found = find(hash);
-    if (found && !(found instanceof HttpError)) verified.set(key, hash);
-    done(found);
+    done(keys.findKnown(key) ?? keys.find(key));
   };
 }
 
 /** Bearer keys are checked by @fastify/bearer-auth, unless they are known. */
 export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller): Promise<IdentifyCaller> {
-  const verified = buildVerified();
+  const keys = new KnownKeys(find);
   const auth = (key: string, request: FastifyRequest) => {
-    const hash = hashKey(key);
-    const found = find(hash);
+    const found = keys.find(key, request.headers.authorization);
     if (found instanceof HttpError) throw found;
     stateOf(request).caller = found;
-    if (found) verified.set(request.headers.authorization as string, hash);
     return found !== undefined;
   };
   // Null, which its types do not know, keeps it from writing an error to the log for each 401: a request has one line, and that is ours.
@@ -58,8 +65,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;
 
   return (request, reply, done) => {
-    const hash = verified.get(request.headers.authorization ?? '');
-    const known = hash === undefined ? undefined : find(hash);
+    const known = keys.findKnown(request.headers.authorization ?? '');
     if (known) done(known);
     else {
       verify(request, reply, (error) => {

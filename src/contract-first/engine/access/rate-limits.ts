@@ -1,9 +1,9 @@
 /** Rate limits of keys, and of addresses that send requests without a valid key. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ADDRESS } from '../../store/rates.ts';
-import type { Rate, WindowCounter } from '../../store/store.ts';
-import { buildLimiter, type Standing } from './limiter.ts';
+import { ADDRESS, buildKnown, buildWindowCounter } from '../../store/rates.ts';
+import type { Rate, WindowCount, WindowCounter } from '../../store/store.ts';
+import { withTimeout } from '../timeout.ts';
 
 /** Answers a request that is over its rate limit, with these headers. */
 export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
@@ -20,10 +20,10 @@ export function buildRateLimits(
    * Calls `on.passed` or `on.over`; neither where the request was answered meanwhile. Refusals wait for `setImmediate`, so that good
    * requests that arrive with a flood are handled first.
    */
-  function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: Continuation): void {
+  function countRequest(id: string, rate: Rate, reply: FastifyReply, on: Continuation): void {
     function act(standing: Standing): void {
       if (reply.sent) return;
-      const headers = toHeaders(rate, standing);
+      const headers: Record<string, string> = id.startsWith(ADDRESS) ? {} : toHeaders(rate, standing);
       if (standing.isOver) {
         // Not by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full collection frees it.
         headers['Retry-After'] = String(standing.reset);
@@ -41,10 +41,9 @@ export function buildRateLimits(
 
   return {
     /** Counts for the caller's limit, and sets the `RateLimit` headers of the reply. */
-    countForCaller: (counted: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
-      countRequest(counted, rate, reply, toStanding, on),
+    countForCaller: countRequest,
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
-      countRequest(ADDRESS + toNetwork(String(toAddress(reply.request))), rate, reply, () => ({}), on),
+      countRequest(ADDRESS + toNetwork(String(toAddress(reply.request))), rate, reply, on),
   };
 }
 
@@ -54,10 +53,8 @@ interface Continuation {
   over: RefuseOver;
 }
 
-type ToHeaders = (rate: Rate, standing: Standing) => Record<string, string>;
-
 /** draft-ietf-httpapi-ratelimit-headers-10. */
-const toStanding: ToHeaders = ({ limit, window }, { left, reset }) => ({
+const toHeaders = ({ limit, window }: Rate, { left, reset }: Standing): Record<string, string> => ({
   'RateLimit-Policy': `"key";q=${limit};w=${window}`,
   RateLimit: `"key";r=${left};t=${reset}`,
 });
@@ -69,4 +66,89 @@ export function toNetwork(ip: string): string {
   const [ahead = [], behind = []] = address.split('::').map((text) => text.split(':').filter(Boolean));
   while (ahead.length + behind.length < 8) ahead.push('0');
   return [...ahead, ...behind].slice(0, 4).join(':');
+}
+
+/** The part of the remaining requests that is leased at once. As much may stay unused in a process whose clients go to others. */
+const PART = 0.01;
+
+/** How long to wait for the shared counter, in milliseconds; after that, this server counts by itself. */
+const COUNT_TIMEOUT = 250;
+
+/** The state of a limit after a request. */
+export interface Standing {
+  isOver: boolean;
+  /** How many more requests may pass in this window. */
+  left: number;
+  /** In how many seconds the next window begins. */
+  reset: number;
+}
+
+/** Counts a request, and calls back when it is known whether it may pass. */
+export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
+
+interface Share {
+  /** How many requests this server may still admit by itself. */
+  granted: number;
+  /** How many more all servers may lease. */
+  left: number;
+  /** When the window ends. */
+  end: number;
+  /** The requests that wait for the shared counter. */
+  waiting: ((standing: Standing) => void)[];
+}
+
+/**
+ * Decides whether a request is within its rate limit. A process leases a part of the remaining requests from the shared counter, and
+ * admits by itself until they are used. So the sum never exceeds the limit, few requests wait, and refusals need no round trip.
+ */
+export function buildLimiter(countWindow: WindowCounter): Limiter {
+  const sharesOf = buildKnown<Share>();
+  const countHere = buildWindowCounter();
+  /** The shares that wait for the shared counter. Their windows may end, or they may be evicted, meanwhile. */
+  const asking = new Map<string, Share>();
+
+  function ask(id: string, rate: Rate, share: Share): void {
+    const { limit, window } = rate;
+    const left = performance.now() < share.end ? share.left : limit;
+    const amount = Math.max(share.waiting.length, Math.ceil(left * PART));
+    const settle = ({ total, ends }: WindowCount) => {
+      asking.delete(id);
+      share.granted = Math.max(0, Math.min(amount, limit - total + amount));
+      share.left = Math.max(0, limit - total);
+      const now = performance.now();
+      share.end = now + ends;
+      const answered = share.waiting.splice(0, share.left === 0 ? share.waiting.length : share.granted);
+      const standings = answered.map(() => pass(share, now));
+      if (share.waiting.length > 0) ask(id, rate, share);
+      for (const [index, answer] of answered.entries()) answer(standings[index] as Standing);
+    };
+    const counted = countWindow(id, window, amount);
+    if (!(counted instanceof Promise)) settle(counted);
+    else {
+      asking.set(id, share);
+      withTimeout(counted, COUNT_TIMEOUT, 'late').then(settle, () =>
+        settle(countHere(id, window, amount) as WindowCount),
+      );
+    }
+  }
+
+  return (id, rate, answer) => {
+    const shares = sharesOf(id, rate.window, Date.now());
+    let share = shares.get(id);
+    if (share === undefined) {
+      share = asking.get(id) ?? { granted: 0, left: 0, end: 0, waiting: [] };
+      shares.set(id, share);
+    }
+    const now = performance.now();
+    if (share.waiting.length === 0 && now < share.end && (share.granted > 0 || share.left === 0))
+      answer(pass(share, now));
+    else if (share.waiting.push(answer) === 1) ask(id, rate, share);
+  };
+}
+
+function pass(share: Share, now: number): Standing {
+  const isOver = share.granted === 0;
+  if (!isOver) share.granted--;
+  const reset = Math.max(1, Math.ceil((share.end - now) / 1000));
+  return { isOver, left: share.granted + share.left, reset };
 }

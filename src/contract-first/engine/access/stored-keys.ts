@@ -1,9 +1,9 @@
-/** The valid keys of the store. All are read at the start; afterwards only those that have changed. */
+/** The valid keys of the store, and when they were used. All are read at the start; afterwards only those that have changed. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { HttpError } from '../errors.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, KeyUsage } from './caller.ts';
 
 /** How often to ask for changed keys, in milliseconds: a revoked key is refused within a second. */
 const INTERVAL = 500;
@@ -111,4 +111,37 @@ export class StoredKeys {
       return undefined;
     }
   }
+}
+
+/** How often the uses are written, in milliseconds. A process that is killed loses those since the last write. */
+const WRITE_INTERVAL = 60_000;
+
+export function buildUses(store: Store, logger: Logger) {
+  const uses = new Map<string, KeyUsage>();
+
+  async function write(): Promise<void> {
+    const usedAt = new Date().toISOString();
+    const taken = [...uses].filter(([, { isNew }]) => isNew);
+    for (const [, use] of taken) use.isNew = false;
+    if (taken.length === 0) return;
+    try {
+      await store.addUses(taken.map(([keyId]) => ({ keyId, usedAt })));
+    } catch (error) {
+      logger.warn({ err: error }, 'the uses of keys could not be written');
+    }
+  }
+
+  const writing = setInterval(write, WRITE_INTERVAL).unref();
+  return {
+    of: (keyId: string): KeyUsage => {
+      const use = uses.get(keyId) ?? { isNew: false };
+      uses.set(keyId, use);
+      return use;
+    },
+    /** Writes the uses since the last write. */
+    stop: (): Promise<void> => {
+      clearInterval(writing);
+      return write();
+    },
+  };
 }

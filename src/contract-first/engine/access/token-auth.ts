@@ -1,8 +1,8 @@
 /** Tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Claims } from '../../registered.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
+import { withTimeout } from '../timeout.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
 
@@ -27,21 +27,11 @@ export function buildIdentifyToken(
       const result = await verify(token, request);
       return 'refused' in result ? result : toCaller(result);
     };
-    withTimeout(check, timeout).then(
+    withTimeout(check(), timeout, 'the token was not checked in time').then(
       (result) => ('refused' in result ? done(undefined, result.refused) : done(result)),
       (cause) => done(new HttpError('unavailable', 'The tokens cannot be checked now.', { cause })),
     );
   };
-}
-
-async function withTimeout<Result>(check: () => Promise<Result>, timeout: number): Promise<Result> {
-  const late = new AbortController();
-  const fail = () => Promise.reject(new Error('the token was not checked in time'));
-  try {
-    return await Promise.race([check(), wait(timeout, undefined, { signal: late.signal }).then(fail)]);
-  } finally {
-    late.abort();
-  }
 }
 
 /** @throws ContractError if tokens of another issuer are needed, and there is no `verifyToken` */

@@ -1,8 +1,10 @@
 /** The finished contract: the file that the build writes, and the server reads. */
 import { createHash } from 'node:crypto';
 import { int64sOf } from '../schema/int64-map.ts';
+import { isNode, type Keywords } from '../schema/json.ts';
+import { toRecursion } from '../schema/subschemas.ts';
 import { type Contract, ContractError, type Operation, type Parameter, type Reply } from './contract.ts';
-import { readGraph } from './graph.ts';
+import { parseWithBounds } from './numbers.ts';
 
 /** Raised when the build writes another form than before. */
 export const FORMAT = 1;
@@ -22,12 +24,11 @@ export interface FinishedFile {
 }
 
 type WithoutInt64s<Part> = Omit<Part, 'int64s' | 'others'>;
-export type WrittenParameter = WithoutInt64s<Parameter>;
 export type WrittenReply = WithoutInt64s<Reply> & { others: WrittenReply[] };
 
 /** An operation as it is written: its maps of 64-bit integers are found again, and its dates are texts. */
 export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replies' | 'deprecation'> {
-  parameters: WrittenParameter[];
+  parameters: WithoutInt64s<Parameter>[];
   replies: WrittenReply[];
   deprecation?: { at?: string; sunset?: string; successor?: string } | undefined;
 }
@@ -70,3 +71,37 @@ function toReply(written: WrittenReply): Reply {
 }
 
 const toDate = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
+
+interface Graph {
+  /** The key of references: `{"$shared": 3}` is part 3, and with `of`, a recursive schema with this `$ref` and target 3. */
+  marker: string;
+  /** The parts that stand in several places, or are targets; each after those that it contains. */
+  parts: unknown[];
+  /** The parts that recursive schemas refer to. */
+  targets: number[];
+  root: Node;
+}
+
+type Node = Record<string, unknown>;
+
+/** Reads a graph of values that the build has written as JSON: equal parts are one object, and recursive schemas refer to their targets. */
+function readGraph(json: string): unknown {
+  const { marker, parts, targets, root } = parseWithBounds(json) as Graph;
+
+  function link(node: Node): unknown {
+    const { [marker]: number, of } = node;
+    if (typeof number !== 'number') return linkFields(node);
+    return typeof of === 'string' ? toRecursion(of, () => parts[targets[number] as number] as Keywords) : parts[number];
+  }
+
+  function linkFields(node: Node): unknown {
+    for (const [key, value] of Object.entries(node)) {
+      // Also where the key is `__proto__`.
+      if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
+    }
+    return node;
+  }
+
+  for (const [index, part] of parts.entries()) parts[index] = link(part as Node);
+  return link(root);
+}

@@ -1,4 +1,4 @@
-/** Finds the declared reply of a status, and its other media types. */
+/** Finds the declared reply of a status, and says what its media types mean: JSON is parsed, others are passed on as they are. */
 import type { Reply } from './contract.ts';
 
 /** The reply of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
@@ -13,3 +13,16 @@ export function replyFor<Declared extends Pick<Reply, 'status'>>(
 
 /** Each reply in each of its media types. */
 export const inAllTypes = (replies: Reply[]): Reply[] => replies.flatMap((reply) => [reply, ...reply.others]);
+
+export const PLAIN_JSON = 'application/json';
+/** JSON by any of its names (RFC 6839, section 3.1). */
+const JSON_TYPE = /^[a-z]+\/([\w.!#$&^-]+\+)?json$/i;
+
+export const isJson = (type: string): boolean => JSON_TYPE.test(type);
+
+/** The media type in a header, without parameters: `application/json` for `Application/JSON; charset=utf-8`. */
+export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
+
+/** The `Content-Type` of a reply. JSON has no charset (RFC 8259, section 11), but clients have seen one since the first release. */
+export const toContentType = (type: string): string =>
+  type === PLAIN_JSON || type.startsWith('text/') ? `${type}; charset=utf-8` : type;

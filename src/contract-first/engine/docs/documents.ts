@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance } from 'fastify';
-import { toVary } from '../replies/vary.ts';
+import { toVary } from '../replies/reply-headers.ts';
 
 type Compress = (body: Buffer) => Promise<Buffer>;
 

@@ -2,7 +2,7 @@
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { AnyContract } from '../contract/contract.ts';
-import { toVary } from '../replies/vary.ts';
+import { toVary } from '../replies/reply-headers.ts';
 import { addDocument } from './documents.ts';
 
 /** The relations are from RFC 8631, that of the catalogue from RFC 9727. */

@@ -13,19 +13,19 @@ export type IsReady = () => Promise<boolean>;
 /** One for each process. Logs why the service is not ready only when the reason changes: probes come every second. */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   const checkServices = buildCheckServices(services);
-  let told: string | undefined;
+  let reported: string | undefined;
   return async () => {
     try {
       await store.check();
       await checkServices();
-      if (told !== undefined) logger.info('ready again');
-      told = undefined;
+      if (reported !== undefined) logger.info('ready again');
+      reported = undefined;
       return true;
     } catch (error) {
       const cause = toCause(error);
       const reason = `${describe(cause)} ${describe((cause as Error | undefined)?.cause)}`;
-      if (reason !== told) logger.error({ err: cause }, 'not ready');
-      told = reason;
+      if (reason !== reported) logger.error({ err: cause }, 'not ready');
+      reported = reason;
       return false;
     }
   };

@@ -3,25 +3,20 @@ import { executionAsyncResource } from 'node:async_hooks';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { ToErrorBody } from '../error-body.ts';
-import { buildErrorFormOf } from '../replies/error-bodies.ts';
+import { buildErrorFormOf, buildRenderError, type ToErrorBody, toErrorBody } from '../error-body.ts';
 import { buildIsProxy, buildToAddress, type IsProxy, type ToAddress } from './client-address.ts';
 import { prioritizeNewConnections } from './connections/accepting.ts';
-import { hearErrors } from './connections/closing.ts';
-import type { Stop } from './connections/connection.ts';
-import { addUpgrades, type ConnectionLimits, Connections } from './connections/connections.ts';
-import { addDraining } from './connections/draining.ts';
+import { hearErrors, type Stop } from './connections/connection.ts';
+import { addUpgrades, type ConnectionLimits, Connections, type ConnectionsOptions } from './connections/connections.ts';
+import { addDraining } from './connections/listening.ts';
 import { Request } from './connections/request.ts';
-import { Response } from './connections/response.ts';
+import { addOwnHeaders, Response } from './connections/response.ts';
 import { toBareHeaders } from './cors.ts';
 import { buildSendError, type SendError } from './errors/error-replies.ts';
 import { MAX_URL_LENGTH } from './errors/malformed.ts';
-import { buildInitRequest } from './every-request.ts';
-import { Counts } from './log/counts.ts';
 import { buildToLogged, type ToLogged } from './log/logged-urls.ts';
-import { buildRequestIds, buildRequestObserver } from './log/request-log.ts';
+import { buildRequestIds, buildRequestObserver, Counts } from './log/request-log.ts';
 import { buildFastifyLog, type InitRequest, setLog } from './log/request-logger.ts';
-import { buildRenderError } from './made-errors.ts';
 
 export interface HttpOptions {
   logger: Logger;
@@ -78,7 +73,7 @@ export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServer
     lines: { write: (line) => writeAgain(logger, line) },
     ...{ secrets: [], secretNames: [], trustProxy: [], requestTimeout: 30_000, stop: { isAsked: false } },
     limits: { maxConnections: 1000, maxPipelined: 64, replyTimeout: 30_000 },
-    toErrorBody: ({ code, message, status, problems }) => ({ code, message, status, problems }) as never,
+    toErrorBody: toErrorBody as ToErrorBody,
     ...options,
   }).options;
 }
@@ -104,22 +99,22 @@ function buildHttpServer(options: HttpOptions): HttpServer {
   // The address of a Unix socket is a string, its path.
   const isProxy = buildIsProxy(options.trustProxy, () => typeof server?.address() === 'string');
   const toAddress = buildToAddress(isProxy);
-  const initRequest = buildInitRequest(
-    buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress }),
-  );
-  const makeError = buildRenderError(logger, buildErrorFormOf(options.toErrorBody));
+  const observe = buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress });
+  const renderError = buildRenderError(logger, buildErrorFormOf(options.toErrorBody));
   const nextRequestId = buildRequestIds();
   const bareHeaders = toBareHeaders(options.corsOrigins);
   const healthPaths = new Set<string | undefined>();
-  const parts = { limits, stop, counts, logger, nextRequestId, makeError, toAddress, bareHeaders, healthPaths };
+  const parts = { limits, stop, counts, logger, nextRequestId, renderError, toAddress, bareHeaders, healthPaths };
   const made: HttpServer = {
     ...{ stop, counts, toAddress, toLogged, healthPaths },
     connections: new Connections(parts),
-    sendError: buildSendError(logger, makeError),
+    sendError: buildSendError(logger, renderError),
     beginTrace: undefined,
     ownLog: buildFastifyLog(logger, toLogged, (request, reply) => {
       made.beginTrace?.(request, reply);
-      initRequest(request, reply);
+      observe?.(request, reply);
+      (request.raw as Request).reply = reply;
+      addOwnHeaders(request, reply);
     }),
     options: {},
     adopt: (app) => {
@@ -128,7 +123,7 @@ function buildHttpServer(options: HttpOptions): HttpServer {
       addDraining(app, made.connections, stop);
     },
   };
-  made.options = toFastifyOptions(made, { nextRequestId, bareHeaders, isProxy }, (handle) => {
+  made.options = toFastifyOptions(made, parts, isProxy, (handle) => {
     const created = createOwnServer(handle, made, options);
     server ??= created;
     return created;
@@ -142,15 +137,10 @@ const PART_TIMEOUT = 120_000;
 const NO_TLS =
   'serverOptions() is for plain HTTP/1.1: let a proxy terminate TLS or HTTP/2, or make the app without serverOptions()';
 
-interface FastifyParts {
-  nextRequestId: () => string;
-  bareHeaders: Record<string, string>;
-  isProxy: IsProxy | undefined;
-}
-
 function toFastifyOptions(
   { sendError, ownLog, connections }: HttpServer,
-  { nextRequestId, bareHeaders, isProxy }: FastifyParts,
+  { nextRequestId, bareHeaders }: ConnectionsOptions,
+  isProxy: IsProxy | undefined,
   create: (handle: RequestListener) => Server,
 ): FastifyServerOptions {
   return {
@@ -159,7 +149,7 @@ function toFastifyOptions(
     childLoggerFactory: ownLog.childLoggerFactory,
     genReqId: nextRequestId,
     frameworkErrors: (error, request, reply) => sendError(error, request, reply.headers(bareHeaders)),
-    clientErrorHandler: (error, socket) => connections.refuseMalformed(error, socket),
+    clientErrorHandler: (error, socket) => connections.refusals.refuseMalformed(error, socket),
     trustProxy: isProxy ?? false,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     pluginTimeout: PART_TIMEOUT,

@@ -1,4 +1,4 @@
-/** The headers on every reply of a deprecated operation, from the dates in the contract. */
+/** Deprecated operations: the headers on every reply, and the end, from which on it is a 410. */
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 
@@ -22,3 +22,20 @@ export function deprecationHeaders(
 /** Joins a handler's own links, such as the one to the next page, with the successor's (RFC 8288). */
 export const joinLinks = (own: string, successor: string | undefined): string =>
   successor === undefined ? own : `${own}, ${successor}`;
+
+/** How often the clock is read, in milliseconds: somebody may set it, and no timer is longer than 24 days. */
+const INTERVAL = 60_000;
+
+/** Says whether the sunset has passed, without reading the clock for each request. */
+export function buildSunset(time: Date | undefined): { readonly isPast: boolean } {
+  const sunset = { isPast: false };
+  if (!time) return sunset;
+  const end = time.getTime();
+  function look(): void {
+    const left = end - Date.now();
+    sunset.isPast = left <= 0;
+    if (!sunset.isPast) setTimeout(look, Math.min(left, INTERVAL)).unref();
+  }
+  look();
+  return sunset;
+}

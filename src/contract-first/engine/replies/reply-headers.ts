@@ -1,10 +1,14 @@
-/** Checks the headers of handlers' answers against the contract. */
+/** The headers of replies: those of handlers, which are checked against the contract, and those of all errors of an operation. */
+import type { FastifyReply } from 'fastify';
 import { parseExactJson } from '../../json/exact-json.ts';
-import type { Operation, Reply } from '../contract/contract.ts';
+import { challengesOf } from '../access/challenges.ts';
+import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { HeaderNode } from '../contract/document.ts';
-import { isJson } from '../contract/media-types.ts';
+import { isJson } from '../contract/replies.ts';
+import type { ErrorFormOf, FailureForm } from '../error-body.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
+import { deprecationHeaders } from './deprecation.ts';
 
 /** @throws Error that says where the headers break the contract, for the log */
 export type CheckHeaders = (headers: object) => void;
@@ -62,3 +66,15 @@ export const OWN_HEADERS = [
   ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
   ...['deprecation', 'sunset'],
 ];
+
+/** Adds names to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. Each is there once. */
+export function toVary(reply: FastifyReply, names: string): string {
+  const all = [reply.getHeader('vary') ?? [], names].flat().join(',').split(',');
+  return [...new Map(all.map((name) => [name.trim().toLowerCase(), name.trim()])).values()].join(', ');
+}
+
+export function toFailureForm(operation: Operation, contract: Contract, formOf: ErrorFormOf): FailureForm {
+  const [challenge] = challengesOf(operation.security, contract.title)[401];
+  const accept = operation.body?.contents.map(({ type }) => type).join(', ');
+  return { formOf, headers: deprecationHeaders(operation, contract), challenge, accept };
+}

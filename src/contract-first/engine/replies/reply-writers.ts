@@ -3,12 +3,12 @@ import { parseExactJson } from '../../json/exact-json.ts';
 import { JsonText } from '../../json/json-text.ts';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { inAllTypes } from '../contract/replies.ts';
-import type { ErrorForm, ToErrorBody } from '../error-body.ts';
+import { buildToBody, type ErrorForm, type ToErrorBody } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
+import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { ReportProblem, Schema } from '../schema/json.ts';
-import type { CompileReply } from './compiled-reply.ts';
-import { buildToBody } from './error-bodies.ts';
+import { buildWriteDeclared, buildWritePlain } from '../schema/json-writers.ts';
 
 export interface ReplyWriter {
   /** Returns the body for `write`. @throws Error that says where it breaks the contract, for the log */
@@ -60,3 +60,27 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
 /** Turns the result of `refuse` into the contract's error body. */
 const toContractsOwn = (body: unknown, { id }: { id: string }, toBody: ErrorForm['toBody']): unknown =>
   body instanceof ErrorParts ? toBody(body, id) : body;
+
+export interface CompiledReply {
+  schema: Schema;
+  check: Check;
+  /** Writes a valid body. */
+  write: (body: unknown) => string;
+}
+
+/** Compiles the body of a reply; replies with the same schema share the result. */
+export type CompileReply = (reply: Reply, report: ReportProblem) => CompiledReply;
+
+export function buildCompileReply(buildCheck: BuildCheck): CompileReply {
+  const compiled = new Map<Schema, CompiledReply>();
+  return (reply, report) => {
+    const { status, schema, int64s } = reply;
+    const known = compiled.get(schema);
+    if (known) return known;
+    const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, report);
+    const write = buildWritePlain(schema) ?? buildWriteDeclared(int64s);
+    const made = { schema, check, write };
+    compiled.set(schema, made);
+    return made;
+  };
+}

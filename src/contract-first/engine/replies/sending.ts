@@ -2,15 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
-import { PLAIN_JSON, toContentType, toMediaType } from '../contract/media-types.ts';
-import { inAllTypes, replyFor } from '../contract/replies.ts';
+import { inAllTypes, PLAIN_JSON, replyFor, toContentType, toMediaType } from '../contract/replies.ts';
+import { toErrorText } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
-import { toErrorText } from './error-bodies.ts';
 import { toPayload } from './raw-bodies.ts';
-import { type CheckHeaders, UNSENDABLE } from './reply-headers.ts';
+import { type CheckHeaders, toVary, UNSENDABLE } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
-import { toVary } from './vary.ts';
 
 /** The answer of any handler, as routes know it. */
 export interface AnyAnswer {

@@ -2,18 +2,19 @@
  * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. Bodies are not coerced, numbers in parameters have
  * one spelling, unknown names are refused. One message names all problems of a request.
  */
+import { hash } from 'node:crypto';
+import { stringify } from 'lossless-json';
 import type { Operation, Parameter } from '../contract/contract.ts';
-import { toMediaType } from '../contract/media-types.ts';
+import { toMediaType } from '../contract/replies.ts';
 import { type Problem, toFew } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
 import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../schema/json.ts';
-import { isRecursion } from '../schema/recursion.ts';
-import { mapSubschemas } from '../schema/subschemas.ts';
-import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
+import { isRecursion, mapSubschemas } from '../schema/subschemas.ts';
+import type { Bytes } from './form-fields.ts';
+import { buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders, buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
-import { toDigest } from './request-digest.ts';
 import type { BuildIsValid } from './text-coercion.ts';
 
 /** A request that fits the contract: parameters and body have their types, and defaults are filled in. */
@@ -164,4 +165,16 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
     additionalProperties: false,
   };
+}
+
+/**
+ * A digest of parsed values, by which neither the order of fields counts, nor whether an integer is a bigint. A body that is read as a
+ * stream has no fields, so it does not count.
+ */
+export const toDigest = (values: unknown[]): string =>
+  hash('sha256', stringify(values, sortFields) as string, 'base64url');
+
+function sortFields(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

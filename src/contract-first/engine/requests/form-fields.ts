@@ -1,6 +1,35 @@
 /** The fields of a form: text, JSON or files. */
-import { keywordsOf, type Schema } from '../schema/json.ts';
+import { toStep } from '../../json/pointer.ts';
+import type { Content } from '../contract/contract.ts';
+import type { EncodingNode } from '../contract/document.ts';
+import { toInvalid } from '../errors.ts';
+import { Problem, problemAt } from '../problem.ts';
+import { buildToBigints } from '../schema/bigints.ts';
+import type { BuildCheck } from '../schema/checks.ts';
+import { int64sOf, int64sUnder } from '../schema/int64-map.ts';
+import { keywordsOf, type ReportProblem, type Schema } from '../schema/json.ts';
 import { isSimple, itemsOf, typesOf } from '../schema/value-types.ts';
+import type { Values } from './parameter-values.ts';
+import { buildToValue, parseInner, REPEATED } from './text-coercion.ts';
+
+export type Bytes = AsyncIterable<Uint8Array>;
+
+export interface FormField<Name = string, Value = unknown> {
+  name: Name;
+  value: Value;
+}
+
+export interface FormFile<Name = string> {
+  name: Name;
+  /** Without folders; undefined where the client gave none. */
+  filename: string | undefined;
+  /** The content type that the client has sent. */
+  contentType: string;
+  /** To be read before the next part is taken; the rest is dropped then. */
+  content: Bytes;
+}
+
+export type FormPart = FormField | FormFile;
 
 /** The kinds of parts. Objects are JSON unless another media type is named (OpenAPI 3.1, section 4.8.15.1). */
 export type PartKind = 'text' | 'json' | 'file';
@@ -21,3 +50,81 @@ export const isRepeated = (field: Schema): boolean => typesOf(field).join() === 
 
 /** The schema of one part: the item's, if there may be several. */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
+
+/** How many parts a field without `maxItems` may have. */
+const MAX_ITEMS = 1000;
+
+/** Checks at the end of a form which fields are missing and how many parts each has, and fills in defaults. */
+export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
+  const properties = fieldsOf(schema).map(([name, field]) => {
+    if (!isFile(field)) return [name, field];
+    return [name, isRepeated(field) ? { ...keywordsOf(field), items: true } : true];
+  });
+  const body = { ...keywordsOf(schema), properties: Object.fromEntries(properties) };
+  const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, report);
+  return (given) => {
+    const problems = check(given);
+    if (problems) throw toInvalid(problems);
+  };
+}
+
+export const fieldsOf = (form: Schema) => Object.entries(keywordsOf(form).properties as Record<string, Schema>);
+
+export const isFile = (field: Schema) => kindOfPart(partOf(field)) === 'file';
+
+/** The media types of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
+const toTypes = ({ contentType = '' }: EncodingNode = {}): string[] =>
+  contentType.split(',').flatMap((type) => type.trim() || []);
+
+const isAmong = (types: string[], type: string) =>
+  types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
+
+/** Checks a part, and adds its value to `given`. @throws HttpError */
+export type Take = (part: FormPart, given: Values) => void;
+
+/** By the names of the fields. */
+export const buildTakes = (buildCheck: BuildCheck, content: Content): Map<string, Take> =>
+  new Map(fieldsOf(content.schema).map(([name, field]) => [name, buildTake(buildCheck, content, name, field)]));
+
+function buildTake(buildCheck: BuildCheck, { schema, encoding }: Content, name: string, field: Schema): Take {
+  const types = toTypes(encoding?.[name]);
+  const part = partOf(field);
+  const isList = isRepeated(field);
+  const { maxItems = MAX_ITEMS } = keywordsOf(field);
+  const ofField = int64sUnder(int64sOf(schema), 'properties', name);
+  const int64s = isList ? int64sUnder(ofField, 'items', '') : ofField;
+  const kind = kindOfPart(part);
+  const options = { name, at: toLocation(name), int64s };
+  const check = buildCheck(kind === 'file' ? true : part, options, () => {});
+  const isValid = (value: unknown) => check(value) === undefined;
+  const read = kind === 'text' ? buildToValue(part, int64s.isInt64, () => isValid) : undefined;
+  const toBigints = buildToBigints(kind === 'json' ? int64s : undefined);
+  const toValue = (taken: FormPart) => {
+    if ('value' in taken) return read ? read(taken.value as string) : toJson(taken.value as string, name);
+    if (!isAmong(types, taken.contentType)) throw invalidPart(name, 'type', `must be of type ${types.join(' or ')}`);
+    return true;
+  };
+  return (taken, given) => {
+    const checked = toValue(taken);
+    const problems = check(checked);
+    if (problems) throw toInvalid(problems);
+    if (!isList && name in given) throw invalidPart(name, ...REPEATED);
+    const items = (given[name] ?? []) as unknown[];
+    if (isList && items.length >= maxItems) throw invalidPart(name, 'maxItems', `must have at most ${maxItems} items`);
+    const value = toBigints ? toBigints(checked) : checked;
+    given[name] = isList ? items : value;
+    items.push(value);
+    if ('value' in taken) taken.value = value;
+  };
+}
+
+function toJson(text: string, name: string): unknown {
+  const value = parseInner(text, toLocation(name));
+  if (value instanceof Problem) throw toInvalid([value]);
+  return value;
+}
+
+const toLocation = (name: string) => `/body/${toStep(name)}`;
+
+export const invalidPart = (name: string, code: string, words: string) =>
+  toInvalid([problemAt(toLocation(name), code, words)]);

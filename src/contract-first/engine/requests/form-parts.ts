@@ -8,38 +8,23 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 import { NullProtoObject } from '../../json/exact-json.ts';
-import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
-import type { EncodingNode } from '../contract/document.ts';
 import { HttpError, TOO_LARGE, toInvalid } from '../errors.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
-import { Problem, problemAt } from '../problem.ts';
-import { buildToBigints } from '../schema/bigints.ts';
+import { problemAt } from '../problem.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import { int64sOf, int64sUnder } from '../schema/int64-map.ts';
-import { keywordsOf, type ReportProblem, type Schema } from '../schema/json.ts';
-import { isRepeated, kindOfPart, partOf } from './form-fields.ts';
+import type { ReportProblem } from '../schema/json.ts';
+import {
+  type Bytes,
+  buildCheckForm,
+  buildTakes,
+  type FormPart,
+  fieldsOf,
+  invalidPart,
+  isFile,
+  type Take,
+} from './form-fields.ts';
 import type { Values } from './parameter-values.ts';
-import { buildToValue, parseInner, REPEATED } from './text-coercion.ts';
-
-export type Bytes = AsyncIterable<Uint8Array>;
-
-export interface FormField<Name = string, Value = unknown> {
-  name: Name;
-  value: Value;
-}
-
-export interface FormFile<Name = string> {
-  name: Name;
-  /** Without folders; undefined where the client gave none. */
-  filename: string | undefined;
-  /** The content type that the client has sent. */
-  contentType: string;
-  /** To be read before the next part is taken; the rest is dropped then. */
-  content: Bytes;
-}
-
-export type FormPart = FormField | FormFile;
 
 /** The parts in the order of arrival. @throws HttpError for an invalid part, and at the end if a required part is missing */
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormPart>;
@@ -48,25 +33,15 @@ export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormP
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
 
-/** How many parts a field without `maxItems` may have, and the limits of a part's headers. */
-const MAX_ITEMS = 1000;
+/** The limits of a part's headers. */
 const HEADERS = { headerPairs: 20, headerSize: 8192 };
 
-/** Checks a part, and adds its value to `given`. @throws HttpError */
-type Take = (part: FormPart, given: Values) => void;
-
-export function buildToParts(
-  buildCheck: BuildCheck,
-  { schema, encoding = {} }: Content,
-  report: ReportProblem,
-): ToParts {
-  const takes = new Map<string, Take>();
-  const checkAll = buildCheckForm(buildCheck, schema, report);
-  const fields = fieldsOf(schema);
-  for (const [name, field] of fields) {
-    takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
-  }
-  const files = fields.filter(([, field]) => isFile(field)).map(([name]) => toBytes(name));
+export function buildToParts(buildCheck: BuildCheck, content: Content, report: ReportProblem): ToParts {
+  const takes = buildTakes(buildCheck, content);
+  const checkAll = buildCheckForm(buildCheck, content.schema, report);
+  const files = fieldsOf(content.schema)
+    .filter(([, field]) => isFile(field))
+    .map(([name]) => toBytes(name));
   // Loaded only for contracts with forms.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
@@ -207,81 +182,6 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
     throw toHttpError(error);
   }
 }
-
-/** Checks at the end of a form which fields are missing and how many parts each has, and fills in defaults. */
-function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
-  const properties = fieldsOf(schema).map(([name, field]) => {
-    if (!isFile(field)) return [name, field];
-    return [name, isRepeated(field) ? { ...keywordsOf(field), items: true } : true];
-  });
-  const body = { ...keywordsOf(schema), properties: Object.fromEntries(properties) };
-  const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, report);
-  return (given) => {
-    const problems = check(given);
-    if (problems) throw toInvalid(problems);
-  };
-}
-
-interface TakeOptions {
-  name: string;
-  field: Schema;
-  /** The schema of the whole form. */
-  form: Schema;
-  /** The media types that a file may have; empty for any. */
-  types: string[];
-}
-
-const fieldsOf = (form: Schema) => Object.entries(keywordsOf(form).properties as Record<string, Schema>);
-
-const isFile = (field: Schema) => kindOfPart(partOf(field)) === 'file';
-
-/** The media types of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
-const toTypes = ({ contentType = '' }: EncodingNode = {}): string[] =>
-  contentType.split(',').flatMap((type) => type.trim() || []);
-
-const isAmong = (types: string[], type: string) =>
-  types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
-
-function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOptions): Take {
-  const part = partOf(field);
-  const isList = isRepeated(field);
-  const { maxItems = MAX_ITEMS } = keywordsOf(field);
-  const place = int64sUnder(int64sOf(form), 'properties', name);
-  const placeOfPart = isList ? int64sUnder(place, 'items', '') : place;
-  const kind = kindOfPart(part);
-  const options = { name, at: toPlace(name), int64s: placeOfPart };
-  const check = buildCheck(kind === 'file' ? true : part, options, () => {});
-  const isValid = (value: unknown) => check(value) === undefined;
-  const read = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
-  const toBigints = buildToBigints(kind === 'json' ? placeOfPart : undefined);
-  const toValue = (taken: FormPart) => {
-    if ('value' in taken) return read ? read(taken.value as string) : toJson(taken.value as string, name);
-    if (!isAmong(types, taken.contentType)) throw invalidPart(name, 'type', `must be of type ${types.join(' or ')}`);
-    return true;
-  };
-  return (taken, given) => {
-    const checked = toValue(taken);
-    const problems = check(checked);
-    if (problems) throw toInvalid(problems);
-    if (!isList && name in given) throw invalidPart(name, ...REPEATED);
-    const items = (given[name] ?? []) as unknown[];
-    if (isList && items.length >= maxItems) throw invalidPart(name, 'maxItems', `must have at most ${maxItems} items`);
-    const value = toBigints ? toBigints(checked) : checked;
-    given[name] = isList ? items : value;
-    items.push(value);
-    if ('value' in taken) taken.value = value;
-  };
-}
-
-function toJson(text: string, name: string): unknown {
-  const value = parseInner(text, toPlace(name));
-  if (value instanceof Problem) throw toInvalid([value]);
-  return value;
-}
-
-const toPlace = (name: string) => `/body/${toStep(name)}`;
-
-const invalidPart = (name: string, code: string, words: string) => toInvalid([problemAt(toPlace(name), code, words)]);
 
 function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;

@@ -1,12 +1,12 @@
 /** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
+
 import { NullProtoObject } from '../../json/exact-json.ts';
 import { toStep } from '../../json/pointer.ts';
-import type { Operation, Parameter } from '../contract/contract.ts';
+import type { Operation, Parameter, ParameterStyle } from '../contract/contract.ts';
 import { Problem, problemAt } from '../problem.ts';
+import { type Int64Map, int64sUnder } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
-import { isSimple, itemsOf, typesOf } from '../schema/value-types.ts';
-import { SEPARATORS, toJoined, toJoinedPart } from './joined-items.ts';
-import { buildFindField, hasFields } from './object-values.ts';
+import { isSimple, itemsOf, mergeAllOf, typesOf } from '../schema/value-types.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './text-coercion.ts';
 
 /** Texts by name, as Fastify parses them: a name that was sent several times has an array. */
@@ -33,9 +33,7 @@ export function buildToValues(
   const own = parameters.filter((parameter) => parameter.in === place);
   const readOf = (parameter: Parameter) => buildRead(parameter, path, buildIsValid);
   const reads = new Map(own.filter((one) => !hasFields(one)).map((parameter) => [parameter.name, readOf(parameter)]));
-  const findField = buildFindField(own, (name, schema, int64s) =>
-    readOf({ ...(own[0] as Parameter), name, schema, int64s, writing: isSimple(schema) ? 'text' : 'repeated' }),
-  );
+  const findField = buildFindField(own, readOf);
   return (texts, problems, raw) => {
     const values: Values = new NullProtoObject();
     for (const name in texts) {
@@ -128,5 +126,81 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
       if (name !== undefined) texts[name] = name in texts ? [texts[name] as string, line].flat() : line;
     }
     return toValues(texts, problems, raw);
+  };
+}
+
+/**
+ * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma within an item is percent-encoded
+ * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes are encoded themselves, so that items have none.
+ */
+export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
+  joined: { sent: ',', arrived: /,/ },
+  spaced: { sent: '%20', arrived: /%20|\+/ },
+  piped: { sent: '%7C', arrived: /%7C|\|/i },
+};
+
+/** The items of the first parameter with this name. */
+function toJoined(url: string, name: string, separator: RegExp): string[] {
+  // Splits the query where the router and Fastify's parser do.
+  const pairs = url.replace(/^.[^?]*./, '').split('&');
+  const named = pairs.filter((pair) => decodeField(pair.replace(/=.*/, '')) === name);
+  return named.slice(0, 1).flatMap((pair) =>
+    pair
+      .replace(/^[^=]*=?/, '')
+      .split(separator)
+      .map(decodeField),
+  );
+}
+
+/** The items of a path segment, which has `fromEnd` segments after it. */
+function toJoinedPart(url: string, fromEnd: number): string[] {
+  const parts = url.replace(/[?#].*/s, '').split('/');
+  return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);
+}
+
+/** Decodes a name or value of the query, where a space may be `+`. */
+const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));
+
+/** A field of an object in the query: each is a parameter of its own, `filter[name]=x` (deepObject) or `name=x` (form). */
+interface Field {
+  /** The name of the object's parameter. */
+  object: string;
+  /** Its name in the object. */
+  name: string;
+  read: Read;
+}
+
+const hasFields = ({ writing }: Parameter): boolean => writing === 'deep' || writing === 'fields';
+
+const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
+
+type FindField = (text: string) => Field | undefined;
+
+/** Finds the field that a name in the query stands for. Declared fields win over additional properties. */
+function buildFindField(parameters: Parameter[], readOf: (parameter: Parameter) => Read): FindField {
+  const declared = new Map<string, Field>();
+  const open: FindField[] = [];
+  for (const parameter of parameters.filter(hasFields)) {
+    const { name: object, schema: whole, int64s: all, writing } = parameter;
+    const { properties = {}, additionalProperties = {} } = mergeAllOf(whole);
+    const wireName = (field: string) => (writing === 'deep' ? `${object}[${field}]` : field);
+    const toRead = (name: string, schema: Schema, int64s: Int64Map) =>
+      readOf({ ...parameter, name, schema, int64s, writing: isSimple(schema) ? 'text' : 'repeated' });
+    for (const [name, field] of Object.entries(properties)) {
+      const read = toRead(wireName(name), field, int64sUnder(all, 'properties', name));
+      declared.set(wireName(name), { object, name, read });
+    }
+    if (additionalProperties === false) continue;
+    const read = toRead(object, additionalProperties, int64sUnder(all, 'additionalProperties', ''));
+    open.push((text) => {
+      const [, outer, inner] = IN_BRACKETS.exec(text) ?? [];
+      if (writing === 'fields') return { object, name: text, read };
+      return outer === object ? { object, name: inner as string, read } : undefined;
+    });
+  }
+  return (text) => {
+    let field = declared.get(text);
+    for (const find of open) field ??= find(text);
+    return field;
   };
 }

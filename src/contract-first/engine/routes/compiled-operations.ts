@@ -2,11 +2,9 @@
 import type { AnyDomain } from '../../store/description.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
-import type { ErrorFormOf, ToErrorBody } from '../error-body.ts';
-import { buildCompileReply } from '../replies/compiled-reply.ts';
-import { buildErrorFormOf } from '../replies/error-bodies.ts';
+import { buildErrorFormOf, type ErrorFormOf, type ToErrorBody } from '../error-body.ts';
 import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
-import { buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
+import { buildCompileReply, buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { type BuildCheck, buildChecks, type Checks, refuseNow } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
@@ -57,4 +55,14 @@ export function compileOperation(
     checkHeadersOf: (status) => ofHeaders.get(replyFor(replies, status) as Reply),
     errorFormOf: buildErrorFormOf(writers.toErrorBody, operation),
   };
+}
+
+/** Operations without a handler, and handlers without an operation, each in a line of its own; empty where all match. */
+export function describeUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
+  const missing = operations.filter((id) => !handlers.includes(id));
+  const unused = handlers.filter((id) => !operations.includes(id));
+  return [
+    ...missing.map((id) => `operation ${id} has no handlers/${id}.ts`),
+    ...unused.map((id) => `handlers/${id}.ts has no operation ${id} in the contract`),
+  ];
 }

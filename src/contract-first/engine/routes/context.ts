@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import type { Services } from '../../registered.ts';
 import type { Idempotency } from '../../store/collection.ts';
 import type { Parameter } from '../contract/contract.ts';
-import { toMediaType } from '../contract/media-types.ts';
+import { toMediaType } from '../contract/replies.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
-import { preferredType } from '../requests/accept.ts';
 import type { Accepted } from '../requests/checks.ts';
 import type { Values } from '../requests/parameter-values.ts';
+import { preferredType } from '../requests/request-headers.ts';
 import type { AnyContext, UrlOf } from './handler.ts';
 
 /** The parts that all requests to an operation share. */

@@ -10,7 +10,7 @@ import type { CallsOf } from '../../store/transactions.ts';
 import type { ErrorBody } from '../errors.ts';
 import type { RawBody } from '../replies/raw-bodies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
-import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
+import type { Bytes, FormField, FormFile } from '../requests/form-fields.ts';
 import type { InReply, InRequest, IsJson, MediaType, OperationId } from './directed.ts';
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];

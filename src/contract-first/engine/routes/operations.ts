@@ -1,23 +1,23 @@
 /** Makes a route of each operation and its handler, by fastify-openapi-glue. */
+import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
 import openapiGlue, { type FastifyOpenapiGlueOptions } from 'fastify-openapi-glue';
 import fastifyPlugin from 'fastify-plugin';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
-import { nodesOf } from '../contract/document.ts';
+import { type Document, nodesOf } from '../contract/document.ts';
 import { toDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/path-names.ts';
-import { toFailureForm } from '../replies/failure-form.ts';
-import { refuseOtherTypes, typesOf } from '../requests/json-body.ts';
+import { toFailureForm } from '../replies/reply-headers.ts';
+import { refuseOtherTypes, typesOf } from '../requests/bodies.ts';
 import {
   type CompiledOperation,
   type CompiledOperations,
   compileOperations,
+  describeUnmatched,
   type OwnParts,
 } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
-import { beginTrusted } from './trusted-validator.ts';
-import { describeUnmatched } from './unmatched.ts';
 import { buildUrlOf } from './urls.ts';
 
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
@@ -56,7 +56,7 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  await app.register(trustingGlue, {
+  await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
     // A copy whose parts are not shared, since glue changes them. It does not support bigint.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
@@ -66,10 +66,27 @@ export async function addOperations(
   });
 }
 
-const trustingGlue = fastifyPlugin<FastifyOpenapiGlueOptions>(
-  (app, options) => beginTrusted(() => openapiGlue(app, options)),
-  { name: 'fastify-openapi-glue' },
-);
+const { validate } = Validator.prototype;
+
+/**
+ * fastify-openapi-glue makes a validator for each contract, which would compile OpenAPI's schema again, a third of a start, and has no
+ * option against it. So its validator trusts: the contract was checked before, at this start or at build time. glue calls it before it
+ * first waits, so the real one is back before anything else can run.
+ */
+function registerGlue(app: FastifyInstance, options: FastifyOpenapiGlueOptions): Promise<void> | void {
+  Validator.prototype.validate = trust;
+  try {
+    return openapiGlue(app, options);
+  } finally {
+    Validator.prototype.validate = validate;
+  }
+}
+
+async function trust(this: Validator, document: Document) {
+  this.specification = document;
+  this.version = document.openapi.slice(0, '3.1'.length);
+  return { valid: true };
+}
 
 /** Compiles the operations part by part between requests, so that no first call waits for all its parts. */
 function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations): void {

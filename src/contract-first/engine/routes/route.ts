@@ -1,6 +1,6 @@
 /**
  * The way of a request through its operation, from top to bottom. Everything that can be is decided at the start.
- * Hooks that run before, for every request, are in `http/every-request.ts`.
+ * `http/server-options.ts` has the steps before it, which every request takes.
  */
 import type {
   FastifyContextConfig,
@@ -11,22 +11,18 @@ import type {
   preValidationHookHandler,
   RouteOptions,
 } from 'fastify';
-import type { Operation, Requirement } from '../contract/contract.ts';
+import type { AuthFor } from '../access/auth.ts';
+import type { RefuseOver } from '../access/rate-limits.ts';
+import type { Operation } from '../contract/contract.ts';
+import type { FailureForm } from '../error-body.ts';
 import { HttpError, NO_ROUTE, refuse, toInvalid } from '../errors.ts';
-import type { FailureForm } from '../replies/failure-form.ts';
+import { buildSunset } from '../replies/deprecation.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
-import { buildSunset } from '../replies/sunset.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
-import { buildToNextLink } from './pagination.ts';
-
-/** Makes the hook that lets requests pass which meet one of these security requirements. */
-export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional: boolean) => onRequestHookHandler;
-
-/** Answers a request that is over its rate limit, with these headers. */
-type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
+import { buildToNextLink } from './urls.ts';
 
 export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
   /** The start of every path of the contract. */

@@ -11,7 +11,7 @@ import { buildChecks, type Check } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
 import { ANNOTATION } from '../schema/keys.ts';
-import { mergeAllOf } from '../schema/merged.ts';
+import { mergeAllOf } from '../schema/value-types.ts';
 
 /** @throws ContractError that says how many stored records do not fit the contract */
 export async function checkStoredRecords(
@@ -113,8 +113,8 @@ function buildCheckFields(
   return (fields) => {
     const isTakenAway = (name: string) =>
       fields[name] === null && columns[name]?.isOptional && !columns[name]?.isNullable;
-    const kept: Fields = {};
-    for (const name of Object.keys(fields)) if (!isTakenAway(name)) kept[name] = fields[name];
-    return check(kept);
+    const stored: Fields = {};
+    for (const name of Object.keys(fields)) if (!isTakenAway(name)) stored[name] = fields[name];
+    return check(stored);
   };
 }

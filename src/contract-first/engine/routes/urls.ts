@@ -1,39 +1,48 @@
 /** The URLs of the operations, made from the contract's paths and parameters. */
+import type { FastifyRequest } from 'fastify';
 import { stringify } from 'lossless-json';
 import type { AnyContract, Operation, Parameter } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
-import { SEPARATORS } from '../requests/joined-items.ts';
+import { stateOf } from '../request-state.ts';
+import type { Accepted } from '../requests/checks.ts';
+import { SEPARATORS } from '../requests/parameter-values.ts';
+import type { OperationId } from './directed.ts';
 import type { UrlOf } from './handler.ts';
 
-/** A path and query, split up at the start: every page of a list needs a URL. */
-interface Template {
-  /** The texts between the parameters of the path, and their names: `['/v1/items/', '']` and `['itemId']`. */
-  texts: string[];
-  names: string[];
-  /** The parameters of the query. `write` returns `limit=20`, or nothing for an empty array. */
-  fields: { name: string; write: (value: unknown) => string }[];
-}
+/** Writes a URL of an operation. It is split up at the start: every page of a list needs one. */
+type Template = (params: Values, query?: Values, changes?: Values) => string;
 
 export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): UrlOf {
   const templates = new Map(
     [...operations.values()].map((operation) => [operation.id, toTemplate(publicPath + prefix, operation)]),
   );
-  return (id, params, query, changes) => {
-    const template = templates.get(id) as Template;
-    // `query` is undefined in a contract whose paths have no parameters.
-    return toPath(template, params as Values) + toSearch(template, query, changes);
-  };
+  // `query` is undefined in a contract whose paths have no parameters.
+  return (id, params, query, changes) => (templates.get(id) as Template)(params as Values, query, changes);
 }
 
+/** Written by hand: URLSearchParams takes several times as long. */
 function toTemplate(prefix: string, { path, parameters }: Operation): Template {
-  const fields = parameters.filter((parameter) => parameter.in === 'query');
-  return {
-    texts: (prefix + encodePath(path)).split(/\{\w+\}/),
-    names: path.match(/(?<=\{)\w+(?=\})/g) ?? [],
-    fields: fields.map((parameter) => ({ name: parameter.name, write: buildWrite(parameter) })),
+  const [start, ...texts] = (prefix + encodePath(path)).split(/\{\w+\}/) as [string, ...string[]];
+  const names = path.match(/(?<=\{)\w+(?=\})/g) ?? [];
+  const ofQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const fields = ofQuery.map((parameter) => ({ name: parameter.name, write: buildWrite(parameter) }));
+  return (params, query = {}, changes = {}) => {
+    let url = start;
+    for (let index = 0; index < names.length; index++) url += encodePart(params[names[index] as string]) + texts[index];
+    let mark = '?';
+    for (const { name, write } of fields) {
+      const value = changes[name] ?? query[name];
+      // `write` returns nothing for an empty array.
+      const text = value === undefined ? '' : write(value);
+      if (text === '') continue;
+      url += mark + text;
+      mark = '&';
+    }
+    return url;
   };
 }
 
+/** Writes a parameter: `limit=20`. */
 function buildWrite({ name, writing }: Parameter): (value: unknown) => string {
   const label = `${encode(name)}=`;
   if (writing === 'text') return (value) => label + encode(value);
@@ -56,20 +65,17 @@ function writeFields(value: Values, toName: (field: string) => string): string {
   return pairs.join('&');
 }
 
-function toPath({ texts, names }: Template, params: Values): string {
-  return texts.reduce((url, text, index) => url + encodePart(params[names[index - 1] as string]) + text);
-}
-
-/** Written by hand: URLSearchParams takes several times as long. */
-function toSearch({ fields }: Template, query: Values = {}, changes: Values = {}): string {
-  let search = '';
-  for (const { name, write } of fields) {
-    const value = changes[name] ?? query[name];
-    const text = value === undefined ? '' : write(value);
-    if (text !== '') search += (search === '' ? '?' : '&') + text;
-  }
-  return search;
-}
-
 const encodePart = (value: unknown) => (Array.isArray(value) ? value.map(encode).join(',') : encode(value));
 const encode = (value: unknown) => encodeURIComponent(String(value));
+
+/** Makes the link from the request and the cursor of the next page. The build has checked that such a link fits the contract. */
+export type ToNextLink = (request: FastifyRequest, cursor: string) => string;
+
+export function buildToNextLink({ id, parameters }: Operation, urlOf: UrlOf): ToNextLink {
+  const name = parameters.find(({ in: place, isOpaque }) => isOpaque && place === 'query')?.name;
+  return (request, cursor) => {
+    if (name === undefined) throw new Error(`${id} has answered a next page, and has no query parameter with x-opaque`);
+    const { path, query } = stateOf(request).checked as Accepted;
+    return `<${urlOf(id as OperationId, path as never, query as never, { [name]: cursor } as never)}>; rel="next"`;
+  };
+}

@@ -1,14 +1,12 @@
 /** Configures ajv for the contract's schemas. */
-import { Ajv2020, type CodeKeywordDefinition, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type CodeKeywordDefinition, type ErrorObject, type KeywordDefinition } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { toInstant } from '../../json/instant.ts';
-import { contains, untilMaxErrors } from './bounded-keywords.ts';
-import { hidden, nullable } from './contract-keywords.ts';
-import { type CanonicalKeys, equals } from './equality.ts';
 import { type Fault, toFaults } from './faults.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
+import { type AtEnd, type CanonicalKeys, contains, equals, untilMaxErrors } from './linear-keywords.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
-import type { AtEnd, ValidatorCache } from './validator-cache.ts';
+import type { ValidatorCache } from './validator-cache.ts';
 
 /** Validates schemas of all contracts: otherwise each ajv instance would compile the meta-schema again. */
 let ofSchemas: Ajv2020 | undefined;
@@ -95,3 +93,19 @@ export function buildAjv(
   ajv.addKeyword(run.functions.keyword);
   return ajv;
 }
+
+/** `hidden: 'read-only'` refuses every value, and says why. */
+export const hidden: KeywordDefinition = {
+  keyword: 'hidden',
+  schema: true,
+  validate: () => false,
+  error: { message: ({ schema }) => `is ${schema}` },
+};
+
+/** Refuses `nullable`, which ajv would accept silently. */
+export const nullable: KeywordDefinition = {
+  keyword: 'nullable',
+  compile: () => {
+    throw new Error("nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'");
+  },
+};

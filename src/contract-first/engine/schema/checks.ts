@@ -2,13 +2,13 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
 import { buildAjv, type Run, type SchemaSource } from './ajv.ts';
-import { CanonicalKeys } from './equality.ts';
 import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { ReportProblem, Schema } from './json.ts';
+import { type AtEnd, CanonicalKeys } from './linear-keywords.ts';
 import { buildRewriteForAjv } from './prepared.ts';
 import { toProblems } from './problems.ts';
 import { subschemasOf } from './subschemas.ts';
-import { type AtEnd, type Compiler, ValidatorCache } from './validator-cache.ts';
+import { type Compiler, ValidatorCache } from './validator-cache.ts';
 
 export interface CheckOptions {
   /** The name of the value in problems of the schema: with `request`, a fault is at `request.body.name`. */

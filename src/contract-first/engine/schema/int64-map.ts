@@ -1,7 +1,6 @@
 /** Finds the 64-bit integers in the values that a schema describes, also within parts such as `allOf`. */
 import type { Schema } from './json.ts';
-import { targetOf } from './recursion.ts';
-import { scopeOf, subschemasOf } from './subschemas.ts';
+import { scopeOf, subschemasOf, targetOf } from './subschemas.ts';
 
 /** The 64-bit integers of a value and within it. Made once for each schema, and not changed afterwards. */
 export interface Int64Map {

@@ -4,9 +4,8 @@ import { BOUND_NAMES } from './int64-keywords.ts';
 import { type Int64Map, int64sOf, int64sUnder } from './int64-map.ts';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { ANNOTATION } from './keys.ts';
-import { isRecursion } from './recursion.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
-import { mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
+import { isRecursion, mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 import type { Compiler } from './validator-cache.ts';
 
 /** Keywords whose schemas apply to any number of items or fields. */
@@ -92,25 +91,20 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
       if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };
     }
-    const typed = int64s.isInt64 ? withInt64(prepared) : withNumeric(prepared);
+    const typed = withNumeric(prepared, int64s.isInt64);
     const own = withBranch(withEquals(withLargeDefaults(withExactBounds(typed))));
     return withSeenFields(withSizesFirst(withSeenFields(own)));
   };
 }
 
-/** Types other than numbers stay: a 64-bit integer or a string may still be a string. */
-function withInt64(schema: Keywords): Keywords {
+/** Of a 64-bit integer, types other than numbers stay: a 64-bit integer or a string may still be a string. */
+function withNumeric(schema: Keywords, isInt64: boolean): Keywords {
   const { type, format, ...others } = schema;
   const types = [type ?? []].flat();
   const rest = types.filter((name) => name !== 'integer' && name !== 'number');
-  return rest.length === types.length ? schema : { ...others, int64: rest };
-}
-
-function withNumeric(schema: Keywords): Keywords {
-  const { type, ...others } = schema;
-  const types = [type ?? []].flat();
-  const isNumeric = types.some((name) => name === 'integer' || name === 'number');
-  return isNumeric ? { ...others, numeric: types } : schema;
+  if (rest.length === types.length) return schema;
+  if (isInt64) return { ...others, int64: rest };
+  return { ...others, ...(format !== undefined && { format }), numeric: types };
 }
 
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';

@@ -71,9 +71,9 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
   const control =
     keyword === 'pattern' ? findControl(propertyName ?? valueAt(value, instancePath), params.pattern) : undefined;
   const wanted = control === undefined ? words?.(params) : `not have the character ${control}`;
-  const told = wanted === undefined ? (message as string) : `must ${wanted}`;
-  if (propertyName === undefined) return problemAt(pointer, code, told);
-  return new Problem(inside(propertyName), code, `the name of ${toWords(inside(propertyName))} ${told}`);
+  const said = wanted === undefined ? (message as string) : `must ${wanted}`;
+  if (propertyName === undefined) return problemAt(pointer, code, said);
+  return new Problem(inside(propertyName), code, `the name of ${toWords(inside(propertyName))} ${said}`);
 }
 
 /** Control characters: nobody sees them, and they are often the only fault of a text. */
@@ -86,7 +86,7 @@ const MAX_SEARCHED = 1000;
 function findControl(text: unknown, pattern: string): string | undefined {
   if (typeof text !== 'string' || text.length > MAX_SEARCHED) return undefined;
   const expression = toRegExp(pattern, 'u');
-  const matchesWith = (kept?: string) => expression.test(text.replace(CONTROL, (one) => (one === kept ? one : '')));
+  const matchesWith = (left?: string) => expression.test(text.replace(CONTROL, (one) => (one === left ? one : '')));
   const found = matchesWith() ? text.match(CONTROL)?.find((one) => !matchesWith(one)) : undefined;
   return found && `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -1,24 +1,16 @@
 /** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and whether each describes the value, a field, or all fields. */
-import { isNode, type Keywords, type Schema } from './json.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 
+const OF_VALUE = ['not', 'if', 'then', 'else'];
+const OF_ALL = ['items', 'contains', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 /** Keywords with one schema, and keywords with several, in an array or by name. */
-export const ONE = [
-  'not',
-  'if',
-  'then',
-  'else',
-  'items',
-  'contains',
-  'additionalProperties',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-];
+export const ONE = [...OF_VALUE, ...OF_ALL];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
 
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
 /** Keywords whose schemas describe the same value, and keywords for single fields or items. Others describe all fields. */
-const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'not', 'if', 'then', 'else'];
+const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
 const NAMED = ['properties', 'prefixItems'];
 
 /** Whether a schema under this keyword describes the same value, one field, or all fields. */
@@ -64,3 +56,18 @@ export function mapSubschemas(schema: Keywords, make: Make): Keywords {
   }
   return mapped;
 }
+
+/** Recursive schemas: where a schema refers to itself, the reference stays, since replacing it would never end. */
+const targets = new WeakMap<object, () => Keywords>();
+
+/** A schema that only refers to another, which may not be resolved yet. */
+export function toRecursion(name: string, target: () => Keywords): Keywords {
+  const schema = { $ref: `contract:${name.replace(/^(contract:|#)/, '')}` };
+  targets.set(schema, target);
+  return schema;
+}
+
+export const isRecursion = (schema: Schema): boolean => targets.has(keywordsOf(schema));
+
+/** The target of such a reference; undefined for any other schema. */
+export const targetOf = (schema: Schema): Keywords | undefined => targets.get(keywordsOf(schema))?.();

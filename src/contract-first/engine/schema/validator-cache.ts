@@ -6,10 +6,10 @@
 import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { stringify } from 'lossless-json';
-import { MAX_ERRORS } from './bounded-keywords.ts';
 import { type Int64Map, int64sOf, withoutEmpty } from './int64-map.ts';
 import type { Schema } from './json.ts';
-import { targetOf } from './recursion.ts';
+import { type AtEnd, MAX_ERRORS } from './linear-keywords.ts';
+import { targetOf } from './subschemas.ts';
 
 /** A schema in its place within another. */
 export interface SchemaPart {
@@ -33,9 +33,6 @@ interface Outcome {
 }
 
 type Evaluated = NonNullable<ValidateFunction['evaluated']>;
-
-/** Called at the end of a validation, to forget its findings: the next one is about other objects. */
-export type AtEnd = (() => void)[];
 
 export interface SchemaFunction extends Partial<Outcome> {
   /** Called by ajv. Sets `errors` and `evaluated`, as ajv's own functions do. */

@@ -4,7 +4,7 @@ import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import type { IsReady } from '../../engine/http/health.ts';
-import type { Counts } from '../../engine/http/log/counts.ts';
+import type { Counts } from '../../engine/http/log/request-log.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 

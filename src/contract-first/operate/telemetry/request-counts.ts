@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type ErrorCode, kindOf, toCodes } from '../../engine/errors.ts';
-import { Counts } from '../../engine/http/log/counts.ts';
+import { Counts } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 
 /** Bounds in seconds: replies take 0.1 to 5 ms, stalls take seconds. */

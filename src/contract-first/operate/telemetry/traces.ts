@@ -31,7 +31,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { buildIsProxy } from '../../engine/http/client-address.ts';
 import type { ToLogged } from '../../engine/http/log/logged-urls.ts';
-import { type AddTraces, toTrace } from '../../engine/http/log/trace-context.ts';
+import { type AddTraces, toTrace } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 import type { Commit, StoreCounts } from '../../store/store.ts';
 

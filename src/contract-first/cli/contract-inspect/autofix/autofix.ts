@@ -4,8 +4,7 @@
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
-import { isNames, isValue } from '../../../engine/schema/keys.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
 import { fromStep, toStep } from '../../../json/pointer.ts';
 import { fixInt64s } from './int64s.ts';
 import { fixReplies } from './replies.ts';

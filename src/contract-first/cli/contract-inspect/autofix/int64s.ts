@@ -3,8 +3,7 @@
  * Only the document can say so: its schemas have one type each, also where they are used elsewhere.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
-import { isNames, isValue } from '../../../engine/schema/keys.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
 import { scopeOf, subschemasOf } from '../../../engine/schema/subschemas.ts';
 import { toStep } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';

@@ -5,8 +5,7 @@ import { checkHeader, missingHeaders, RETRIED, RETRY_AFTER, TEXT } from '../../.
 import { toTypes } from '../../../contract/read/bodies.ts';
 import type { Reply } from '../../../engine/contract/contract.ts';
 import type { MediaNode } from '../../../engine/contract/document.ts';
-import { isJson, PLAIN_JSON } from '../../../engine/contract/media-types.ts';
-import { replyFor } from '../../../engine/contract/replies.ts';
+import { isJson, PLAIN_JSON, replyFor } from '../../../engine/contract/replies.ts';
 import { REQUEST_IDS } from '../../../engine/replies/reply-headers.ts';
 import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { toStep } from '../../../json/pointer.ts';

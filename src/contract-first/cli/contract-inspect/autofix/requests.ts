@@ -7,13 +7,12 @@ import { checkRawBody, isForm, kindOf, toTypes } from '../../../contract/read/bo
 import { FILLED, isQuick } from '../../../contract/schema/impossible.ts';
 import { buildResolve } from '../../../contract/schema/references.ts';
 import type { MediaNode } from '../../../engine/contract/document.ts';
-import { isJson } from '../../../engine/contract/media-types.ts';
 import { toDoubles } from '../../../engine/contract/numbers.ts';
 import { namesIn } from '../../../engine/contract/path-names.ts';
+import { isJson } from '../../../engine/contract/replies.ts';
 import { kindOfPart, partOf } from '../../../engine/requests/form-fields.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../../engine/schema/json.ts';
-import { ANNOTATION } from '../../../engine/schema/keys.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { ANNOTATION, lookUp } from '../../../engine/schema/keys.ts';
 import { ONE, subschemasOf } from '../../../engine/schema/subschemas.ts';
 import { isList, isSimple } from '../../../engine/schema/value-types.ts';
 import { toStep } from '../../../json/pointer.ts';

@@ -1,5 +1,5 @@
 /** Texts that are not what they should be: addresses of the server and of links, and media types. */
-import { PLAIN_JSON, toMediaType } from '../../../engine/contract/media-types.ts';
+import { PLAIN_JSON, toMediaType } from '../../../engine/contract/replies.ts';
 import { isNode } from '../../../engine/schema/json.ts';
 import { toStep } from '../../../json/pointer.ts';
 import { entriesAt, type Node, operationsIn, type ReportChange } from './written.ts';

@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkKeywordTypes } from '../../../contract/schema/keyword-types.ts';
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
-import { ANNOTATION, isNames, isValue } from '../../../engine/schema/keys.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
 import { toStep } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 

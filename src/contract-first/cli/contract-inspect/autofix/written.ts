@@ -5,7 +5,7 @@ import { METHODS } from '../../../engine/contract/document.ts';
 import { toDoubles } from '../../../engine/contract/numbers.ts';
 import { buildChecks, type Check } from '../../../engine/schema/checks.ts';
 import { isNode, type Schema } from '../../../engine/schema/json.ts';
-import { lookUp } from '../../../engine/schema/pointers.ts';
+import { lookUp } from '../../../engine/schema/keys.ts';
 import { toStep } from '../../../json/pointer.ts';
 
 export type Node = Record<string, unknown>;

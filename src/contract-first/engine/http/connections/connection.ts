@@ -1,8 +1,7 @@
 /** One connection. It serves one request after the other, each in an iteration of the event loop of its own. */
-import type { ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
-import { boundReading, LINGER_TIME, linger } from './closing.ts';
 import type { Request } from './request.ts';
 
 const CONNECTION = Symbol('connection');
@@ -13,7 +12,7 @@ type HttpSocket = Socket & { [CONNECTION]: Connection };
 export const connectionOf = (socket: Socket): Connection => (socket as HttpSocket)[CONNECTION];
 
 /** Whether a request came by `app.inject`: its reply is not ours. */
-export const isInjected = ({ socket }: { socket: Socket }): boolean => connectionOf(socket) === undefined;
+export const isInjected = ({ socket }: { socket: Socket }): boolean => !(CONNECTION in socket);
 
 /** Whether the server was asked to stop. */
 export interface Stop {
@@ -22,6 +21,8 @@ export interface Stop {
 
 export class Connection {
   readonly socket: Socket;
+  /** The listener of its server, for requests. */
+  readonly handle: RequestListener;
   readonly stop: Stop;
   /** The second of the last request, or of the connection before its first one. */
   lastUse: number;
@@ -42,8 +43,9 @@ export class Connection {
   #awaited = 0;
   #awaitedSince = 0;
 
-  constructor(socket: Socket, stop: Stop, second: number) {
+  constructor(socket: Socket, handle: RequestListener, stop: Stop, second: number) {
     this.socket = socket;
+    this.handle = handle;
     this.stop = stop;
     this.lastUse = second;
     (socket as HttpSocket)[CONNECTION] = this;
@@ -150,4 +152,39 @@ export class Connection {
   #endStream(): void {
     if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
   }
+}
+
+/** How many bytes are read and dropped at most. */
+export const MOST_DROPPED = 64 * 1024;
+
+/** How long a client may take to send the rest of a body, or to close its side after the last reply, in milliseconds. */
+export const LINGER_TIME = 1000;
+
+/**
+ * Closes a connection whose client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
+ * is closed, and received bytes are dropped for a while (RFC 9112, section 9.6), up to a limit.
+ */
+export function linger(socket: Socket): void {
+  boundReading(socket, () => socket.pause());
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_TIME).unref();
+}
+
+/** Calls `onOver` when more than `most` bytes have arrived. Returns a function that stops counting. */
+export function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): () => void {
+  let left = most;
+  const count = ({ length }: Buffer) => {
+    if (left >= 0 && left < length) onOver();
+    left -= length;
+  };
+  socket.on('data', count);
+  return () => socket.off('data', count);
+}
+
+/**
+ * Listens for errors of every socket, from its first moment to its last. Node's HTTP server removes its own listener when a socket gets a
+ * CONNECT or an upgrade: a reset after that would end the process. The errors are ignored, because `close` and `clientError` report them.
+ */
+export function hearErrors(server: Server): void {
+  server.on('connection', (socket: Socket) => socket.on('error', () => {}));
 }

@@ -1,18 +1,15 @@
-/** All connections: how many are served, what is refused past Fastify, and how long a client may leave a reply unread. */
+/** All connections: how many are served, and how long a client may leave a reply unread. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionError, FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import type { FastifyInstance } from 'fastify';
 import { HttpError } from '../../errors.ts';
 import type { ToAddress } from '../client-address.ts';
-import { isFaultilyFramed, toMalformed } from '../errors/malformed.ts';
-import type { Counts } from '../log/counts.ts';
-import type { RenderError } from '../made-errors.ts';
+import { isFaultilyFramed } from '../errors/malformed.ts';
 import { answerHalfClosed, stopParsing } from '../node-internals.ts';
-import { linger } from './closing.ts';
 import { Connection, connectionOf, type Stop } from './connection.ts';
-import { Request } from './request.ts';
-import { Response } from './response.ts';
+import { Refusals, type RefusalsOptions } from './refusals.ts';
+import type { Request } from './request.ts';
+import type { Response } from './response.ts';
 
 export interface ConnectionLimits {
   /** How many connections are served at a time. As many again are accepted, but get only health checks and 503. */
@@ -23,16 +20,10 @@ export interface ConnectionLimits {
   replyTimeout: number;
 }
 
-export interface ConnectionsOptions {
+export interface ConnectionsOptions extends RefusalsOptions {
   limits: ConnectionLimits;
   stop: Stop;
-  counts: Counts;
-  logger: Logger;
-  nextRequestId: () => string;
-  makeError: RenderError;
   toAddress: ToAddress;
-  /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
-  bareHeaders: Readonly<Record<string, string>>;
   /** The paths of health checks, which are never refused: load balancers decide by them whether to send requests here. */
   healthPaths: ReadonlySet<string | undefined>;
 }
@@ -42,8 +33,9 @@ const NO_CONNECT = new HttpError('method_not_allowed', 'This server is no proxy.
 
 export class Connections {
   readonly limits: ConnectionLimits;
+  readonly refusals: Refusals;
   readonly #options: ConnectionsOptions;
-  readonly #open = new Set<Connection>();
+  readonly open = new Set<Connection>();
   /** Once a second, from the first connection on. */
   #sweep: NodeJS.Timeout | undefined;
   /** Seconds since the first connection. */
@@ -53,27 +45,23 @@ export class Connections {
   #isTimed = false;
   /** Counts of this second. */
   #refused = { connections: 0, requests: 0 };
-  /** Requests that wait until a stop no longer listens (draining.ts); undefined at any other time. */
+  /** Requests that wait until a stop no longer listens (listening.ts); undefined at any other time. */
   held: (() => void)[] | undefined;
 
   constructor(options: ConnectionsOptions) {
     this.limits = options.limits;
+    this.refusals = new Refusals(options);
     this.#options = options;
-  }
-
-  get open(): ReadonlySet<Connection> {
-    return this.#open;
   }
 
   /** Closes every connection, whatever is still being sent. Not `closeAllConnections`: Node forgets a connection after a CONNECT. */
   cut(): void {
-    for (const { socket } of this.#open) socket.destroy();
+    for (const { socket } of this.open) socket.destroy();
   }
 
   /** Adds the listeners of the server. `handle` is Fastify's, for requests. */
   serve(server: Server, handle: RequestListener): void {
-    const take = (request: IncomingMessage, response: ServerResponse) =>
-      this.#take(request as Request, response as Response, handle);
+    const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
     server.maxConnections = 2 * this.limits.maxConnections;
     // Node's own reply to an `Expect` that is not met would have no body.
@@ -85,9 +73,9 @@ export class Connections {
     // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
     server.on('connect', (request, socket: Socket) => {
       connectionOf(socket).stopReading();
-      this.#answerMalformed(socket, NO_CONNECT, { ip: this.#options.toAddress(request) }, request as Request);
+      this.refusals.answerMalformed(socket, NO_CONNECT, { ip: this.#options.toAddress(request) }, request as Request);
     });
-    server.on('connection', (socket: Socket) => this.#add(socket));
+    server.on('connection', (socket: Socket) => this.#add(socket, handle));
     server.on('drop', () => {
       this.#refused.connections++;
       this.#options.counts.dropped.full++;
@@ -95,43 +83,24 @@ export class Connections {
     server.on('close', () => clearInterval(this.#sweep));
   }
 
-  /** Fastify's option `clientErrorHandler`: answers where Node's HTTP server gives up, since the request is malformed or incomplete. */
-  refuseMalformed(error: ConnectionError, socket: Socket): void {
-    const connection = connectionOf(socket);
-    // It comes again with each check of timeouts. What arrives while the connection closes must not cut off a reply that is not read yet.
-    if (connection.isMalformed || socket.writableEnded) return;
-    connection.isMalformed = true;
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const { response, isLast } = connection;
-    connection.stopReading();
-    const failure = toMalformed(error);
-    if (response && !response.req.complete) this.#refuseBody(response as Response, failure, error.code);
-    // Bytes behind a request that ends the connection need no answer.
-    else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
-      this.#answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
-  }
-
-  #add(socket: Socket): void {
+  #add(socket: Socket, handle: RequestListener): void {
     const { counts, stop } = this.#options;
     this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
-    const connection = new Connection(socket, stop, this.second);
-    this.#open.add(connection);
+    const connection = new Connection(socket, handle, stop, this.second);
+    this.open.add(connection);
     counts.connections++;
     socket.once('close', () => {
-      this.#open.delete(connection);
+      this.open.delete(connection);
       counts.connections--;
     });
     connection.isSurplus = this.#isFull() && !this.#closeIdle();
   }
 
   #isFull(): boolean {
-    return this.#open.size > this.limits.maxConnections;
+    return this.open.size > this.limits.maxConnections;
   }
 
-  #take(request: Request, response: Response, handle: RequestListener): void {
+  readonly #take = (request: Request, response: Response): void => {
     const connection = connectionOf(request.socket);
     if (connection.isLast) {
       stopParsing(request.socket);
@@ -150,12 +119,12 @@ export class Connections {
     const begin = () => {
       // It may have been refused meanwhile, because its body is malformed, or its client has gone.
       if (response.headersSent || request.socket.destroyed) return;
-      if (isOver) this.#refuse(response, OVERLOADED);
+      if (isOver) this.refusals.refuse(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
-      else handle(request, response);
+      else connection.handle(request, response);
     };
     connection.inTurn(begin);
-  }
+  };
 
   #timeIteration(): void {
     this.#isTimed = true;
@@ -166,64 +135,12 @@ export class Connections {
     });
   }
 
-  /** Answers a request past Fastify. */
-  #refuse(response: Response, failure: HttpError, requestId = this.#options.nextRequestId()): void {
-    const { makeError, bareHeaders, counts } = this.#options;
-    const { text, type } = makeError(failure, requestId);
-    const headers = {
-      ...bareHeaders,
-      'x-request-id': requestId,
-      ...failure.headers,
-      'content-type': type,
-      'content-length': Buffer.byteLength(text),
-      connection: 'close',
-    };
-    counts.refuse(failure.code);
-    response.writeHead(failure.status, headers).end(text);
-  }
-
-  /** Answers bytes that Node takes for no request, in their turn. */
-  #answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new Request(socket)): void {
-    connectionOf(socket).inTurn(() => {
-      const response = new Response(request);
-      response.assignSocket(socket);
-      response.once('finish', () => linger(socket));
-      this.#refuse(response, failure, this.#logMalformed(failure, logged));
-    });
-  }
-
-  #logMalformed({ status }: HttpError, logged: object): string {
-    const { logger, nextRequestId } = this.#options;
-    const reqId = nextRequestId();
-    logger.info({ reqId, ...logged, status }, 'malformed request');
-    return reqId;
-  }
-
-  /** Answers a request whose body has not arrived in full, unless it has been answered already. */
-  #refuseBody(response: Response, failure: HttpError, code: string): void {
-    const { req } = response;
-    const { socket, reply } = req;
-    socket.once('close', () => {
-      // Fastify would warn that the body failed after the answer.
-      if (reply) reply.log = reply.log.child({}, { level: 'silent' });
-      // Node forgets a request that is answered: a handler that still reads its body would wait for ever.
-      req.destroy();
-    });
-    if (response.writableFinished) linger(socket);
-    else response.once('finish', () => linger(socket));
-    if (response.headersSent) {
-      // A reply that is being sent may wait for the body for ever.
-      if (!response.writableEnded) response.destroy();
-    } else if (reply) reply.header('connection', 'close').send(failure);
-    else this.#refuse(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));
-  }
-
   /** Closes one idle connection: its client can open another. */
   #closeIdle(): boolean {
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       if (!connection.isIdle(this.second)) continue;
       connection.socket.destroy();
-      this.#open.delete(connection);
+      this.open.delete(connection);
       this.#options.counts.dropped.idle++;
       return true;
     }
@@ -233,7 +150,7 @@ export class Connections {
   #endSecond(): void {
     const { counts, logger } = this.#options;
     this.second++;
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       if (!connection.isUnread(this.second, this.limits.replyTimeout / 1000)) continue;
       connection.socket.destroy();
       counts.dropped.unread++;

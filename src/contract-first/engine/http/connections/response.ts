@@ -1,9 +1,10 @@
 /** Our subclass of Node's reply, for the documented option `ServerResponse` of `http.createServer`. */
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendToHead } from '../node-internals.ts';
-import { MOST_DROPPED } from './closing.ts';
-import { connectionOf } from './connection.ts';
+
+import { connectionOf, isInjected, MOST_DROPPED } from './connection.ts';
 import type { Request } from './request.ts';
 
 /**
@@ -19,14 +20,6 @@ export const SECURITY_HEADERS = {
 
 const SECURITY = Object.entries(SECURITY_HEADERS);
 const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-
-/**
- * Whether the rest of the body may be more than is read: the connection ends behind the reply, and a proxy that has sent the body must
- * know, or its next request goes there. The end of a body in chunks is unknown until it comes.
- */
-function mayBeLong({ complete, headers, maxBytes = MOST_DROPPED }: Request): boolean {
-  return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > maxBytes);
-}
 
 /** The forms that Node takes beside an object: a list of names and values in turn, or of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
@@ -99,10 +92,22 @@ export class Response extends ServerResponse<Request> {
     connectionOf(socket).answered(this);
   }
 
-  /** Decided with the head, not when the request comes: one from before the stop that is answered after it closes its connection, too. */
+  /**
+   * Decided with the head, not when the request comes: one from before the stop that is answered after it closes its connection, too.
+   * Also where the rest of the body may be more than is read: a proxy that has sent the body must know, or its next request goes there.
+   * The end of a body in chunks is unknown until it comes.
+   */
   #isLast(): boolean {
-    const connection = connectionOf(this.req.socket);
-    if (connection.stop.isAsked || this.isExpected) return true;
-    return (connection.isLast && connection.response === this) || mayBeLong(this.req);
+    const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;
+    const connection = connectionOf(socket);
+    if (connection.stop.isAsked || this.isExpected || (connection.isLast && connection.response === this)) return true;
+    return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > maxBytes);
   }
+}
+
+/** Adds the id, and the security headers where `response.ts` does not: it has the replies on connections of our own server only. */
+export function addOwnHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', id);
+  if (!isInjected(raw) && !(raw as Request).upgrade) return;
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
 }

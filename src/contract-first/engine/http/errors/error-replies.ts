@@ -1,11 +1,10 @@
 /** Answers every failure of a request with the contract's error body. */
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { ErrorFormOf } from '../../error-body.ts';
+import type { FailureForm, RenderError } from '../../error-body.ts';
 import type { ErrorCode, HttpError } from '../../errors.ts';
 import { stateOf } from '../../request-state.ts';
-import { addOwnHeaders } from '../every-request.ts';
-import type { RenderError } from '../made-errors.ts';
+import { addOwnHeaders } from '../connections/response.ts';
 import { describe, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
 /** The statuses whose replies have a challenge. */
@@ -15,32 +14,22 @@ const CHALLENGED = [401, 403];
  * Codes that are logged as errors only with a cause. Without one, the request's own line is enough: that the server stops, or that keys
  * cannot be read, is logged once when it begins; the others are no faults.
  */
-const TOLD_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
+const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** How the failures of this operation differ from those of all others. */
-    failures?: {
-      formOf: ErrorFormOf | undefined;
-      headers: Record<string, string>;
-      challenge: string | undefined;
-      accept: string | undefined;
-    };
+    failures?: FailureForm;
   }
 }
 
-const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
-  formOf: undefined,
-  headers: {},
-  challenge: undefined,
-  accept: undefined,
-};
+const PLAIN: FailureForm = { formOf: undefined, headers: {}, challenge: undefined, accept: undefined };
 
 /** Answers a request with the error for whatever was thrown. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Builds the function for Fastify's option `frameworkErrors` and its error handlers. */
-export function buildSendError(logger: Logger, makeError: RenderError): SendError {
+export function buildSendError(logger: Logger, renderError: RenderError): SendError {
   return (thrown, request, reply) => {
     const state = stateOf(request);
     const isSecond = state.errorCode !== undefined;
@@ -58,7 +47,7 @@ export function buildSendError(logger: Logger, makeError: RenderError): SendErro
       reply.header('www-authenticate', challenge);
     }
     if (accept && failure.status === 415 && !reply.hasHeader('accept-encoding')) reply.header('accept', accept);
-    const { body, text, type, write } = makeError(failure, request.id, formOf);
+    const { body, text, type, write } = renderError(failure, request.id, formOf);
     if (isSecond) sendFallback(reply, type, text);
     else reply.type(type).serializer(write).send(body);
   };
@@ -89,7 +78,7 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
 
 /** Whether to log an error. Refusals in a flood are not logged. */
 const isFault = ({ code, cause }: HttpError) =>
-  code !== 'overloaded' && (cause !== undefined || !TOLD_WITH_CAUSE.includes(code));
+  code !== 'overloaded' && (cause !== undefined || !LOGGED_WITH_CAUSE.includes(code));
 
 function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpError): void {
   const { message, cause = failure } = failure;

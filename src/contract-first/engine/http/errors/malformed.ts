@@ -1,7 +1,8 @@
 /** Requests that are no HTTP: those that Node's parser refuses, and those that it takes. */
 import type { IncomingMessage } from 'node:http';
-import type { ConnectionError, FastifyRequest } from 'fastify';
+import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type CodeAndMessage, HttpError } from '../../errors.ts';
+import { addOwnHeaders } from '../connections/response.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
 export const MAX_URL_LENGTH = 8192;
@@ -54,8 +55,17 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
     .split('\r\n', 1)[0] as string;
 }
 
+/** Refuses malformed requests behind plugins, which may set headers on every reply, and before Fastify reads the body. */
+export function addFormCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    // On a server that is not ours, nothing else has added them; on ours, plugins may have changed them.
+    if (!reply.hasHeader('x-request-id')) addOwnHeaders(request, reply);
+    done(findMalformed(request));
+  });
+}
+
 /** Finds malformed requests. Node could refuse most of them, but without a body. */
-export function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
+function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
   const url = raw.url as string;
   if (url.length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
   if (url.includes('#')) return new HttpError(...FRAGMENT);

@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { inspect } from 'node:util';
 import { AlreadyDone, isTooLong, KeyReused } from '../../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../../store/store.ts';
-import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../../errors.ts';
+import { type CodeAndMessage, codeOf, HttpError, NO_ROUTE, TOO_LARGE } from '../../errors.ts';
 import { BAD_URL, MALFORMED, URI_TOO_LONG } from './malformed.ts';
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
@@ -30,15 +30,6 @@ const OF_FASTIFY: Record<number, CodeAndMessage> = {
   413: TOO_LARGE,
   414: URI_TOO_LONG,
   415: ['unsupported_media_type', 'The body must be application/json.'],
-};
-
-/** The code for each status with which a plugin may refuse. Statuses that are not listed here have theirs from GENERAL. */
-const CODE_OF: Record<number, ErrorCode> = {
-  ...Object.fromEntries(Object.entries(GENERAL).map(([code, { status }]) => [status, code as ErrorCode])),
-  ...{ 401: 'unauthorized', 403: 'forbidden', 405: 'method_not_allowed', 408: 'request_timeout', 410: 'gone' },
-  ...{ 413: 'payload_too_large', 414: 'uri_too_long', 415: 'unsupported_media_type', 417: 'expectation_failed' },
-  ...{ 429: 'rate_limited', 431: 'headers_too_large', 501: 'not_implemented', 503: 'unavailable' },
-  505: 'http_version_not_supported',
 };
 
 /** The longest message of a plugin that clients get, in characters. */
@@ -103,8 +94,8 @@ function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
 
 function toOwn(status: number): CodeAndMessage {
   if (status === 503) return OUTAGE_ERRORS.unavailable;
-  if (status >= 500) return [CODE_OF[status] ?? 'internal_error', 'The service failed. Its log has the cause.'];
-  return [CODE_OF[status] ?? 'bad_request', `The request was refused with status ${status}.`];
+  if (status >= 500) return [codeOf(status) ?? 'internal_error', 'The service failed. Its log has the cause.'];
+  return [codeOf(status) ?? 'bad_request', `The request was refused with status ${status}.`];
 }
 
 /** The headers of an error of http-errors that can be sent. */

@@ -2,15 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
+import type { StoreCounts } from '../../../store/store.ts';
+import type { ErrorCode } from '../../errors.ts';
 import { type RequestState, stateOf } from '../../request-state.ts';
 import type { ToAddress } from '../client-address.ts';
 import { isInjected } from '../connections/connection.ts';
 import { describe } from '../errors/thrown.ts';
-import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
-import { toTrace } from './trace-context.ts';
+import type { InitRequest } from './request-logger.ts';
 
 /**
  * Makes ids that are unique across restarts and processes, and cheap: a random part per process, and a count. The id of a request with
@@ -40,13 +41,8 @@ export interface RequestObserverParts {
 }
 
 /** Undefined if the log level hides these lines, and nobody counts. */
-export function buildRequestObserver({
-  logger,
-  lines,
-  toLogged,
-  toAddress,
-  counts,
-}: RequestObserverParts): RequestObserver | undefined {
+export function buildRequestObserver(parts: RequestObserverParts): RequestObserver | undefined {
+  const { logger, lines, toLogged, toAddress, counts } = parts;
   const isLogged = logger.isLevelEnabled('info');
   if (!isLogged && !counts) return undefined;
   const toLine = buildToLine(toLogged);
@@ -115,4 +111,50 @@ function toTraceFields(traceparent: string | string[] | undefined, span: Request
   if (trace && (!span || span.traceId === trace.traceId))
     return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${spanId}`;
   return span ? `"traceId":"${span.traceId}",${spanId}` : '';
+}
+
+/** Adds spans for requests and for calls of collections. Returns the first step of each request. */
+export type AddTraces = (
+  app: FastifyInstance,
+  collections: object,
+  counts: StoreCounts,
+  toLogged: ToLogged,
+  toAddress: ToAddress,
+) => InitRequest;
+
+/** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
+export interface Trace {
+  traceId: string;
+  parentId: string;
+}
+
+/** W3C Trace Context, section 3.2: in lower case, neither id all zeros. Versions above 00 may have more fields at the end. */
+const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
+
+/** Undefined without a valid header: an invalid one is ignored (section 3.2.2.5). */
+export function toTrace(traceparent: string | string[] | undefined): Trace | undefined {
+  if (traceparent === undefined) return undefined;
+  const [, traceId, parentId] = TRACEPARENT.exec(String(traceparent)) ?? [];
+  return traceId === undefined ? undefined : { traceId, parentId: parentId as string };
+}
+
+/** Counts of requests and connections, for metrics: plain numbers, which cost a request next to nothing and are read on demand. */
+export class Counts {
+  inFlight = 0;
+  connections = 0;
+  /** When the stored API keys were last read, in seconds since 1970. */
+  keysReadAt = 0;
+  /** Requests that were refused before their operation was known. */
+  readonly refused = new Map<ErrorCode, number>();
+  /** Connections that the server closed: over the limit, idle when others needed room, or with replies that the client does not read. */
+  readonly dropped = { full: 0, idle: 0, unread: 0 };
+
+  refuse(code: ErrorCode): void {
+    this.refused.set(code, (this.refused.get(code) ?? 0) + 1);
+  }
+
+  /** Counts a finished request; `status` is undefined where its client had disconnected. */
+  end(_request: FastifyRequest, _status: number | undefined, _ms: number): void {
+    this.inFlight--;
+  }
 }

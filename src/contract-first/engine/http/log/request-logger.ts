@@ -89,13 +89,9 @@ export class RequestLogger {
   }
 
   get own(): FastifyBaseLogger {
-    this.#made ??= this.#make();
-    return this.#made;
-  }
-
-  #make() {
     const { id, routeOptions } = this.#request;
-    return this.#parent.child({ reqId: id }, routeOptions.logLevel ? { level: routeOptions.logLevel } : {});
+    this.#made ??= this.#parent.child({ reqId: id }, routeOptions.logLevel ? { level: routeOptions.logLevel } : {});
+    return this.#made;
   }
 
   get level(): string {

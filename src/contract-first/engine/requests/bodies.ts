@@ -1,10 +1,12 @@
-/** Reads bodies of the contract's JSON media types, in UTF-8 (RFC 8259), without loss. */
+/** Reads bodies: JSON, in UTF-8 (RFC 8259), without loss; of any other, a handler reads the bytes as they arrive. */
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { AnyContract, Operation } from '../contract/contract.ts';
-import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
-import { type CodeAndMessage, HttpError, toInvalid } from '../errors.ts';
+import { isJson, PLAIN_JSON, toMediaType } from '../contract/replies.ts';
+import { type CodeAndMessage, HttpError, TOO_LARGE, toInvalid } from '../errors.ts';
 import { cut, problemAt } from '../problem.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
@@ -59,5 +61,47 @@ function parse(body: Buffer, coding = 'identity'): unknown {
     const { message } = error as Error;
     if (error instanceof InexactNumber) throw toInvalid([problemAt(`/body${error.path}`, 'inexact', message)]);
     throw new HttpError('malformed_json', `The body ${cut(message)}.`);
+  }
+}
+
+/** `take` is called for each body that a handler gets, with its limit in bytes. */
+export function addRawBodies(
+  app: FastifyInstance,
+  { operations }: AnyContract,
+  take: (request: IncomingMessage, maxBytes: number) => void,
+): void {
+  const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
+  const types = new Set(contents.filter(({ kind }) => kind !== 'json').map(({ type }) => type));
+  for (const type of types) {
+    app.addContentTypeParser(type, ({ headers, raw, routeOptions }, body, done) => {
+      const maxBytes = routeOptions.bodyLimit as number;
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+        done(new HttpError(...COMPRESSED, ACCEPTED_CODING));
+      else if (Number(headers['content-length']) > maxBytes) done(new HttpError(...TOO_LARGE));
+      else {
+        take(raw, maxBytes);
+        done(null, readUpTo(maxBytes, body as Readable));
+      }
+    });
+  }
+}
+
+/**
+ * The rest that a handler leaves unread is dropped, so that the next request on the connection can be read.
+ * @throws HttpError when the body is too large, or the client goes away
+ */
+async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new HttpError(...TOO_LARGE, { headers: { connection: 'close' } });
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    throw new HttpError('malformed_request', 'The body did not arrive in full.', { cause: error });
+  } finally {
+    body.resume();
   }
 }

@@ -1,0 +1,77 @@
+/** Headers that handlers read: conditions (RFC 9110, section 13), for records whose entity tag is their revision, and `Accept`. */
+import { parseInt64 } from '../../json/exact-number.ts';
+import { toMediaType } from '../contract/replies.ts';
+
+/** The entity tag of a record at this revision: `"5"`. */
+export const toTag = (revision: bigint) => `"${revision}"`;
+
+/** How many tags of a list count: each is a parameter of the SQL statement, and databases limit their number. */
+const MOST_TAGS = 100;
+
+/**
+ * `If-Match` as the condition of a change: `{ if: ifMatch(header) }`. `*` matches every existing record, a list the records with one of
+ * its tags; weak and foreign tags match none. Only the first hundred tags count. `name` is the field, if it is not `revision`.
+ */
+export function ifMatch(header: string): { revision?: bigint[] };
+export function ifMatch<const Name extends string>(header: string, name: Name): { [Field in Name]?: bigint[] };
+export function ifMatch(header: string, name = 'revision'): Record<string, bigint[]> {
+  if (header.trim() === '*') return {};
+  const strong = toTags(header).filter(({ isWeak }) => !isWeak);
+  const revisions = new Set(strong.map(({ revision }) => revision));
+  return { [name]: [...revisions].slice(0, MOST_TAGS) };
+}
+
+/** Whether `If-None-Match` matches this revision, by `*` or a weak or strong tag: then a GET is answered with 304. */
+export const isUnchanged = (header: string | undefined, revision: bigint): boolean =>
+  header !== undefined && (header.trim() === '*' || toTags(header).some((tag) => tag.revision === revision));
+
+function toTags(header: string): { revision: bigint; isWeak: boolean }[] {
+  return Array.from(header.matchAll(/(W\/)?"([^"]*)"/g)).flatMap(([, weak, text = '']) => {
+    const revision = parseInt64(text);
+    return revision === undefined ? [] : { revision, isWeak: weak !== undefined };
+  });
+}
+
+const NAME = "[\\w!#$%&'*+.^`|~-]+";
+const RANGE = new RegExp(`^${NAME}/${NAME}$`);
+/** Quoted parameters, which may have commas. One that is not closed ends with the header. */
+const QUOTED = /"(?:[^"\\]|\\.)*["\\]?/gs;
+const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** How many ranges count: more are an attack. */
+const MOST_RANGES = 100;
+
+interface Range {
+  name: string;
+  weight: number;
+  hasParameters: boolean;
+}
+
+/**
+ * By `Accept` (RFC 9110, section 12.5.1), the most preferred of these types; the first of several that are equal. Undefined if the client accepts none. Without the header, it
+ * accepts all. A range with parameters counts where the client has none without; a malformed one is ignored.
+ */
+export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
+  const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);
+  ranges.sort((a, b) => Number(b.hasParameters) - Number(a.hasParameters) || a.weight - b.weight);
+  const weights = new Map(ranges.map(({ name, weight }) => [name, weight]));
+  let preferred: Type | undefined;
+  let highest = 0;
+  for (const type of types) {
+    const name = toMediaType(type);
+    // The most specific range decides.
+    const weight = weights.get(name) ?? weights.get(`${name.split('/', 1)}/*`) ?? weights.get('*/*') ?? 0;
+    if (weight <= highest) continue;
+    preferred = type;
+    highest = weight;
+  }
+  return preferred;
+}
+
+function toRange(member: string): Range[] {
+  const [name = '', ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
+  const isWeight = (parameter: string) => parameter.startsWith('q=');
+  const weight = parameters.find(isWeight)?.slice(2) ?? '1';
+  const hasParameters = parameters.some((parameter) => parameter !== '' && !isWeight(parameter));
+  return RANGE.test(name) && WEIGHT.test(weight) ? [{ name, weight: Number(weight), hasParameters }] : [];
+}
