@@ -1,7 +1,7 @@
 /** What a server must answer to requests with an Idempotency-Key, by those that it has had before. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Received } from '../service.ts';
-import { toExact } from './exact-values.ts';
+import { toExact } from './json-writing.ts';
 import type { Request } from './requests.ts';
 
 interface Known {

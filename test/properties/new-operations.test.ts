@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findFailure, NEW_IDS, propertiesOf, startGrown } from './grown-service.ts';
+import { findFailure, NEW_IDS, propertiesOf, startGrown } from './new-operations.ts';
 
 /** Of each property: ten in `npm run test:deep`. */
 const RUNS = process.env.RUNS ? 10 : 1;
