@@ -22,6 +22,7 @@ import {
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
+import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
 import {
   buildRequest as buildRequestOf,
   type Request,
@@ -46,6 +47,8 @@ export interface Service {
   store: OwnStore;
   port: number;
   request: Request;
+  /** Calls operations by their names, with the types of the contract. */
+  client: Client;
 }
 
 export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'contract'>> {
@@ -108,8 +111,9 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const store = rest.store ?? openUrl(databaseUrl);
   const { contract, ...others } = rest;
   const own = { toErrorBody, domain, ...others };
+  const read = contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs();
   const app = await buildServer({
-    ...(contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs()),
+    ...read,
     name: 'petstore',
     clients: CLIENTS,
     handlers: contract ? handlersFor(contract) : handlers,
@@ -134,7 +138,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   await listen(app, address ?? { host: '127.0.0.1', port: 0 }, resolve);
   const { port } = app.server.address() as AddressInfo;
   const check = yaml === undefined ? contractCheck : new ContractCheck(yaml);
-  return { app, store, port, request: buildRequest(port, check, agent) };
+  const request = buildRequest(port, check, agent);
+  return { app, store, port, request, client: buildClient(read.contract, request) };
 }
 
 /** Requests to the server on this port of this machine. */
