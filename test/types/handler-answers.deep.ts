@@ -1,5 +1,5 @@
 import t from 'tap';
-import { diagnose, diagnoseAnswers, read, TYPES } from './answers.ts';
+import { diagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 
 const MAP = 'src/generated/handlers.ts';
 const ERRORS = 'src/contract-first/engine/errors.ts';

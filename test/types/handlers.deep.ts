@@ -1,6 +1,6 @@
 /** The types of operations that the contract does not have. */
 import t from 'tap';
-import { diagnoseAnswers, read, TYPES } from './answers.ts';
+import { diagnoseAnswers, read, TYPES } from '../compiler.ts';
 
 /** The types of the contract with one more operation. */
 const withOperation = (operation: string) =>
