@@ -11,10 +11,9 @@ import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
 import { KEY, readOurs, type Service, startService } from '../service.ts';
-import { compile } from './compile.ts';
 import { FAULTS, type Fault, type Outcome, type Row, refuse, WAIT, WAITING } from './faults.ts';
 import { listen, startFaultyProxy } from './faulty-proxy.ts';
-import { buildPrograms, CLIENTS, type Job, LANGUAGES, type Result } from './programs.ts';
+import { buildPrograms, CLIENTS, compile, type Job, LANGUAGES, type Result } from './programs.ts';
 
 const LARGEST = 2n ** 63n - 1n;
 const OAZAPFTS = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));

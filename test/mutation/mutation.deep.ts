@@ -5,9 +5,8 @@ import listPets from '../../handlers/listPets.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
 import { JsonText } from '../../src/contract-first/json/json-text.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
-import { buildJudge } from './judge.ts';
+import { buildJudge, type Row, toRows } from './judge.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
-import { type Row, toRows } from './rows.ts';
 
 const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 const MUTANTS = mutantsOf(CONTRACT);

@@ -13,8 +13,8 @@ import type { MediaNode } from '../../../src/contract-first/engine/contract/docu
 import { toDoubles } from '../../../src/contract-first/engine/contract/numbers.ts';
 import { withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
 import { extendSunsets } from '../../../src/contract-first/engine/contract/sunsets.ts';
+import { withManyOperations } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
-import { withManyOperations } from '../../many-operations.ts';
 import { changed, OTHERS } from '../../other-contracts.ts';
 import { withNewOperations } from '../../properties/new-operations.ts';
 import { loadOurs, readOurs, startService } from '../../service.ts';
