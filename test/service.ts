@@ -25,6 +25,7 @@ import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
 import {
   buildRequest as buildRequestOf,
+  type Received,
   type Request,
   type RequestOptions,
   send as sendAny,
@@ -149,3 +150,15 @@ export const buildRequest = (port: number, check = contractCheck, agent: Agent |
 /** One request, with the tests' key; without an agent, on its own connection. */
 export const send = (port: number, url: string, options: RequestOptions = {}, agent: Agent | false = false) =>
   sendAny(port, url, { ...options, key: options.key === undefined ? KEY : options.key }, agent);
+
+/** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
+export const nextOf = ({ headers }: Received) => headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
+
+/** Each page of a list, from this URL to the end of its links. */
+export async function* pagesFrom(request: Request, first: string): AsyncGenerator<Received> {
+  for (let next: string | undefined = first; next; ) {
+    const page: Received = await request(next);
+    yield page;
+    next = nextOf(page);
+  }
+}

@@ -1,30 +1,18 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { type Server, startServer } from '../program.ts';
 import { connectRaw, type RawClient } from '../raw-client.ts';
 import { KEY } from '../service.ts';
-import { addFigures } from './figures.ts';
+import { addFigures, descriptorsOf } from './figures.ts';
 
 const BODY_TO_COME = 'Content-Type: application/json\r\nContent-Length: 9\r\n';
-
-/** What a process has open: files by their path, sockets as `socket:[…]`. */
-function openBy({ child }: Server): string[] {
-  return readdirSync(`/proc/${child.pid}/fd`).flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/${child.pid}/fd/${fd}`)];
-    } catch {
-      return [];
-    }
-  });
-}
 
 /** The most descriptors while the clients are there, and how long until all are back, in seconds. */
 async function watch(server: Server, before: number, limit: number): Promise<{ most: number; seconds: number }> {
   const start = Date.now();
   let most = 0;
   for (;;) {
-    const count = openBy(server).length;
+    const count = descriptorsOf(server);
     const seconds = (Date.now() - start) / 1000;
     most = Math.max(most, count);
     if (count <= before || seconds > limit) return { most, seconds };
@@ -42,7 +30,7 @@ for (const [name, bytes] of [
   t.test(`300 clients that stay silent after ${name} lose their connections`, async (t) => {
     const server = await startServer(t, { env: { REQUEST_TIMEOUT: '1000' } });
     await server.request('/livez');
-    const before = openBy(server).length;
+    const before = descriptorsOf(server);
     const clients = Array.from({ length: 300 }, () => connectRaw(server.port, bytes));
     await Promise.all(
       clients.map(({ received, socket }) => received().text || new Promise((r) => socket.once('data', r))),
@@ -62,15 +50,15 @@ t.test(
   async (t) => {
     const server = await startServer(t);
     await server.request('/livez');
-    const before = openBy(server).length;
+    const before = descriptorsOf(server);
     const assets = ['swagger-ui-bundle.js', 'swagger-ui.css', 'reading.css', 'reading.js'];
     const bytes = assets.map((name) => `GET /docs/static/${name} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
     const clients: RawClient[] = Array.from({ length: 240 }, () => connectRaw(server.port, bytes));
     await Promise.all(clients.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));
-    const most = openBy(server).length;
+    const most = descriptorsOf(server);
     for (const { socket } of clients) socket.resetAndDestroy();
     const { seconds } = await watch(server, before, 20);
-    const after = openBy(server).length;
+    const after = descriptorsOf(server);
     t.ok(after <= before, `${after} descriptors, ${before} before`);
     const replies = await Promise.all(Array.from({ length: 64 }, () => server.request('/livez')));
     t.ok(replies.every(({ status }) => status === 200));

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { type Server, startServer } from '../program.ts';
 import { KEY, send } from '../service.ts';
-import { addFigures, usedBy } from './figures.ts';
+import { addFigures, memoryOf, usedBy } from './figures.ts';
 import { startGenerator, startOnCore } from './generators.ts';
 import type { OpenLoad, OpenLoadResult } from './open-loop.ts';
 
@@ -15,23 +14,14 @@ const start = () =>
 
 const generate = startGenerator(t);
 
-/** For how long the server has had a processor, in milliseconds. */
-const used = ({ child }: Server) => usedBy([child.pid as number])[0] as number;
-
 /** `perSecond` is how many requests it has answered in a second of the processor. */
 async function run(
   server: Server,
   load: Omit<OpenLoad, 'request' | 'port'>,
 ): Promise<OpenLoadResult & { perSecond: number }> {
-  const before = used(server);
+  const before = usedBy(server);
   const result = await generate({ ...load, port: server.port, request: REQUEST });
-  return { ...result, perSecond: Math.round((1000 * (result.replies['200'] ?? 0)) / (used(server) - before)) };
-}
-
-/** Memory of a process, in MiB: now, or the most so far. */
-function memory({ child }: Server, which: 'VmRSS' | 'VmHWM'): number {
-  const [, kibibytes] = new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kibibytes) / 1024);
+  return { ...result, perSecond: Math.round((1000 * (result.replies['200'] ?? 0)) / (usedBy(server) - before)) };
 }
 
 /** Asks for health ten times a second, until it is stopped: how long the slowest answer took, in milliseconds by this clock. */
@@ -59,14 +49,14 @@ t.test('at five times its capacity: accepted requests stay quick, health is answ
   for (const connections of [64, 500]) {
     const capacity = (await run(server, { rate: 0, seconds: 5, connections })).perSecond;
     const usual = await run(server, { rate: 0.8 * capacity, seconds: 5, connections });
-    const before = memory(server, 'VmHWM');
+    const before = memoryOf(server, 'VmHWM');
     const stop = watchHealth(server.request);
     const over = await run(server, { rate: 5 * capacity, seconds: 5, connections });
     const slowest = await stop();
     const ended = performance.now();
     while ((await server.request('/v1/pets')).status !== 200) await wait(10);
     const after = Math.round(performance.now() - ended);
-    const most = memory(server, 'VmHWM');
+    const most = memoryOf(server, 'VmHWM');
     t.ok(most < 1.5 * before + 50, `${most} MiB at most, ${before} before`);
     t.ok(over.perSecond > 0.2 * capacity, `${over.perSecond} answered a second of ${capacity}`);
     addFigures(
@@ -90,7 +80,7 @@ for (const [connections, ahead] of [
       const [, admin] = await server.written('stdout', /"admin":"http:[^"]*:(\d+)"/);
       const load = run(server, { rate: 0, ahead, seconds: 6, connections });
       await wait(1000);
-      const clock = () => used(server);
+      const clock = () => usedBy(server);
       const stop = watchHealth((url) => send(Number(admin), url, { key: null }), clock);
       await wait(4000);
       const slowest = await stop();
@@ -108,7 +98,7 @@ for (const [connections, ahead] of [
 
 t.test('200 clients that pipeline 5,000 requests and read nothing are closed, and cost little', async (t) => {
   const server = await start();
-  const before = memory(server, 'VmRSS');
+  const before = memoryOf(server, 'VmRSS');
   const flood = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(5000);
   const sockets = Array.from({ length: 200 }, () =>
     connect(server.port, '127.0.0.1')
@@ -119,7 +109,7 @@ t.test('200 clients that pipeline 5,000 requests and read nothing are closed, an
   const stop = watchHealth(server.request);
   await wait(10_000);
   const slowest = await stop();
-  const during = memory(server, 'VmHWM');
+  const during = memoryOf(server, 'VmHWM');
   t.ok(during < before + 150, `${during} MiB at most, ${before} before`);
   t.equal((await server.request('/v1/pets')).status, 200);
   for (const socket of sockets) socket.destroy();
@@ -142,9 +132,9 @@ t.test('health is answered on the port for operators while 2,000 new connections
   const clients = Array.from({ length: 2000 }, flood);
   const times: number[] = [];
   for (let asked = 0; asked < 50; asked++) {
-    const before = used(server);
+    const before = usedBy(server);
     t.equal((await send(Number(admin), '/livez', { key: null })).status, 200);
-    times.push(used(server) - before);
+    times.push(usedBy(server) - before);
     await wait(50);
   }
   isOver = true;
@@ -162,7 +152,7 @@ t.test(
   '900 clients that ask for the largest file of the page 64 times each, and read nothing, cost little',
   async (t) => {
     const server = await start();
-    const before = memory(server, 'VmRSS');
+    const before = memoryOf(server, 'VmRSS');
     const bytes = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(64);
     const sockets = Array.from({ length: 900 }, () =>
       connect(server.port, '127.0.0.1')
@@ -171,7 +161,7 @@ t.test(
     );
     for (const socket of sockets) socket.write(bytes);
     await wait(5000);
-    const most = memory(server, 'VmHWM');
+    const most = memoryOf(server, 'VmHWM');
     addFigures('900 clients that read nothing of the largest file', `${most} MiB at most (${before} before)`);
     t.ok(most < before + 350, `${most} MiB at most, ${before} before`);
     for (const socket of sockets) socket.destroy();
@@ -188,19 +178,19 @@ t.test(`a new client is answered within a second behind ${CONNECTIONS} busy conn
   await Promise.all(Array.from({ length: 100 }, () => request('/v1/pets', { method: 'POST', body })));
   const page = REQUEST.replace('/pets', '/pets?limit=100');
   const load = generate({ port, rate: 0, ahead: 1, seconds: 30, connections: CONNECTIONS, request: page });
-  const began = used(server);
+  const began = usedBy(server);
   // Until then, the burst itself is accepted.
-  while (used(server) - began < 2500) await wait(100);
+  while (usedBy(server) - began < 2500) await wait(100);
   const times: number[] = [];
   for (const end = Date.now() + 10_000; Date.now() < end; await wait(100)) {
-    const before = used(server);
+    const before = usedBy(server);
     t.equal((await request('/livez')).status, 200);
-    times.push(used(server) - before);
+    times.push(usedBy(server) - before);
   }
   const { replies } = await load;
   // As long as a turn or two in which all are answered, however slow the machine is.
   const answered = Object.values(replies).reduce((sum, count) => sum + count, 0);
-  const turn = Math.round(((used(server) - began) * CONNECTIONS) / answered);
+  const turn = Math.round(((usedBy(server) - began) * CONNECTIONS) / answered);
   const slowest = Math.max(...times);
   const told = Object.entries(replies).map(([status, count]) => `${count} × ${status}`);
   addFigures(

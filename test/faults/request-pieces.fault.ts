@@ -1,24 +1,20 @@
-import type { ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import type { Reply } from '../contract-check.ts';
 import { buildPick, HEADER_LINES, one, type Pick, WELL_FORMED } from '../engine/http/mutated-requests.ts';
-import { startWithLog } from '../program.ts';
+import { type Program, startWithLog } from '../program.ts';
 import { connectRaw } from '../raw-client.ts';
 import { KEY } from '../service.ts';
-import { addFigures } from './figures.ts';
+import { addFigures, descriptorsOf } from './figures.ts';
 
 /** How long a process may take until connections that have ended leave nothing behind, in milliseconds. */
 const LONGEST = 60_000;
 
-const descriptorsOf = ({ pid }: ChildProcess): number => readdirSync(`/proc/${pid}/fd`).length;
-
 /** Waits until it has no more of them than that, and returns how many it has then, or after a minute. */
-async function untilDescriptors(child: ChildProcess, most: number): Promise<number> {
-  for (const until = performance.now() + LONGEST; descriptorsOf(child) > most && performance.now() < until; )
+async function untilDescriptors(server: Program, most: number): Promise<number> {
+  for (const until = performance.now() + LONGEST; descriptorsOf(server) > most && performance.now() < until; )
     await wait(50);
-  return descriptorsOf(child);
+  return descriptorsOf(server);
 }
 
 const METHODS = ['GET', 'GET', 'POST', 'HEAD', 'OPTIONS', 'CONNECT', 'PUT'];
@@ -121,11 +117,10 @@ function problemsOf(replies: Reply[]): string[] {
 
 for (const [name, env] of Object.entries(CONFIGURATIONS)) {
   t.test(`${COUNT} sessions of random pieces of requests leave the server as it was: ${name}`, async (t) => {
-    const { child, port, key, request, output, exit } = await startWithLog(t, {
-      env: { REQUEST_TIMEOUT: '500', ...env },
-    });
+    const server = await startWithLog(t, { env: { REQUEST_TIMEOUT: '500', ...env } });
+    const { child, port, key, request, output, exit } = server;
     await request('/livez');
-    const before = descriptorsOf(child);
+    const before = descriptorsOf(server);
     const sessions = makeSessions(SEED, COUNT, key);
     const problems: string[] = [];
     const statuses: Record<number, number> = {};
@@ -149,7 +144,7 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
     t.equal(played, COUNT);
     t.strictSame(problems, []);
     // Only then no connection of theirs counts for the limits.
-    const after = await untilDescriptors(child, before);
+    const after = await untilDescriptors(server, before);
     t.ok(after <= before, `${after} descriptors, ${before} before`);
     t.equal((await request('/livez')).status, 200);
     child.kill('SIGTERM');

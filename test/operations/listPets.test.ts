@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Service, startService } from '../service.ts';
+import { pagesFrom, type Service, startService } from '../service.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
@@ -16,11 +16,7 @@ async function addPets({ client }: Service, count: number) {
 /** The ids of every page, from this URL to the end of its links. */
 async function readPages({ request }: Service, url: string): Promise<number[][]> {
   const pages: number[][] = [];
-  for (let next: string | undefined = url; next; ) {
-    const { body, headers } = await request(next);
-    pages.push((body as { id: number }[]).map(({ id }) => id));
-    next = headers.link?.match(/^<(.*)>; rel="next"$/)?.[1];
-  }
+  for await (const { body } of pagesFrom(request, url)) pages.push((body as { id: number }[]).map(({ id }) => id));
   return pages;
 }
 

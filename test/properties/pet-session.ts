@@ -4,10 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
-import type { Received, Service } from '../service.ts';
+import { nextOf, type Received, type Service } from '../service.ts';
 import { toExact } from './json-writing.ts';
 import { KeptKeys } from './kept-keys.ts';
-import { nextOf } from './links.ts';
 import type { Json, Operation } from './operations.ts';
 import { type Request, requests, toHeaders, toUrl } from './requests.ts';
 
