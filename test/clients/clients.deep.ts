@@ -10,9 +10,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
+import { listen } from '../cutting-proxy.ts';
 import { KEY, pagesFrom, readOurs, type Service, startService } from '../service.ts';
 import { FAULTS, type Fault, type Outcome, type Row, refuse, WAIT, WAITING } from './faults.ts';
-import { listen, startFaultyProxy } from './faulty-proxy.ts';
+import { startFaultyProxy } from './faulty-proxy.ts';
 import { buildPrograms, CLIENTS, compile, type Job, LANGUAGES, type Result } from './programs.ts';
 
 const LARGEST = 2n ** 63n - 1n;

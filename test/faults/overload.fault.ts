@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { type Server, startServer } from '../program.ts';
@@ -96,16 +96,21 @@ for (const [connections, ahead] of [
   );
 }
 
-t.test('200 clients that pipeline 5,000 requests and read nothing are closed, and cost little', async (t) => {
-  const server = await start();
-  const before = memoryOf(server, 'VmRSS');
-  const flood = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(5000);
-  const sockets = Array.from({ length: 200 }, () =>
-    connect(server.port, '127.0.0.1')
+/** The connections of clients that each ask so many times. */
+function askAndReadNothing({ port }: Server, clients: number, url: string, times: number): Socket[] {
+  const sockets = Array.from({ length: clients }, () =>
+    connect(port, '127.0.0.1')
       .on('error', () => {})
       .pause(),
   );
-  for (const socket of sockets) socket.write(flood);
+  for (const socket of sockets) socket.write(`GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(times));
+  return sockets;
+}
+
+t.test('200 clients that pipeline 5,000 requests and read nothing are closed, and cost little', async (t) => {
+  const server = await start();
+  const before = memoryOf(server, 'VmRSS');
+  const sockets = askAndReadNothing(server, 200, '/openapi.json', 5000);
   const stop = watchHealth(server.request);
   await wait(10_000);
   const slowest = await stop();
@@ -153,13 +158,7 @@ t.test(
   async (t) => {
     const server = await start();
     const before = memoryOf(server, 'VmRSS');
-    const bytes = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(64);
-    const sockets = Array.from({ length: 900 }, () =>
-      connect(server.port, '127.0.0.1')
-        .on('error', () => {})
-        .pause(),
-    );
-    for (const socket of sockets) socket.write(bytes);
+    const sockets = askAndReadNothing(server, 900, '/docs/static/swagger-ui-bundle.js', 64);
     await wait(5000);
     const most = memoryOf(server, 'VmHWM');
     addFigures('900 clients that read nothing of the largest file', `${most} MiB at most (${before} before)`);
