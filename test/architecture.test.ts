@@ -30,27 +30,14 @@ function importsOf(file: string): string[] {
   return imported.filter((name) => name !== file && existsSync(join(ROOT, name)));
 }
 
+/** Files of the package. */
+const ofPackage = (names: string) => names.split(' ').map((name) => `${PACKAGE}/${name}`);
+
 const OF_EACH_STORE = [
-  'src/contract-first/json',
-  ...[
-    'store',
-    'collection',
-    'description',
-    'table',
-    'record-codec',
-    'values',
-    'changes',
-    'batches',
-    'build-collection',
-    'statement',
-    'transactions',
-    'lists',
-    'api-keys',
-    'queue',
-    'migrations',
-    'migrate',
-    'contents',
-  ].map((name) => `src/contract-first/store/${name}.ts`),
+  ...ofPackage('json store/store.ts store/collection.ts store/description.ts store/table.ts store/record-codec.ts'),
+  ...ofPackage('store/values.ts store/changes.ts store/batches.ts store/build-collection.ts store/statement.ts'),
+  ...ofPackage('store/transactions.ts store/lists.ts store/api-keys.ts store/queue.ts store/migrations.ts'),
+  ...ofPackage('store/migrate.ts store/contents.ts'),
 ];
 
 /** The folders whose README says what their files may import. */
@@ -67,109 +54,44 @@ function mayImportOf(folder: string): string[] | undefined {
 /** What the files of each folder may import from other folders. */
 const ARROWS: Record<string, string[]> = {
   ...Object.fromEntries(FOLDERS.map((folder) => [folder, mayImportOf(folder)])),
-  handlers: ['src/contract-first/engine/index.ts'],
-  'src/main.ts': ['src/contract-first/run.ts'],
-  'src/contract-first/run.ts': [
-    'src/contract-first/start.ts',
-    'src/contract-first/service.ts',
-    'src/contract-first/operate',
-  ],
-  'src/contract-first/service.ts': [
-    'src/contract-first/engine',
-    'src/contract-first/registered.ts',
-    'src/contract-first/store',
-  ],
-  'src/contract-first/build.ts': [
-    ...['opening', 'service'].map((name) => `${PACKAGE}/${name}.ts`),
-    ...['engine', 'operate'].map((folder) => `${PACKAGE}/${folder}`),
-  ],
-  'src/contract-first/fastify.ts': [
-    ...['build', 'opening', 'own-contract', 'service', 'registered', 'operator-error'].map(
-      (name) => `${PACKAGE}/${name}.ts`,
-    ),
-    ...['src/contract-first/engine', 'src/contract-first/operate/config.ts', 'src/contract-first/store'],
-  ],
-  'src/contract-first/opening.ts': [
-    'src/contract-first/engine',
-    'src/contract-first/operate/config.ts',
-    'src/contract-first/own-contract.ts',
-    'src/contract-first/service.ts',
-    'src/contract-first/store',
-  ],
-  'src/contract-first/own-contract.ts': [
-    'src/contract-first/contract',
-    'src/contract-first/engine',
-    'src/contract-first/service.ts',
-    'src/contract-first/store',
-  ],
-  'src/contract-first/start.ts': [
-    'src/contract-first/build.ts',
-    'src/contract-first/opening.ts',
-    'src/contract-first/service.ts',
-    ...['engine', 'operate', 'store'].map((folder) => `${PACKAGE}/${folder}`),
-  ],
-  'src/contract-first/engine/problem.ts': ['src/contract-first/json'],
-  'src/contract-first/registered.ts': [],
-  'src/contract-first/engine/errors.ts': ['src/contract-first/registered.ts', 'src/contract-first/engine/problem.ts'],
-  'src/contract-first/engine/index.ts': [
-    'src/contract-first/json',
-    'src/contract-first/engine',
-    'src/contract-first/registered.ts',
-    'src/contract-first/store/collection.ts',
-    'src/contract-first/store/description.ts',
-  ],
-  'src/contract-first/engine/server.ts': ['src/contract-first/engine', 'src/contract-first/store/api-keys.ts'],
-  'src/contract-first/engine/plugin.ts': [
-    'src/contract-first/registered.ts',
-    ...['engine', 'store'].map((folder) => `${PACKAGE}/${folder}`),
-  ],
-  'src/contract-first/engine/request-state.ts': [
-    'src/contract-first/registered.ts',
-    'src/contract-first/engine/errors.ts',
-    'src/contract-first/engine/access/caller.ts',
-    'src/contract-first/engine/requests/checks.ts',
-    'src/contract-first/store/description.ts',
-  ],
-  'src/contract-first/engine/error-body.ts': [
-    'src/contract-first/registered.ts',
-    'src/contract-first/engine/errors.ts',
-    'src/contract-first/engine/problem.ts',
-    'src/contract-first/engine/routes/directed.ts',
-  ],
-  'src/contract-first/operate/variables.ts': [],
-  'src/contract-first/operate/config.ts': [
-    'src/contract-first/operate/variables.ts',
-    'src/contract-first/operator-error.ts',
-    'src/contract-first/engine/services.ts',
-    'src/contract-first/store/rates.ts',
-    'src/contract-first/store/database-url.ts',
-    'src/contract-first/store/store.ts',
-  ],
-  'src/contract-first/engine/tokens.ts': ['src/contract-first/store/collection.ts'],
-  'src/contract-first/engine/services.ts': [
-    'src/contract-first/engine/errors.ts',
-    'src/contract-first/store/collection.ts',
-  ],
-  'src/contract-first/operator-error.ts': ['src/contract-first/json'],
-  'src/contract-first/store': [
-    'src/contract-first/operator-error.ts',
-    'src/contract-first/json',
-    'src/contract-first/registered.ts',
-    'src/contract-first/store/sqlite/open-sqlite.ts',
-    'src/contract-first/store/sqlite/migrate.ts',
-    'src/contract-first/store/sqlite/move.ts',
-    'src/contract-first/store/postgres',
-  ],
-  'src/contract-first/store/sqlite': OF_EACH_STORE,
-  'src/contract-first/store/postgres': OF_EACH_STORE,
+  handlers: ofPackage('engine/index.ts'),
+  'src/main.ts': ofPackage('run.ts'),
+  [`${PACKAGE}/run.ts`]: ofPackage('start.ts service.ts operate'),
+  [`${PACKAGE}/service.ts`]: ofPackage('engine registered.ts store'),
+  [`${PACKAGE}/build.ts`]: ofPackage('opening.ts service.ts engine operate'),
+  [`${PACKAGE}/fastify.ts`]: ofPackage(
+    'build.ts opening.ts own-contract.ts service.ts registered.ts operator-error.ts engine operate/config.ts store',
+  ),
+  [`${PACKAGE}/opening.ts`]: ofPackage('engine operate/config.ts own-contract.ts service.ts store'),
+  [`${PACKAGE}/own-contract.ts`]: ofPackage('contract engine service.ts store'),
+  [`${PACKAGE}/start.ts`]: ofPackage('build.ts opening.ts service.ts engine operate store'),
+  [`${PACKAGE}/engine/problem.ts`]: ofPackage('json'),
+  [`${PACKAGE}/registered.ts`]: [],
+  [`${PACKAGE}/engine/errors.ts`]: ofPackage('registered.ts engine/problem.ts'),
+  [`${PACKAGE}/engine/index.ts`]: ofPackage('json engine registered.ts store/collection.ts store/description.ts'),
+  [`${PACKAGE}/engine/server.ts`]: ofPackage('engine store/api-keys.ts'),
+  [`${PACKAGE}/engine/plugin.ts`]: ofPackage('registered.ts engine store'),
+  [`${PACKAGE}/engine/request-state.ts`]: ofPackage(
+    'registered.ts engine/errors.ts engine/access/caller.ts engine/requests/checks.ts store/description.ts',
+  ),
+  [`${PACKAGE}/engine/error-body.ts`]: ofPackage(
+    'registered.ts engine/errors.ts engine/problem.ts engine/routes/directed.ts',
+  ),
+  [`${PACKAGE}/operate/variables.ts`]: [],
+  [`${PACKAGE}/operate/config.ts`]: ofPackage(
+    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts store/database-url.ts store/store.ts',
+  ),
+  [`${PACKAGE}/engine/tokens.ts`]: ofPackage('store/collection.ts'),
+  [`${PACKAGE}/engine/services.ts`]: ofPackage('engine/errors.ts store/collection.ts'),
+  [`${PACKAGE}/operator-error.ts`]: ofPackage('json'),
+  [`${PACKAGE}/store`]: ofPackage(
+    'operator-error.ts json registered.ts store/sqlite/open-sqlite.ts store/sqlite/migrate.ts store/sqlite/move.ts store/postgres',
+  ),
+  [`${PACKAGE}/store/sqlite`]: OF_EACH_STORE,
+  [`${PACKAGE}/store/postgres`]: OF_EACH_STORE,
   'src/generated': [
-    'handlers',
-    'src/contract-first/engine/index.ts',
-    'src/contract-first/engine/errors.ts',
-    'src/contract-first/store/index.ts',
-    'src/pets',
-    'src/contract-first/own-contract.ts',
-    'src/contract-first/run.ts',
+    ...['handlers', 'src/pets'],
+    ...ofPackage('engine/index.ts engine/errors.ts store/index.ts own-contract.ts run.ts'),
   ],
   [`${PACKAGE}/cli`]: [PACKAGE],
   scripts: ['src'],
