@@ -1,5 +1,4 @@
 /** Schemas of several parts: a value or null, one of several schemas, all of several, or one with what `if` adds; and what fits a schema as a whole. */
-
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

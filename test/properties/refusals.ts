@@ -1,6 +1,6 @@
 /** Requests that break one rule of the contract each: what the server must answer, and the place that it must name. */
 import fc, { type Arbitrary } from 'fast-check';
-import { breaksOf, unknownNames } from './json-breaks.ts';
+import { type Broken, breaksOf, unknownNames } from './json-breaks.ts';
 import { type Field, fieldsOf, jsonValues, toObject } from './json-values.ts';
 import { within } from './keywords.ts';
 import type { Json, Operation, Parameter } from './operations.ts';
@@ -104,16 +104,9 @@ function bodyRefusalsOf(operation: Operation): Refusal[] {
     return { rule: `body${rule.startsWith('.') ? '' : ' '}${rule}`, requests: refused };
   }
 
+  const otherTypes = OTHER_TYPES.filter((other) => other !== type);
   const ofAll = (bodies: Arbitrary<string | Uint8Array>) => [
-    refuse(
-      'other type',
-      withHeader(
-        bodies,
-        'content-type',
-        OTHER_TYPES.filter((other) => other !== type),
-      ),
-      415,
-    ),
+    refuse('other type', withHeader(bodies, 'content-type', otherTypes), 415),
     refuse('compressed', withHeader(bodies, 'content-encoding', ['gzip', 'br', 'deflate']), 415),
     ...(Number.isFinite(maxBytes) ? [refuse('x-max-bytes', longerThan(maxBytes, bodies), 413)] : []),
   ];
@@ -125,12 +118,8 @@ function bodyRefusalsOf(operation: Operation): Refusal[] {
   }
 
   const texts = within('body', () => jsonValues(schema));
-  const refusals = within('body', () => breaksOf(schema)).map(({ rule, values }) =>
-    refuse(
-      rule,
-      values.map(({ text, place }) => ({ body: text, place: `body${place}` })),
-    ),
-  );
+  const toChange = ({ text, place }: Broken): Change => ({ body: text, place: `body${place}` });
+  const refusals = within('body', () => breaksOf(schema)).map(({ rule, values }) => refuse(rule, values.map(toChange)));
   refusals.push(
     refuse('malformed JSON', malformed(texts)),
     refuse('not UTF-8', notUtf8(texts)),
@@ -148,30 +137,12 @@ function bodyRefusalsOf(operation: Operation): Refusal[] {
 
 /** JSON that is broken: a piece is missing, or something was inserted. */
 function malformed(texts: Arbitrary<string>): Arbitrary<Change> {
-  const slips = [
-    '',
-    ',',
-    ':',
-    '{',
-    '}',
-    '[',
-    '"',
-    "'",
-    '\\',
-    '0',
-    '.',
-    '\u0001',
-    '\ufeff',
-    'NaN',
-    '// ',
-    'undefined',
-    '\u00a0',
-  ];
+  const mistakes = [...', : { } [ " \' \\ 0 . NaN undefined'.split(' '), '', '\u0001', '\ufeff', '// ', '\u00a0'];
   return fc
-    .tuple(texts, fc.nat(), fc.nat(8), fc.constantFrom(...slips))
-    .map(([text, seed, length, slip]) => {
+    .tuple(texts, fc.nat(), fc.nat(8), fc.constantFrom(...mistakes))
+    .map(([text, seed, length, mistake]) => {
       const at = seed % (text.length + 1);
-      return { body: text.slice(0, at) + slip + text.slice(at + length) };
+      return { body: text.slice(0, at) + mistake + text.slice(at + length) };
     })
     .filter(({ body }) => body !== '' && !isWellFormed(body) && !/\p{Cs}/u.test(body));
 }

@@ -111,44 +111,29 @@ const DATES = fc
   .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
   .map((date) => date.toISOString());
 
-const FORMATS = new Map<string, Format>([
-  [
-    'date',
-    {
-      valid: () => DATES.map((text) => text.slice(0, 10)),
-      nearMisses: ['2026-02-30', '2026-13-01', '2026-1-1', '26-01-01', '2026-01-01T00:00:00Z', 'today'],
-    },
-  ],
-  [
-    'date-time',
-    {
-      valid: () => DATES,
-      nearMisses: ['2026-01-01', '2026-01-01T00:00:00', '2026-01-01T25:00:00Z', '2026-02-30T00:00:00Z'],
-    },
-  ],
-  [
-    'email',
-    {
-      valid: () => fc.emailAddress(),
-      nearMisses: ['a', 'a@', '@a.example', 'a b@c.example', 'a@b@c.example', 'a@b..example'],
-    },
-  ],
-  [
-    'uri',
-    {
-      valid: () => fc.webUrl({ withQueryParameters: true }),
-      nearMisses: ['a', '/a', '//a.example', 'http://a b', 'http://[', ':'],
-    },
-  ],
-  [
-    'decimal',
-    {
-      valid: () => fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(2)),
-      nearMisses: [],
-    },
-  ],
-  ['uuid', { valid: () => fc.uuid(), nearMisses: ['0-0-0-0-0', 'g0000000-0000-4000-8000-000000000000', '{}'] }],
-]);
+const FORMATS: Record<string, Format> = {
+  date: {
+    valid: () => DATES.map((text) => text.slice(0, 10)),
+    nearMisses: ['2026-02-30', '2026-13-01', '2026-1-1', '26-01-01', '2026-01-01T00:00:00Z', 'today'],
+  },
+  'date-time': {
+    valid: () => DATES,
+    nearMisses: ['2026-01-01', '2026-01-01T00:00:00', '2026-01-01T25:00:00Z', '2026-02-30T00:00:00Z'],
+  },
+  email: {
+    valid: () => fc.emailAddress(),
+    nearMisses: ['a', 'a@', '@a.example', 'a b@c.example', 'a@b@c.example', 'a@b..example'],
+  },
+  uri: {
+    valid: () => fc.webUrl({ withQueryParameters: true }),
+    nearMisses: ['a', '/a', '//a.example', 'http://a b', 'http://[', ':'],
+  },
+  decimal: {
+    valid: () => fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(2)),
+    nearMisses: [],
+  },
+  uuid: { valid: () => fc.uuid(), nearMisses: ['0-0-0-0-0', 'g0000000-0000-4000-8000-000000000000', '{}'] },
+};
 
 /** Nothing where the format only says what a text means. */
 export function misformatted(schema: Json): Arbitrary<string> | undefined {
@@ -162,7 +147,7 @@ export function misformatted(schema: Json): Arbitrary<string> | undefined {
 }
 
 function formatOf({ format }: Json): Format {
-  const known = FORMATS.get(format);
+  const known = FORMATS[format];
   if (!known) throw noWayToBreak(`format ${format} of a string`, 'strings.ts');
   return known;
 }
