@@ -16,14 +16,20 @@ import type { Mutant } from './mutants.ts';
 import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
 
-/**
- * `start`: the server, or `npm run generate`, refuses it. `compile`: the code no longer compiles. `tests`: no reply does all that
- * is documented, or a request that the contract allows is refused by a handler, or fails.
- * `breaks`: the server starts, and what it sends or ignores breaks the contract.
- * `follows`: the server does what the contract says now. `nobody`: it goes on as before, against the contract. `unseen`:
- * nothing of what it does is different, or the default response has what a response of its own had.
- */
-export type Verdict = { by: 'start' | 'compile' | 'tests' | 'breaks' | 'follows' | 'nobody' | 'unseen'; why: string };
+/** Who notices an edit, in words. */
+const MEANING = {
+  follows: 'the server does what the contract says now',
+  start: 'the server, or npm run generate, refuses it',
+  compile: 'the code no longer compiles',
+  tests: 'the contract documents what no reply does, or allows what fails or is refused by a handler',
+  lint: 'the lint of the contract refuses it',
+  diff: 'only the comparison with the released contract tells; no request or reply is different',
+  breaks: 'the server starts, and what it sends or ignores breaks the contract',
+  nobody: 'the server goes by something else than the contract',
+};
+
+/** `unseen`: nothing of what the server does is different, or the default response has what a response of its own had. */
+export type Verdict = { by: Exclude<keyof typeof MEANING, 'lint' | 'diff'> | 'unseen'; why: string };
 
 type Judge = (contract: Json) => Promise<Verdict>;
 
@@ -37,7 +43,7 @@ export async function buildJudge(
   diagnose: (...of: Parameters<Diagnose>) => Iterable<[file: string, said: string]> = buildDiagnose(),
 ): Promise<Judge> {
   // In this order: the first problem is enough, and the files on top of Fastify's types take the compiler long.
-  const files = filesIn(['handlers', 'src/store', 'src']);
+  const files = filesIn(['handlers', 'src/pets', 'src']);
   const unedited = await load(original);
   const types = toCode((await buildTypes(unedited.document)).text);
   const probes = probesOf(unedited.json);
@@ -105,28 +111,19 @@ function without(replies: string[], others: string[]): string[] {
   return replies.filter((reply, index) => reply !== others[index]);
 }
 
-async function load(contract: Json): Promise<ReadContract> {
+async function inFile<Result>(text: string, use: (file: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
   const file = join(folder, 'contract.yaml');
-  writeFileSync(file, JSON.stringify(contract));
-  return loadContract(file).finally(() => rmSync(folder, { recursive: true }));
+  writeFileSync(file, text);
+  return use(file).finally(() => rmSync(folder, { recursive: true }));
 }
+
+const load = (contract: Json): Promise<ReadContract> => inFile(JSON.stringify(contract), loadContract);
 
 /** Types without the comments, which are the contract's words. */
 function toCode(types: string): string {
   return types.replace(/\/\*\*[\s\S]*?\*\//g, '');
 }
-
-const MEANING = {
-  follows: 'the server does what the contract says now',
-  start: 'the server, or npm run generate, refuses it',
-  compile: 'the code no longer compiles',
-  tests: 'the contract documents what no reply does, or allows what fails or is refused by a handler',
-  lint: 'the lint of the contract refuses it',
-  diff: 'only the comparison with the released contract tells; no request or reply is different',
-  breaks: 'the server starts, and what it sends or ignores breaks the contract',
-  nobody: 'the server goes by something else than the contract',
-};
 
 const read = (yaml: string): Json => parse(yaml, { intAsBigInt: true, merge: true });
 
@@ -150,11 +147,7 @@ export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): 
 
 async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   const text = stringify(mutant.build());
-  const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
-  const file = join(folder, 'mutant.yaml');
-  writeFileSync(file, text);
-  const problem = await lint(file);
-  rmSync(folder, { recursive: true });
+  const problem = await inFile(text, lint);
   if (problem) return { mutant, by: 'lint', why: problem.trim() };
   const [change] = compareContracts(read(stringify(contract)), read(text), '2026-11-20');
   if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
