@@ -6,8 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
 import { nextOf, type Received, type Service } from '../service.ts';
 import { toExact } from './json-writing.ts';
-import { KeptKeys } from './kept-keys.ts';
 import type { Json, Operation } from './operations.ts';
+import { KeptKeys } from './request-properties.ts';
 import { type Request, requests, toHeaders, toUrl } from './requests.ts';
 
 /** `which` counts round what there is: the pages that somebody may read on from, or the pets. */
