@@ -71,7 +71,7 @@ export function diagnose(sources: Record<string, string>): Record<string, string
   return Object.fromEntries(files.map((file, index) => [file, found[index] as string]));
 }
 
-/** What the compiler reports for handlers with these answers, each by its number, in one run. */
+/** The problems of handlers with these answers, each by its number, in one run. */
 export function diagnoseAnswers(answers: [operation: string, answer: string][], types = read(TYPES)): string[] {
   const handlers = answers.map(([operation, answer], index) => [
     `handlers/answer${index}.ts`,

@@ -37,7 +37,7 @@ export function toRuns(paths: string[], jobs: number): Run[] {
   ];
 }
 
-/** Nobody knows how long a file takes, but its size: the largest ones are dealt first, each to the run with the least. */
+/** How long a file takes is not known, only its size: the largest ones are dealt first, each to the run with the least. */
 function deal(name: string, files: string[], jobs: number): Run[] {
   const count = Math.min(files.length, Math.max(jobs, Math.ceil(files.length / TOGETHER)));
   const runs = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));

@@ -180,7 +180,7 @@ host.getSourceFile = (file, ...rest) => {
   return libraries.get(file);
 };
 
-/** What the compiler says of a program whose main file is this; it leaves JavaScript beside each file. */
+/** The compiler's problems with a program whose main file is this; it leaves JavaScript beside each file. */
 export function compile(main: string): string[] {
   const program = ts.createProgram([main], OPTIONS, host);
   const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];

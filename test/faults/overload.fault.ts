@@ -191,10 +191,10 @@ t.test(`a new client is answered within a second behind ${CONNECTIONS} busy conn
   const answered = Object.values(replies).reduce((sum, count) => sum + count, 0);
   const turn = Math.round(((usedBy(server) - began) * CONNECTIONS) / answered);
   const slowest = Math.max(...times);
-  const told = Object.entries(replies).map(([status, count]) => `${count} × ${status}`);
+  const tally = Object.entries(replies).map(([status, count]) => `${count} × ${status}`);
   addFigures(
     `${CONNECTIONS} busy connections`,
-    `slowest of ${times.length} new clients ${slowest} ms of processor time (${times}); ${told.join(', ')}`,
+    `slowest of ${times.length} new clients ${slowest} ms of processor time (${times}); ${tally.join(', ')}`,
   );
   t.ok(slowest < 1000 + turn, `${slowest} ms, beside turns of ${turn} ms`);
   child.kill('SIGTERM');

@@ -17,7 +17,7 @@ const CLIENTS = 400;
 const PROXIES = ['nginx', 'haproxy'] as const;
 type Proxy = (typeof PROXIES)[number];
 
-/** What a proxy does for one server, and for two below a path that it strips: these it asks in turn, and again where one has gone. */
+/** A proxy passes requests to one server, or to two below a path that it strips: it asks these in turn, and again where one has gone. */
 const CONFIGURATIONS: Record<Proxy, (folder: string, port: number, targets: number[], path: string) => string> = {
   nginx: (folder, port, targets, path) => `
 daemon off; error_log ${folder}/error.log; pid ${folder}/pid;

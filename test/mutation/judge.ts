@@ -1,4 +1,4 @@
-/** What notices an edit of the contract: a check that refuses it, or the server, which follows it; and all verdicts as a table. */
+/** Judges an edit of the contract: a check refuses it, or the server follows it. All verdicts are shown as a table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const MEANING = {
   compile: 'the code no longer compiles',
   tests: 'the contract documents what no reply does, or allows what fails or is refused by a handler',
   lint: 'the lint of the contract refuses it',
-  diff: 'only the comparison with the released contract tells; no request or reply is different',
+  diff: 'only the comparison with the released contract shows it; no request or reply is different',
   breaks: 'the server starts, and what it sends or ignores breaks the contract',
   nobody: 'the server goes by something else than the contract',
 };

@@ -56,7 +56,7 @@ const MOST = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProper
 type Join = (one: Json, other: Json) => Json;
 const same = (names: string[], join: Join) => Object.fromEntries(names.map((name) => [name, join]));
 
-/** What two values of a keyword say together. */
+/** Two values of a keyword as one that says both. */
 const JOINS: Record<string, Join> = {
   ...same(LEAST, Math.max),
   ...same(MOST, Math.min),

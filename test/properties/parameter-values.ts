@@ -110,7 +110,7 @@ function madeUp(schema: Json): Arbitrary<string> {
   return scalars({ ...schema, minLength: Math.max(schema.minLength ?? 0, 12) }) as Arbitrary<string>;
 }
 
-/** What is known of one item of an array. */
+/** One item of an array: its values, and how each of its rules is broken. */
 interface Items {
   values: Arbitrary<string>;
   breaks: { rule: string; texts: Arbitrary<string> }[];

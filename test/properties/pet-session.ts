@@ -1,6 +1,6 @@
 /**
- * What callers do, in any order: add pets, read whole lists or single pages, fetch pets that exist or do not. Each reply is compared with
- * a model, to the last digit.
+ * Callers add pets, read whole lists or single pages, and fetch pets that exist or do not, in any order. Each reply is compared with a
+ * model, to the last digit.
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';

@@ -94,13 +94,13 @@ export async function runProperties(t: Test, properties: Property[], share = 1):
 /** Writes how far it is, every few seconds, to the standard error. */
 function countCases(total: number): () => void {
   const start = Date.now();
-  let told = start;
+  let reported = start;
   let count = 0;
   return () => {
     count++;
-    if (Date.now() - told < PROGRESS_INTERVAL) return;
-    told = Date.now();
-    const seconds = Math.round((told - start) / 1000);
+    if (Date.now() - reported < PROGRESS_INTERVAL) return;
+    reported = Date.now();
+    const seconds = Math.round((reported - start) / 1000);
     process.stderr.write(`${count} of ${total} cases, ${Math.floor((count / total) * 100)} %, ${seconds} s\n`);
   };
 }

@@ -80,7 +80,7 @@ function insert<T>(items: T[], seed: number, ...added: T[]): T[] {
   return items.toSpliced(seed % (items.length + 1), 0, ...added);
 }
 
-/** What differs from an accepted request, and the place that the message names, if not the whole body. */
+/** The difference from an accepted request, and the location that the message names, if not the whole body. */
 type Change = Pick<Request, 'body' | 'headers'> & { place?: string };
 
 const OTHER_TYPES = [
@@ -88,7 +88,7 @@ const OTHER_TYPES = [
   'application/x-www-form-urlencoded',
 ];
 
-/** Those of its body: by its schema, by JSON, by its size or by its type. */
+/** Refusals of a body: by its schema, by JSON, by its size or by its type. */
 function bodyRefusalsOf(operation: Operation): Refusal[] {
   if (!operation.body) return [];
   const { required, maxBytes = Number.POSITIVE_INFINITY, schema, type } = operation.body;

@@ -135,7 +135,7 @@ t.test('an answer has one of the types that the contract declares for its status
     t.match(message, wrong[index]?.[1] as string, answers[index + right.length]?.[1] as string);
 });
 
-/** What the types of a contract are seen by. */
+/** Files that see the types of a contract. */
 const TYPED = [
   'src/generated/handlers.ts',
   'src/contract-first/engine/errors.ts',
