@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { filesBelow } from './test/runs.ts';
+import { filesBelow } from './test/run-files.ts';
 
 /** The newest version is tested by `npm test`. */
 const OTHERS = ['14', '15', '16', '17'];

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildCoverage } from './test/coverage.ts';
 import { buildProgram } from './test/program.ts';
-import { type Outcome, runFiles } from './test/run-files.ts';
-import { toRuns } from './test/runs.ts';
+import { type Outcome, runFiles, toRuns } from './test/run-files.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { coverage: { type: 'boolean' } } });
 const isWhole = positionals.length === 0;

@@ -1,6 +1,7 @@
 /** The service with operations that the contract does not have: what a contract may say, called for real. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { stringify } from 'yaml';
 import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
 import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type ReadContract } from '../src/contract-first/engine/contract/contract.ts';
@@ -69,4 +70,36 @@ export async function serve(
     yaml,
     ...options,
   });
+}
+
+/** A contract with 120 operations: forty resources, each listed, added and fetched, with schemas of their own. */
+export function withManyOperations(): string {
+  const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+  const string = { type: 'string' };
+  const contract: Json = {
+    openapi: '3.1.0',
+    info: { title: 'Many', version: '1.0.0' },
+    paths: {},
+    components: { schemas: {} },
+  };
+  for (let index = 0; index < 40; index++) {
+    const schema = { $ref: `#/components/schemas/Thing${index}` };
+    const properties = {
+      id: { type: 'integer', format: 'int64' },
+      name: { ...string, maxLength: index + 1 },
+      tags: { type: 'array', items: string },
+    };
+    contract.components.schemas[`Thing${index}`] = { type: 'object', required: ['name'], properties };
+    const ok = (body: Json) => ({ '200': { description: 'Done', ...json(body) } });
+    const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } };
+    const id = { name: 'id', in: 'path', required: true, schema: properties.id };
+    contract.paths[`/things-${index}`] = {
+      get: { operationId: `list${index}`, parameters: [limit], responses: ok({ type: 'array', items: schema }) },
+      post: { operationId: `add${index}`, requestBody: { required: true, ...json(schema) }, responses: ok(schema) },
+    };
+    contract.paths[`/things-${index}/{id}`] = {
+      get: { operationId: `get${index}`, parameters: [id], responses: ok(schema) },
+    };
+  }
+  return stringify(contract);
 }

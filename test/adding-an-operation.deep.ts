@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { HANDLERS, PATHS } from './feature-operations.ts';
-import { linkModules } from './linked-modules.ts';
+import { linkModules } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GUIDE = readFileSync(join(ROOT, 'src/contract-first/guide/handlers.md'), 'utf8');

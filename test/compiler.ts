@@ -1,4 +1,5 @@
 /** The compiler, reused for many runs: what it reports for files of the project, some of them with other texts. */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
@@ -49,4 +50,44 @@ export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
       if (said.length > 0) yield [file, said.join(' ')];
     }
   };
+}
+
+/** The problems of each of these files, which replace the project's, in one run; empty for one that compiles. */
+export function diagnoseAll(compiler: Diagnose, files: string[], texts: Record<string, string>): string[] {
+  const found = new Map(compiler(files, texts));
+  return files.map((file) => found.get(file) ?? '');
+}
+
+export const TYPES = 'src/generated/contract.ts';
+export const read = (file: string) => readFileSync(ROOT + file, 'utf8');
+
+let ofHandlers: Diagnose | undefined;
+
+/** The problems of each of these files, which may leave names unused. */
+export function diagnose(sources: Record<string, string>): Record<string, string> {
+  ofHandlers ??= buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
+  const files = Object.keys(sources);
+  const found = diagnoseAll(ofHandlers, files, sources);
+  return Object.fromEntries(files.map((file, index) => [file, found[index] as string]));
+}
+
+/** The problems of handlers with these answers, each by its number, in one run. */
+export function diagnoseAnswers(answers: [operation: string, answer: string][], types = read(TYPES)): string[] {
+  const handlers = answers.map(([operation, answer], index) => [
+    `handlers/answer${index}.ts`,
+    `
+import { handle, refuse } from 'contract-first';
+import { JsonText } from '../src/contract-first/json/json-text.ts';
+const pet = { id: 1n, name: 'Rex', categoryId: 7n };
+const redPet = { ...pet, colour: 'red' };
+const error = { code: 'pet_not_found', message: 'No.', status: 404 } as const;
+const location = { Location: '/', 'X-Foo': '1' };
+const anything = JSON.parse('1');
+export default handle('${operation}', async (call) => {
+  ${/^(return|if|const)\b/.test(answer) ? answer : `return ${answer};`}
+});
+export { anything, error, JsonText, location, redPet, refuse };
+`,
+  ]);
+  return Object.values(diagnose({ ...Object.fromEntries(handlers), [TYPES]: types })).slice(0, answers.length);
 }

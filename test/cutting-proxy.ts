@@ -3,6 +3,23 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
+/** A server of connections, on a free port of this machine. */
+export async function listen(use: (socket: Socket) => void): Promise<{ port: number; origin: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    use(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { port, origin: `http://127.0.0.1:${port}`, close };
+}
+
 export interface CuttingProxy {
   port: number;
   /** Cuts a connection when the client has sent this and the server has answered it: the answer is lost. */
@@ -11,10 +28,9 @@ export interface CuttingProxy {
 
 /** `away` is how long each packet takes, in milliseconds. */
 export async function startCuttingProxy(t: Test, target: number, away = 0): Promise<CuttingProxy> {
-  const sockets = new Set<Socket>();
   const later = (act: () => void) => void (away > 0 ? setTimeout(act, away) : act());
   let cut: string | undefined;
-  const server = createServer((client) => {
+  const { port, close } = await listen((client) => {
     const upstream = connect(target, '127.0.0.1');
     let isCut = false;
     client.on('data', (bytes) => {
@@ -27,21 +43,12 @@ export async function startCuttingProxy(t: Test, target: number, away = 0): Prom
         else client.write(bytes);
       });
     });
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => {}).on('close', () => other.destroy());
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
+    client.on('close', () => upstream.destroy());
+    upstream.on('error', () => {}).on('close', () => client.destroy());
   });
+  t.teardown(close);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     cutAnswerTo: (text) => {
       cut = text;
     },

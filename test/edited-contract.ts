@@ -43,15 +43,9 @@ export function withPrefix(prefix: string) {
 
 /** The contract after an edit, or an edited one after another, as JSON. */
 export function edited(edit: Edit, source = SOURCE): string {
-  const contract = source === SOURCE ? PARSED : JSON.parse(source);
-  return JSON.stringify(editedCopy(contract, (copy) => edit(partsOf(copy))));
-}
-
-/** A copy of any contract after an edit of its whole. */
-export function editedCopy(contract: Json, edit: (contract: Json) => void): Json {
-  const copy = structuredClone(contract);
-  edit(copy);
-  return copy;
+  const contract = source === SOURCE ? structuredClone(PARSED) : JSON.parse(source);
+  edit(partsOf(contract));
+  return JSON.stringify(contract);
 }
 
 /** Puts a value under another name, where it stood: the order of paths and methods says which operation comes first. */

@@ -12,6 +12,15 @@ const RESPONSES = `
         default:
           $ref: "#/components/responses/Failure"`;
 
+const HEADERS = `
+          headers:
+            X-Request-Id:
+              $ref: "#/components/headers/X-Request-Id"
+            RateLimit:
+              $ref: "#/components/headers/RateLimit"
+            RateLimit-Policy:
+              $ref: "#/components/headers/RateLimit-Policy"`;
+
 export const PATHS = `
   /pet-labels:
     patch:
@@ -49,14 +58,7 @@ export const PATHS = `
               properties: { label: { type: [string, "null"], maxLength: 9, description: The label or none. } }
       responses:
         "200":
-          description: The labels, a line for each.
-          headers:
-            X-Request-Id:
-              $ref: "#/components/headers/X-Request-Id"
-            RateLimit:
-              $ref: "#/components/headers/RateLimit"
-            RateLimit-Policy:
-              $ref: "#/components/headers/RateLimit-Policy"
+          description: The labels, a line for each.${HEADERS}
           content:
             text/csv:
               schema: { type: string }${RESPONSES}
@@ -84,14 +86,7 @@ export const PATHS = `
                 picture: { type: string, format: binary, description: The picture. }
       responses:
         "200":
-          description: The picture.
-          headers:
-            X-Request-Id:
-              $ref: "#/components/headers/X-Request-Id"
-            RateLimit:
-              $ref: "#/components/headers/RateLimit"
-            RateLimit-Policy:
-              $ref: "#/components/headers/RateLimit-Policy"
+          description: The picture.${HEADERS}
           content:
             application/octet-stream:
               schema: { type: string, format: binary }${RESPONSES}

@@ -11,7 +11,7 @@ import type { Json } from './any-json.ts';
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KEY = 'key-of-the-tests-0123456789';
 /** As of a developer's shell: nothing of the tests' own processes. */
-export const ENV = Object.fromEntries(
+const ENV = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>
       !/^(npm_(?!config_(fetch|registry|cache|ca|cafile|userconfig|proxy|https_proxy|noproxy|strict_ssl|nodedir|disturl))|NODE_(?!EXTRA_CA)|TAP|TEST_|API_KEYS|PORT|DATABASE_URL)/.test(
@@ -24,9 +24,12 @@ export const ENV = Object.fromEntries(
 export const base = mkdtempSync(join(tmpdir(), 'contract-first-'));
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
+export const tryRun = (cwd: string, command: string, ...args: string[]) =>
+  spawnSync(command, args, { cwd, env: ENV, encoding: 'utf8' });
+
 /** @throws Error with all output if it fails */
 export function run(cwd: string, command: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: ENV, encoding: 'utf8' });
+  const { status, stdout, stderr } = tryRun(cwd, command, ...args);
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${status}\n${stdout}${stderr}`);
   return stdout;
 }

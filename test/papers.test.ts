@@ -1,4 +1,4 @@
-/** The documentation: its links, and that the pages of the package are complete in the tarball. */
+/** The documentation: its links, that the pages of the package are complete in the tarball, and the table of libraries. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const FOLDERS = ['', '.github', 'handlers', 'openapi', 'scripts', 'src'];
 const PAPERS = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: folder !== '', encoding: 'utf8' }).map((name) => join(folder, name)),
 ).filter((name) => name.endsWith('.md') && !name.startsWith(`${PACKAGE}/dist/`));
-const read = (paper: string) => readFileSync(join(ROOT, paper), 'utf8');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 /** The links of a page to files of the project, from its root, with the heading that each names. */
 function linksOf(paper: string): { file: string; heading: string | undefined; text: string }[] {
@@ -40,10 +40,22 @@ t.test('each link of the documentation leads to a file, and to a heading, that i
 });
 
 t.test('the pages of the package lead only to what its tarball has', async (t) => {
-  const { files } = JSON.parse(readFileSync(join(ROOT, PACKAGE, 'package.json'), 'utf8')) as { files: string[] };
+  const { files } = JSON.parse(read(join(PACKAGE, 'package.json'))) as { files: string[] };
   const shipped = ['README.md', ...files].map((name) => join(PACKAGE, name));
   const isShipped = (file: string) => shipped.some((place) => file === place || file.startsWith(`${place}/`));
   const pages = PAPERS.filter(isShipped);
   t.ok(pages.length > 5);
   for (const { file, text } of pages.flatMap(linksOf)) t.ok(isShipped(file), text);
+});
+
+t.test('the table of libraries names each direct package once, and no other', (t) => {
+  const [tables = ''] = read('.github/LIBRARIES.md').split('## By hand');
+  const cells = [...tables.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell as string);
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  const direct = ['package.json', 'src/contract-first/package.json'].flatMap((path) => {
+    const { dependencies, devDependencies } = JSON.parse(read(path));
+    return Object.keys({ ...dependencies, ...devDependencies });
+  });
+  t.strictSame(listed.sort(), [...new Set(direct)].sort());
+  t.end();
 });

@@ -1,6 +1,8 @@
 /** A program of the project in its own process, for one test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
@@ -110,4 +112,14 @@ export async function startServer(t: Test, options: ProgramOptions = {}): Promis
   const [, digits] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
   const port = Number(digits);
   return { ...program, port, request: buildRequest(port) };
+}
+
+/** The installed packages, for a copy of the project: the engine is its own. */
+export function linkModules(folder: string): void {
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    const target = name === 'contract-first' ? '../src/contract-first' : join(ROOT, 'node_modules', name);
+    symlinkSync(target, join(modules, name));
+  }
 }

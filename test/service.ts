@@ -22,8 +22,10 @@ import {
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
+import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
 import {
   buildRequest as buildRequestOf,
+  type Received,
   type Request,
   type RequestOptions,
   send as sendAny,
@@ -46,6 +48,8 @@ export interface Service {
   store: OwnStore;
   port: number;
   request: Request;
+  /** Calls operations by their names, with the types of the contract. */
+  client: Client;
 }
 
 export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'contract'>> {
@@ -108,8 +112,9 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const store = rest.store ?? openUrl(databaseUrl);
   const { contract, ...others } = rest;
   const own = { toErrorBody, domain, ...others };
+  const read = contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs();
   const app = await buildServer({
-    ...(contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs()),
+    ...read,
     name: 'petstore',
     clients: CLIENTS,
     handlers: contract ? handlersFor(contract) : handlers,
@@ -134,7 +139,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   await listen(app, address ?? { host: '127.0.0.1', port: 0 }, resolve);
   const { port } = app.server.address() as AddressInfo;
   const check = yaml === undefined ? contractCheck : new ContractCheck(yaml);
-  return { app, store, port, request: buildRequest(port, check, agent) };
+  const request = buildRequest(port, check, agent);
+  return { app, store, port, request, client: buildClient(read.contract, request) };
 }
 
 /** Requests to the server on this port of this machine. */
@@ -144,3 +150,15 @@ export const buildRequest = (port: number, check = contractCheck, agent: Agent |
 /** One request, with the tests' key; without an agent, on its own connection. */
 export const send = (port: number, url: string, options: RequestOptions = {}, agent: Agent | false = false) =>
   sendAny(port, url, { ...options, key: options.key === undefined ? KEY : options.key }, agent);
+
+/** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
+export const nextOf = ({ headers }: Received) => headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
+
+/** Each page of a list, from this URL to the end of its links. */
+export async function* pagesFrom(request: Request, first: string): AsyncGenerator<Received> {
+  for (let next: string | undefined = first; next; ) {
+    const page: Received = await request(next);
+    yield page;
+    next = nextOf(page);
+  }
+}

@@ -1,10 +1,9 @@
 /** The next version of the package: installed, generated, and run beside the one before. */
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { base, ENV, pack, ROOT, run, start } from './packed.ts';
+import { base, pack, ROOT, run, start, tryRun } from './packed.ts';
 import { startPostgres } from './postgres.ts';
 
 const MIGRATION = () => 'CREATE TABLE of_the_next_version (id INTEGER PRIMARY KEY);\n';
@@ -34,23 +33,15 @@ cpSync(old, next, { recursive: true, verbatimSymlinks: true });
 const PROGRAM = [process.execPath, 'dist/src/main.js'] as const;
 
 /** A second start of the version before, behind the migration of the next. */
-function startAgain(DATABASE_URL: string) {
-  const env = { ...ENV, PORT: '0', DATABASE_URL };
-  const { status, stderr } = spawnSync(process.execPath, ['dist/src/main.js'], { cwd: old, env, encoding: 'utf8' });
-  return { status, stderr };
-}
+const startAgain = (url: string) => tryRun(old, 'env', 'PORT=0', `DATABASE_URL=${url}`, ...PROGRAM);
 const REFUSED = { status: 1, stderr: /engine\/0004-next\.sql has run, and is not there: start a newer program/ };
 
 t.test(
   'files that the version before has generated are refused by a sentence, until they are generated again',
   async (t) => {
     install(next, pack('new', NEXT).file);
-    const { status, stderr } = spawnSync('npm', ['run', '--silent', 'build'], {
-      cwd: next,
-      env: ENV,
-      encoding: 'utf8',
-    });
-    t.match({ status, stderr }, { status: 1, stderr: /1\.0\.0.*npx --no contract-first generate/s });
+    const built = tryRun(next, 'npm', 'run', '--silent', 'build');
+    t.match(built, { status: 1, stderr: /1\.0\.0.*npx --no contract-first generate/s });
     run(next, 'npm', 'run', 'generate');
     for (const args of [['run', 'build'], ['test']]) t.ok(run(next, 'npm', ...args).length >= 0);
   },

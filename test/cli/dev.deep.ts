@@ -4,7 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { linkModules } from '../linked-modules.ts';
+import { linkModules } from '../program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NEEDED = ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json'];

@@ -22,8 +22,7 @@ import {
 import { keywordsOf } from '../../src/contract-first/engine/schema/json.ts';
 import { toCurl } from '../../src/contract-first/operate/process/one-run-key.ts';
 import type { Json } from '../any-json.ts';
-import { toProperty } from '../properties/property.ts';
-import { runProperties } from '../properties/run.ts';
+import { runProperties, toProperty } from '../properties/property.ts';
 import { finished } from '../service.ts';
 import { contractWith, HOSTILE, MARKS, WORST } from './hostile-contract.ts';
 

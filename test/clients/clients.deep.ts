@@ -10,11 +10,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
-import { KEY, readOurs, type Service, startService } from '../service.ts';
-import { compile } from './compile.ts';
+import { listen } from '../cutting-proxy.ts';
+import { KEY, pagesFrom, readOurs, type Service, startService } from '../service.ts';
 import { FAULTS, type Fault, type Outcome, type Row, refuse, WAIT, WAITING } from './faults.ts';
-import { listen, startFaultyProxy } from './faulty-proxy.ts';
-import { buildPrograms, CLIENTS, type Job, LANGUAGES, type Result } from './programs.ts';
+import { startFaultyProxy } from './faulty-proxy.ts';
+import { buildPrograms, CLIENTS, compile, type Job, LANGUAGES, type Result } from './programs.ts';
 
 const LARGEST = 2n ** 63n - 1n;
 const OAZAPFTS = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));
@@ -276,11 +276,8 @@ async function tryServers(t: Test, bench: Bench): Promise<void> {
 /** By its name, how often an animal is stored that the clients added. */
 async function readStored({ request }: Service): Promise<Map<string, number>> {
   const stored = new Map<string, number>();
-  for (let url: string | undefined = '/v1/pets?status=sold&limit=100'; url; ) {
-    const { body, headers } = await request(url);
+  for await (const { body } of pagesFrom(request, '/v1/pets?status=sold&limit=100'))
     for (const { name } of body as { name: string }[]) stored.set(name, (stored.get(name) ?? 0) + 1);
-    url = /<(.*)>/.exec(headers.link ?? '')?.[1];
-  }
   return stored;
 }
 

@@ -92,6 +92,7 @@ const chunked = (text: string, end: string): Fault => {
 const behind = (lines: string): Fault => {
   return (socket, reply) => socket.write(Buffer.concat([Buffer.from(lines), toBytes(reply)]));
 };
+const as = (status: number) => change(() => ({ status }));
 const header = (name: string, value: string) => change(() => ({ headers: { [name]: value } }));
 const length = (length: string, code?: number): Fault => {
   return (socket, reply) =>
@@ -112,8 +113,7 @@ const rowOf =
   (error: Row['error'], fault: Fault, only?: Row['only']): Row => ({ fault, outcome, error, only });
 const [again, final, either] = [rowOf('again'), rowOf('error'), rowOf('either')];
 const done = (fault: Fault, only?: Row['only']): Row => ({ fault, outcome: 'done', only });
-const rows = <Key extends string | number>(keys: readonly Key[], toRow: (key: Key) => [string, Row]) =>
-  Object.fromEntries(keys.map(toRow));
+const rows = <Key>(keys: readonly Key[], toRow: (key: Key) => [string, Row]) => Object.fromEntries(keys.map(toRow));
 
 const CONNECTIONS: Record<string, Row> = {
   'a connection that is cut before the answer': again(NONE, (socket) => socket.destroy()),
@@ -182,18 +182,9 @@ const JSON_OF_OTHERS = ['{"status":"ok"}', 'null', '{}', '"ok"', 'true', '0', '[
 const BODIES: Record<string, Row> = {
   HTML: again({ ...BAD, message: PAGE }, body(HTML, 'text/html')),
   'an empty body': again(BAD, body('')),
-  'JSON that ends too early': again(
-    BAD,
-    body((text) => text.slice(0, -5)),
-  ),
-  'JSON twice': again(
-    BAD,
-    body((text) => text + text),
-  ),
-  'JSON within another': again(
-    BAD,
-    body((text) => `{"data":${text}}`),
-  ),
+  'JSON that ends too early': again(BAD, replaced(/.{1,5}$/s, '')),
+  'JSON twice': again(BAD, replaced(/.*/s, '$&$&')),
+  'JSON within another': again(BAD, replaced(/.*/s, '{"data":$&}')),
   'JSON that is deep': again(BAD, body('['.repeat(100_000))),
   ...rows(JSON_OF_OTHERS, (text) => [
     `the JSON ${text}`,
@@ -246,16 +237,8 @@ const STATUSES: Record<string, Row> = {
     again({ ...BAD, status: code, message: /status.*ok/ }, status(code, '{"status":"ok"}')),
   ]),
   '201 without a body': again({ ...BAD, status: 201 }, status(201, '')),
-  '200 for 201': again(
-    BAD,
-    change(() => ({ status: 200 })),
-    'add',
-  ),
-  '201 for 200': again(
-    BAD,
-    change(() => ({ status: 201 })),
-    'list',
-  ),
+  '200 for 201': again(BAD, as(200), 'add'),
+  '201 for 200': again(BAD, as(201), 'list'),
   '204': again({ ...BAD, status: 204 }, (socket) => socket.write('HTTP/1.1 204 X\r\nx-request-id: r-1\r\n\r\n')),
   ...rows([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 431, 501, 505, 507], (code) => [
     `${code}, which is final`,
@@ -301,44 +284,32 @@ const RETRY_AFTER: Record<string, Row> = {
   ),
 };
 
-const link = (value: (url: string, elsewhere: string) => string): Fault =>
+type ToLink = (url: string, elsewhere: string) => string;
+
+const link = (value: ToLink): Fault =>
   change(({ headers }, elsewhere) => {
     const [, url = ''] = /<(.*)>/.exec(headers.link ?? '') ?? [];
     return { headers: url ? { link: value(url, elsewhere) } : {} };
   });
-const LOOP: Partial<Row> = { outcome: 'error', only: 'list', error: { status: 200, ...BAD } };
 
-const LINKS: Record<string, Row> = {
-  'a next page on another host': done(
-    link((url, to) => `<${to}${url}>; rel="next"`),
-    'list',
-  ),
-  'a next page with other parameters': done(
-    link((url) => `<${url}>; title="more"; rel=next`),
-    'list',
-  ),
-  'links before and behind the next page': done(
-    link((url) => `</x.css?v=1>; rel=preload, <${url}>; rel="next", </v1/pets?limit=1>; rel="first"`),
-    'list',
-  ),
-  'links in lines of their own': done(
-    link((url) => `</x.css>; rel=preload\r\nlink: <${url}>; rel="next"\r\nlink: <?x=1>; rel="last"`),
-    'list',
-  ),
-  'a next page that is the same one': {
-    ...LOOP,
-    fault: change(() => ({ headers: { link: '</v1/pets?limit=100&status=pending>; rel="next"' } })),
-    requests: 1,
-  } as Row,
-  'next pages in a circle': {
-    ...LOOP,
-    fault: change(({ headers: { link } }) => ({
-      headers: { link: link ?? '</v1/pets?limit=100&status=pending>; rel="next"' },
-    })),
-    requests: 2,
-  } as Row,
-  'a next page without a cursor': { ...LOOP, fault: link(() => '</v1/pets>; rel="next"'), requests: 1 } as Row,
-  'a next page that is no URL': { ...LOOP, fault: link(() => '<?after=a b|c>; rel="next"'), requests: 1 } as Row,
+/** These lead to the next page. */
+const LINKS: Record<string, ToLink> = {
+  'a next page on another host': (url, to) => `<${to}${url}>; rel="next"`,
+  'a next page with other parameters': (url) => `<${url}>; title="more"; rel=next`,
+  'links before and behind the next page': (url) =>
+    `</x.css?v=1>; rel=preload, <${url}>; rel="next", </v1/pets?limit=1>; rel="first"`,
+  'links in lines of their own': (url) =>
+    `</x.css>; rel=preload\r\nlink: <${url}>; rel="next"\r\nlink: <?x=1>; rel="last"`,
+};
+
+const FIRST = '</v1/pets?limit=100&status=pending>; rel="next"';
+
+/** And these to none, after so many requests. */
+const LOOPS: Record<string, [requests: number, fault: Fault]> = {
+  'a next page that is the same one': [1, header('link', FIRST)],
+  'next pages in a circle': [2, change(({ headers: { link = FIRST } }) => ({ headers: { link } }))],
+  'a next page without a cursor': [1, link(() => '</v1/pets>; rel="next"')],
+  'a next page that is no URL': [1, link(() => '<?after=a b|c>; rel="next"')],
 };
 
 export const FAULTS: Record<string, Row> = {
@@ -347,7 +318,11 @@ export const FAULTS: Record<string, Row> = {
   ...BODIES,
   ...STATUSES,
   ...RETRY_AFTER,
-  ...LINKS,
+  ...rows(Object.keys(LINKS), (name) => [name, done(link(LINKS[name] as ToLink), 'list')]),
+  ...rows(Object.entries(LOOPS), ([name, [requests, fault]]) => [
+    name,
+    { ...final({ status: 200, ...BAD }, fault, 'list'), requests },
+  ]),
 };
 
 /** Within which the next attempt comes not. */

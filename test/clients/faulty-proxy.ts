@@ -1,6 +1,6 @@
 /** A proxy to a server on this machine, which spoils its replies as a fault says. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { listen } from '../cutting-proxy.ts';
 import { send } from '../service.ts';
 import { type Fault, toBytes } from './faults.ts';
 
@@ -67,19 +67,4 @@ export async function startFaultyProxy(
     });
   });
   return { url: origin + PATH, arrived, close };
-}
-
-export async function listen(use: (socket: Socket) => void): Promise<{ origin: string; close(): void }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    use(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  };
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import type { Test } from 'tap';
+import ts from 'typescript';
 import { KEY } from '../service.ts';
-import { compile } from './compile.ts';
 
 export const CLIENTS = new URL('../../openapi/clients/', import.meta.url);
 const DRIVERS = new URL('drivers/', import.meta.url);
@@ -158,4 +158,31 @@ function startDriver(t: Test, folder: string, [command = '', ...parts]: string[]
     running.delete(number);
     return result;
   };
+}
+
+/** As strictly as a consumer may compile. */
+const OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.NodeNext,
+  rewriteRelativeImportExtensions: true,
+  strict: true,
+  skipLibCheck: true,
+  types: ['node'],
+};
+
+/** Reads the compiler's own libraries once for all programs. */
+const host = ts.createCompilerHost(OPTIONS);
+const { getSourceFile } = host;
+const libraries = new Map<string, ts.SourceFile | undefined>();
+host.getSourceFile = (file, ...rest) => {
+  if (!/\/typescript\/lib\//.test(file)) return getSourceFile(file, ...rest);
+  if (!libraries.has(file)) libraries.set(file, getSourceFile(file, ...rest));
+  return libraries.get(file);
+};
+
+/** The compiler's problems with a program whose main file is this; it leaves JavaScript beside each file. */
+export function compile(main: string): string[] {
+  const program = ts.createProgram([main], OPTIONS, host);
+  const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];
+  return problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type FaultyDisk, prepareFaultyDisk } from '../faulty-disk.ts';
 import { type Server, startServer } from '../program.ts';
-import { type Received, type RequestOptions, send } from '../service.ts';
-import { addFigures } from './figures.ts';
+import { pagesFrom, type RequestOptions, send } from '../service.ts';
+import { addFigures, memoryOf } from './figures.ts';
 
 const CLIENTS = 300;
 const LOAD_TIME = 3000;
@@ -18,12 +17,6 @@ const createOnce = (name: string) => ({ ...create(name), headers: { 'idempotency
 const codeOf = (body: unknown) => (body as { code?: string }).code ?? 'created';
 const startOn = (t: Test, disk: FaultyDisk, env: Record<string, string> = {}) =>
   startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '', ...env } });
-
-/** The memory that the server has, in MiB. */
-function memoryOf({ child }: Server): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
-}
 
 /** How long a request may take that must be answered like this, in milliseconds. */
 async function timeOf(t: Test, { port }: Server, url: string, status: number): Promise<number> {
@@ -59,13 +52,13 @@ t.test('a disk that stalls under load', async (t) => {
     }
   });
   await untilCreated(() => ofPhase);
-  const before = memoryOf(server);
+  const before = memoryOf(server, 'VmRSS');
   t.strictSame(Object.keys(ofPhase), ['created']);
 
   [ofPhase, inPhase] = [{}, {}];
   disk.stall();
   await wait(STALL_TIME);
-  const during = memoryOf(server);
+  const during = memoryOf(server, 'VmRSS');
   const told = { ...inPhase };
   const times = [await timeOf(t, server, '/readyz', 503), await timeOf(t, server, '/livez', 200)];
   await timeOf(t, server, '/v1/pets/1', 200);
@@ -79,7 +72,7 @@ t.test('a disk that stalls under load', async (t) => {
   ofPhase = {};
   await untilCreated(() => ofPhase);
   t.strictSame(Object.keys(ofPhase), ['created']);
-  const after = memoryOf(server);
+  const after = memoryOf(server, 'VmRSS');
   t.ok(during < 1.5 * before, `${during} MiB, ${before} before`);
 
   disk.stall();
@@ -114,11 +107,8 @@ t.test("a disk that fails a write, and stalls when SQLite's log is to be moved i
 /** The names of all pets that are there. */
 async function namesIn({ request }: Server): Promise<string[]> {
   const names: string[] = [];
-  for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {
-    const { body, headers }: Received = await request(next);
-    for (const { name } of body as { name: string }[]) names.push(name);
-    next = headers.link?.match(/^<(.*)>/)?.[1];
-  }
+  for await (const { body } of pagesFrom(request, '/v1/pets?limit=100'))
+    names.push(...(body as { name: string }[]).map(({ name }) => name));
   return names;
 }
 

@@ -1,8 +1,26 @@
 /** What a fault test measured: a line each in the table that `npm run test:faults` prints at its end. */
-import { appendFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+
+type Running = { child: ChildProcess };
 
 /** `figures` in words, such as `300 of 300 descriptors back after 2.1 s`. */
 export function addFigures(fault: string, figures: string): void {
   const file = process.env.FAULT_FIGURES;
   if (file) appendFileSync(file, `${fault}\t${figures}\n`);
 }
+
+/** How long a process has had a processor so far, in milliseconds: beside other load, a second of the clock takes longer. */
+export function usedBy({ child }: Running): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(' ');
+  return 10 * (Number(fields[13]) + Number(fields[14]));
+}
+
+/** Memory of a process, in MiB: now, or the most so far. */
+export function memoryOf({ child }: Running, which: 'VmRSS' | 'VmHWM'): number {
+  const [, kibibytes] = new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}
+
+/** How many files and sockets a process has open. */
+export const descriptorsOf = ({ child }: Running): number => readdirSync(`/proc/${child.pid}/fd`).length;

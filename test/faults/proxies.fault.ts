@@ -1,76 +1,85 @@
+/** Real proxies before the server: clients that go away, large bodies, and a path that the proxy strips. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { findFreePort } from '../../scripts/free-port.ts';
-import { type Program, startProgram } from '../program.ts';
+import { type Program, type Server, startProgram, startServer } from '../program.ts';
 import { KEY, type RequestOptions, send } from '../service.ts';
 import { addFigures } from './figures.ts';
 
 /** How many clients go away behind each proxy, in each configuration. */
 const CLIENTS = 400;
 
-type Proxy = 'nginx' | 'haproxy';
+const PROXIES = ['nginx', 'haproxy'] as const;
+type Proxy = (typeof PROXIES)[number];
 
-const CONFIGURATIONS = {
-  nginx: (folder: string, port: number, target: number) => `
-    daemon off; error_log ${folder}/error.log; pid ${folder}/pid;
-    events {}
-    http {
-      access_log off;
-      client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
-      uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
-      client_max_body_size 10m;
-      upstream pets { server 127.0.0.1:${target}; keepalive 16; }
-      server {
-        listen 127.0.0.1:${port};
-        location / {
-          proxy_pass http://pets;
-          proxy_http_version 1.1;
-          proxy_set_header Connection "";
-          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-          proxy_set_header X-Forwarded-Proto https;
-          proxy_request_buffering off;
-        }
+/** A proxy passes requests to one server, or to two below a path that it strips: it asks these in turn, and again where one has gone. */
+const CONFIGURATIONS: Record<Proxy, (folder: string, port: number, targets: number[], path: string) => string> = {
+  nginx: (folder, port, targets, path) => `
+daemon off; error_log ${folder}/error.log; pid ${folder}/pid;
+events {}
+http {
+  access_log off;
+  client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
+  uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+  client_max_body_size 10m;
+  upstream pets { ${targets.map((target) => `server 127.0.0.1:${target} max_fails=0;`).join(' ')} keepalive 16; }
+  server {
+    listen 127.0.0.1:${port};
+    location ${path}/ {
+      proxy_pass http://pets${path && '/'};
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      ${
+        path
+          ? 'proxy_next_upstream error timeout http_503 non_idempotent;'
+          : `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto https;
+      proxy_request_buffering off;`
       }
-    }`,
-  haproxy: (_: string, port: number, target: number) => `
+    }
+  }
+}
+`,
+  haproxy: (_, port, targets, path) => `
 defaults
   mode http
-  timeout connect 5s
+  timeout connect 2s
   timeout client 30s
   timeout server 30s
-  option abortonclose
-frontend pets
+  ${path ? 'retries 4\n  option redispatch 1\n  retry-on conn-failure empty-response response-timeout 503' : 'option abortonclose'}
+frontend public
   bind 127.0.0.1:${port}
-  option forwardfor
-  http-request set-header X-Forwarded-Proto https
-  default_backend server
-backend server
-  server one 127.0.0.1:${target}
+  ${path ? `http-request replace-path ${path}/(.*) /\\1` : 'option forwardfor\n  http-request set-header X-Forwarded-Proto https'}
+  default_backend pets
+backend pets
+  ${path && 'http-reuse safe\n  option httpchk GET /readyz\n  default-server check inter 100ms rise 1 fall 1'}
+${targets.map((target, index) => `  server s${index} 127.0.0.1:${target}`).join('\n')}
 `,
 };
 
-/** Returns when the proxy passes requests on. */
-async function startProxy(t: Test, kind: Proxy, port: number, target: number): Promise<void> {
-  const folder = t.testdir();
+/** The port of a proxy that passes requests on. */
+async function startProxy(t: Test, kind: Proxy, folder: string, targets: number[], path = ''): Promise<number> {
+  const port = await findFreePort();
   const file = `${folder}/${kind}.conf`;
-  writeFileSync(file, CONFIGURATIONS[kind](folder, port, target));
+  writeFileSync(file, CONFIGURATIONS[kind](folder, port, targets, path));
   const args = kind === 'nginx' ? ['-p', folder, '-c', file] : ['-db', '-f', file];
   const child = spawn(kind, args, { stdio: 'ignore' });
   t.teardown(async () => {
+    // So that nginx ends its worker, too.
     child.kill('SIGTERM');
     await once(child, 'exit');
   });
-  while (
-    !(await send(port, '/livez').then(
-      ({ status }) => status === 200,
-      () => false,
-    ))
-  )
-    await wait(50);
+  const passes = () =>
+    send(port, `${path}/livez`)
+      .then(({ status }) => status === 200)
+      .catch(() => false);
+  while (!(await passes())) await wait(50);
+  return port;
 }
 
 /** A create whose client goes away after so many bytes, or while its pet is being stored. */
@@ -94,14 +103,15 @@ const SETTINGS: Record<string, Record<string, string>> = {
 
 const lives = ({ child }: Program) => child.exitCode === null && child.signalCode === null;
 
-for (const kind of ['nginx', 'haproxy'] as const) {
+for (const kind of PROXIES) {
   for (const [name, settings] of Object.entries(SETTINGS)) {
     t.test(`clients that go away behind ${kind} do no harm: ${name}`, async (t) => {
-      const [target, port] = [await findFreePort(), await findFreePort()];
-      const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
+      const target = await findFreePort();
+      const folder = t.testdir();
+      const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
       const env = { ...common, TRUST_PROXY: '127.0.0.0/8', ...settings };
       const server = startProgram(t, 'src/main.ts', { env });
-      await startProxy(t, kind, port, target);
+      const port = await startProxy(t, kind, folder, [target]);
       const key = name.includes('no key') ? 'wrong' : KEY;
       for (let count = 0; count < CLIENTS; count += 20)
         await Promise.all(Array.from({ length: 20 }, (_, index) => goAway(port, key, count + index)));
@@ -114,10 +124,11 @@ for (const kind of ['nginx', 'haproxy'] as const) {
   }
 
   t.test(`refused bodies of 3 MB that ${kind} passes on as they come cost no other request its reply`, async (t) => {
-    const [target, port] = [await findFreePort(), await findFreePort()];
-    const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
+    const target = await findFreePort();
+    const folder = t.testdir();
+    const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
     startProgram(t, 'src/main.ts', { env: common });
-    await startProxy(t, kind, port, target);
+    const port = await startProxy(t, kind, folder, [target]);
     const large = 'x'.repeat(3_000_000);
     const create = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
     const chunked = { 'transfer-encoding': 'chunked' };
@@ -145,4 +156,84 @@ for (const kind of ['nginx', 'haproxy'] as const) {
     t.strictSame(tally, { '0: 201': 100, '1: 200': 100, '2: 413': 100, '3: 201': 100, '4: 401': 100, '5: 404': 100 });
     addFigures(`600 requests through ${kind}, half of them with a refused body of 3 MB`, 'each has its reply');
   });
+}
+
+const RESTARTS = 6;
+
+/** Two servers on one database, each on its port, which know the URL that clients call. */
+async function startTwo(t: Test, folder: string) {
+  const databaseUrl = `sqlite:${folder}/pets.db`;
+  const ports = [await findFreePort(), await findFreePort()];
+  const start = (port: number) =>
+    startServer(t, {
+      env: {
+        PORT: String(port),
+        DATABASE_URL: databaseUrl,
+        PUBLIC_URL: 'https://shop.example/petstore',
+        DRAIN_DELAY: '1000',
+      },
+    });
+  const servers: Server[] = [];
+  for (const port of ports) servers.push(await start(port));
+  /** One after the other. */
+  const restart = async (index: number) => {
+    const server = servers[index] as Server;
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    servers[index] = await start(server.port);
+    // Before the next one goes, the proxy must have seen that this one is ready again.
+    await wait(500);
+  };
+  return { ports, restart };
+}
+
+for (const name of PROXIES) {
+  t.test(
+    `below a path that ${name} strips, every URL that the server gives leads to it, also while it restarts`,
+    async (t) => {
+      const folder = t.testdir();
+      const { ports, restart } = await startTwo(t, folder);
+      const port = await startProxy(t, name, folder, ports, '/petstore');
+      const origin = `http://127.0.0.1:${port}`;
+      const front = await send(port, '/petstore/', { headers: { accept: 'text/html' } });
+      t.equal(new URL(front.headers.location as string, `${origin}/petstore/`).pathname, '/petstore/docs');
+      const page = await send(port, '/petstore/docs');
+      const files = [...page.text.matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, url]) => url as string);
+      t.ok(files.length > 5);
+      for (const file of files)
+        t.equal((await send(port, new URL(file, `${origin}/petstore/docs`).pathname)).status, 200, file);
+      const { servers } = JSON.parse((await send(port, '/petstore/openapi.json')).text);
+      t.equal(servers[0].url, '/petstore/v1');
+
+      let isOver = false;
+      let answered = 0;
+      const failed: string[] = [];
+      const clients = Array.from({ length: 8 }, async (_, client) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        const ask = async (...[url, options]: [string, object?]) => {
+          const { status, headers } = await send(port, url, options, agent);
+          answered++;
+          if (status > 201) failed.push(`${status} ${url}`);
+          return headers;
+        };
+        for (let count = 0; !isOver; count++) {
+          const body = { name: 'Rex', categoryId: 7 };
+          const once = { 'idempotency-key': `${client}-${count}` };
+          const { location = '/' } = await ask('/petstore/v1/pets', { method: 'POST', body, headers: once });
+          await ask(location);
+          const { link = '' } = await ask('/petstore/v1/pets?limit=1');
+          const next = /<(.*)>; rel="next"/.exec(link)?.[1];
+          if (next) await ask(next);
+        }
+        agent.destroy();
+      });
+      await wait(500);
+      for (let count = 0; count < RESTARTS; count++) await restart(count % 2);
+      isOver = true;
+      const outcomes = await Promise.allSettled(clients);
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failed.push(String(outcome.reason));
+      addFigures(`${name}, ${RESTARTS} restarts`, `${failed.length} failed of ${answered} requests`);
+      t.strictSame(failed, []);
+    },
+  );
 }

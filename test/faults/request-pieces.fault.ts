@@ -1,24 +1,21 @@
-import type { ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+/** Connections of clients that send pieces of requests, or go silent: when they have ended, they leave nothing behind. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import type { Reply } from '../contract-check.ts';
 import { buildPick, HEADER_LINES, one, type Pick, WELL_FORMED } from '../engine/http/mutated-requests.ts';
-import { startWithLog } from '../program.ts';
+import { type Program, startServer, startWithLog } from '../program.ts';
 import { connectRaw } from '../raw-client.ts';
 import { KEY } from '../service.ts';
-import { addFigures } from './figures.ts';
+import { addFigures, descriptorsOf } from './figures.ts';
 
 /** How long a process may take until connections that have ended leave nothing behind, in milliseconds. */
 const LONGEST = 60_000;
 
-const descriptorsOf = ({ pid }: ChildProcess): number => readdirSync(`/proc/${pid}/fd`).length;
-
 /** Waits until it has no more of them than that, and returns how many it has then, or after a minute. */
-async function untilDescriptors(child: ChildProcess, most: number): Promise<number> {
-  for (const until = performance.now() + LONGEST; descriptorsOf(child) > most && performance.now() < until; )
+async function untilDescriptors(server: Program, most: number): Promise<number> {
+  for (const until = performance.now() + LONGEST; descriptorsOf(server) > most && performance.now() < until; )
     await wait(50);
-  return descriptorsOf(child);
+  return descriptorsOf(server);
 }
 
 const METHODS = ['GET', 'GET', 'POST', 'HEAD', 'OPTIONS', 'CONNECT', 'PUT'];
@@ -121,11 +118,10 @@ function problemsOf(replies: Reply[]): string[] {
 
 for (const [name, env] of Object.entries(CONFIGURATIONS)) {
   t.test(`${COUNT} sessions of random pieces of requests leave the server as it was: ${name}`, async (t) => {
-    const { child, port, key, request, output, exit } = await startWithLog(t, {
-      env: { REQUEST_TIMEOUT: '500', ...env },
-    });
+    const server = await startWithLog(t, { env: { REQUEST_TIMEOUT: '500', ...env } });
+    const { child, port, key, request, output, exit } = server;
     await request('/livez');
-    const before = descriptorsOf(child);
+    const before = descriptorsOf(server);
     const sessions = makeSessions(SEED, COUNT, key);
     const problems: string[] = [];
     const statuses: Record<number, number> = {};
@@ -149,7 +145,7 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
     t.equal(played, COUNT);
     t.strictSame(problems, []);
     // Only then no connection of theirs counts for the limits.
-    const after = await untilDescriptors(child, before);
+    const after = await untilDescriptors(server, before);
     t.ok(after <= before, `${after} descriptors, ${before} before`);
     t.equal((await request('/livez')).status, 200);
     child.kill('SIGTERM');
@@ -157,5 +153,31 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
     t.notMatch(output.stdout, /"level":[56]0/);
     const tally = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`);
     addFigures(`${COUNT} sessions of pieces, ${name}`, tally.join(', '));
+  });
+}
+
+const BODY_TO_COME = 'Content-Type: application/json\r\nContent-Length: 9\r\n';
+
+for (const [name, bytes] of [
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['no HTTP', 'nonsense\r\n\r\n'],
+  ['slow headers (408)', 'GET / HTTP/1.1\r\nHost: a\r\n'],
+  ['slow body (408)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n${BODY_TO_COME}\r\n`],
+  ['slow body without a key (401)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${BODY_TO_COME}\r\n`],
+] as [string, string][]) {
+  t.test(`300 clients that stay silent after ${name} lose their connections`, async (t) => {
+    const server = await startServer(t, { env: { REQUEST_TIMEOUT: '1000' } });
+    await server.request('/livez');
+    const before = descriptorsOf(server);
+    const clients = Array.from({ length: 300 }, () => connectRaw(server.port, bytes));
+    await Promise.all(
+      clients.map(({ received, socket }) => received().text || new Promise((r) => socket.once('data', r))),
+    );
+    const start = performance.now();
+    const after = await untilDescriptors(server, before);
+    const seconds = (performance.now() - start) / 1000;
+    t.ok(after <= before && seconds < 20, `${after} descriptors after ${seconds} s, ${before} before`);
+    for (const { socket } of clients) socket.destroy();
+    addFigures(`300 silent clients: ${name}`, `their descriptors are back after ${seconds.toFixed(1)} s`);
   });
 }

@@ -1,8 +1,10 @@
+/** Servers that stop, and a database that fails over, under load: what clients lose. */
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { startPostgres } from '../postgres.ts';
 import { type Server, startProgram, startServer } from '../program.ts';
-import { KEY } from '../service.ts';
+import { KEY, send } from '../service.ts';
 import { addFigures } from './figures.ts';
 
 interface Outcomes {
@@ -68,7 +70,7 @@ function startClients(port: number, count: number, key: string) {
   };
 }
 
-const STOPS = Number(process.env.ROUNDS ?? 10);
+const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const CLIENTS = 40;
 
 /** As an operator starts it, with the default time to drain or another. */
@@ -83,7 +85,7 @@ async function losesNothing(
   meanwhile: (server: Server, round: number) => void = () => {},
 ) {
   const total = { answered: 0, lost: 0, hung: 0 };
-  for (let round = 0; round < STOPS; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     await t.test(`stop ${round + 1}`, async (t) => {
       const server = await start(t, drainDelay);
       const clients = startClients(server.port, CLIENTS, KEY);
@@ -96,14 +98,14 @@ async function losesNothing(
     });
   }
   const { answered, lost, hung } = total;
-  addFigures(name, `${lost} lost and ${hung} hung of ${answered} requests in ${STOPS} stops`);
+  addFigures(name, `${lost} lost and ${hung} hung of ${answered} requests in ${ROUNDS} stops`);
   t.equal(lost, 0);
   t.equal(hung, 0);
 }
 
-t.test(`no request is lost in ${STOPS} stops under load`, (t) => losesNothing(t, 'stops'));
+t.test(`no request is lost in ${ROUNDS} stops under load`, (t) => losesNothing(t, 'stops'));
 
-t.test(`no request is lost in ${STOPS} stops in which the machine stands still`, (t) =>
+t.test(`no request is lost in ${ROUNDS} stops in which the machine stands still`, (t) =>
   losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
 );
 
@@ -135,3 +137,73 @@ t.test('at every moment of the start SIGTERM ends it, in order or at once', asyn
   }
   addFigures('SIGTERM in the start', `${JSON.stringify(ends)}, ${Math.round(slowest)} ms at most`);
 });
+
+t.test(
+  `in ${ROUNDS} failovers to a synchronous standby, no pet that got an id is lost, and none that is sent again with its key is doubled`,
+  async (t) => {
+    let [acknowledged, unknown, replayed, lost, doubled, hung, slowest] = [0, 0, 0, 0, 0, 0, 0];
+    for (let round = 1; round <= ROUNDS; round++) {
+      await t.test(`failover ${round}`, async (t) => {
+        const primary = await startPostgres(t);
+        await primary.stop();
+        const standby = await startPostgres(t, primary);
+        await primary.start(['synchronous_standby_names=*']);
+        const url = primary.newUrl().replace(/@[^/]*/, `@127.0.0.1:${primary.port},127.0.0.1:${standby.port}`);
+        const servers = [1, 2].map(() => startServer(t, { env: { DATABASE_URL: url } }));
+        const ports = (await Promise.all(servers)).map(({ port }: Server) => port);
+
+        const created = new Map<string, number>();
+        let isOver = false;
+        let lastCreated = 0;
+        let [asked, failed, slow] = [0, 0, 0];
+        const create = async (client: number) => {
+          for (let count = 0; !isOver; count++) {
+            const name = `${client} ${count}`;
+            const headers = { 'idempotency-key': `${client}-${count}` };
+            while (!created.has(name)) {
+              const started = performance.now();
+              // To any of the servers.
+              const port = ports[(client + asked++) % ports.length] as number;
+              const request = { method: 'POST', body: { name, categoryId: client }, headers };
+              const { status, text, headers: replied } = await send(port, '/v1/pets', request);
+              if (performance.now() - started > 2000) slow++;
+              if (status === 201) {
+                created.set(name, JSON.parse(text).id);
+                lastCreated = performance.now();
+                replayed += replied['idempotency-replayed'] ? 1 : 0;
+              } else failed += JSON.parse(text).code === 'outcome_unknown' ? 1 : 0;
+            }
+          }
+        };
+        const clients = Array.from({ length: 8 }, (_, client) => create(client));
+        await wait(1000);
+        await primary.signal('SIGKILL');
+        await standby.execute('SELECT pg_promote()');
+        const promoted = performance.now();
+        while (lastCreated < promoted) await wait(10);
+        const recovery = (performance.now() - promoted) / 1000;
+        await wait(500);
+        isOver = true;
+        await Promise.all(clients);
+
+        const schema = /schema=(\w+)/.exec(url)?.[1];
+        const { rows } = await standby.execute(`SELECT name, array_agg(id) AS ids FROM ${schema}.pets GROUP BY name`);
+        const stored = new Map(rows.map(({ name, ids }) => [name as string, (ids as string[]).map(Number)]));
+        for (const [name, id] of created) if (!stored.get(name)?.includes(id)) lost++;
+        for (const ids of stored.values()) if (ids.length > 1) doubled++;
+        acknowledged += created.size;
+        unknown += failed;
+        hung += slow;
+        slowest = Math.max(slowest, recovery);
+      });
+    }
+    addFigures(
+      'failover to a standby',
+      `${lost} lost and ${doubled} doubled of ${acknowledged} pets, ${unknown} of unknown outcome, ${replayed} replayed, ${hung} answers after more than 2 s, back ${slowest.toFixed(1)} s after the promotion at most`,
+    );
+    t.ok(acknowledged > 100 * ROUNDS);
+    t.equal(lost, 0);
+    t.equal(doubled, 0);
+    t.ok(slowest < 10, `back after ${slowest} s`);
+  },
+);

@@ -1,7 +1,10 @@
-/** What notices an edit of the contract: a check that refuses it, or the server, which follows it. */
+/** Judges an edit of the contract: a check refuses it, or the server follows it. All verdicts are shown as a table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { compareContracts } from '../../src/contract-first/cli/contract-diff/contracts.ts';
+import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { describeUndeclared } from '../../src/contract-first/contract/checks/server-replies.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
@@ -9,19 +12,26 @@ import type { ReadContract } from '../../src/contract-first/engine/contract/cont
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose, type Diagnose, filesIn } from '../compiler.ts';
+import type { Mutant } from './mutants.ts';
 import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
 
-/**
- * `start`: the server, or `npm run generate`, refuses it. `compile`: the code no longer compiles. `tests`: no reply does all that
- * is documented, or a request that the contract allows is refused by a handler, or fails.
- * `breaks`: the server starts, and what it sends or ignores breaks the contract.
- * `follows`: the server does what the contract says now. `nobody`: it goes on as before, against the contract. `unseen`:
- * nothing of what it does is different, or the default response has what a response of its own had.
- */
-export type Verdict = { by: 'start' | 'compile' | 'tests' | 'breaks' | 'follows' | 'nobody' | 'unseen'; why: string };
+/** Who notices an edit, in words. */
+const MEANING = {
+  follows: 'the server does what the contract says now',
+  start: 'the server, or npm run generate, refuses it',
+  compile: 'the code no longer compiles',
+  tests: 'the contract documents what no reply does, or allows what fails or is refused by a handler',
+  lint: 'the lint of the contract refuses it',
+  diff: 'only the comparison with the released contract shows it; no request or reply is different',
+  breaks: 'the server starts, and what it sends or ignores breaks the contract',
+  nobody: 'the server goes by something else than the contract',
+};
 
-export type Judge = (contract: Json) => Promise<Verdict>;
+/** `unseen`: nothing of what the server does is different, or the default response has what a response of its own had. */
+export type Verdict = { by: Exclude<keyof typeof MEANING, 'lint' | 'diff'> | 'unseen'; why: string };
+
+type Judge = (contract: Json) => Promise<Verdict>;
 
 /**
  * `diagnose` says what does not compile; handlers whose types are not from the contract compile with any.
@@ -33,7 +43,7 @@ export async function buildJudge(
   diagnose: (...of: Parameters<Diagnose>) => Iterable<[file: string, said: string]> = buildDiagnose(),
 ): Promise<Judge> {
   // In this order: the first problem is enough, and the files on top of Fastify's types take the compiler long.
-  const files = filesIn(['handlers', 'src/store', 'src']);
+  const files = filesIn(['handlers', 'src/pets', 'src']);
   const unedited = await load(original);
   const types = toCode((await buildTypes(unedited.document)).text);
   const probes = probesOf(unedited.json);
@@ -101,14 +111,56 @@ function without(replies: string[], others: string[]): string[] {
   return replies.filter((reply, index) => reply !== others[index]);
 }
 
-async function load(contract: Json): Promise<ReadContract> {
+async function inFile<Result>(text: string, use: (file: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
   const file = join(folder, 'contract.yaml');
-  writeFileSync(file, JSON.stringify(contract));
-  return loadContract(file).finally(() => rmSync(folder, { recursive: true }));
+  writeFileSync(file, text);
+  return use(file).finally(() => rmSync(folder, { recursive: true }));
 }
+
+const load = (contract: Json): Promise<ReadContract> => inFile(JSON.stringify(contract), loadContract);
 
 /** Types without the comments, which are the contract's words. */
 function toCode(types: string): string {
   return types.replace(/\/\*\*[\s\S]*?\*\//g, '');
+}
+
+const read = (yaml: string): Json => parse(yaml, { intAsBigInt: true, merge: true });
+
+export interface Row {
+  mutant: Mutant;
+  by: keyof typeof MEANING;
+  why: string;
+}
+
+export const isUnnoticed = ({ by }: Row): boolean => by === 'nobody' || by === 'breaks';
+
+/** In the order of the mutants. Of those that behave as before, lint and comparison read the text. */
+export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
+  return Promise.all(
+    mutants.map(async (mutant, index) => {
+      const { by, why } = verdicts[index] as Verdict;
+      return by === 'unseen' ? readText(contract, mutant) : { mutant, by, why };
+    }),
+  );
+}
+
+async function readText(contract: Json, mutant: Mutant): Promise<Row> {
+  const text = stringify(mutant.build());
+  const problem = await inFile(text, lint);
+  if (problem) return { mutant, by: 'lint', why: problem.trim() };
+  const [change] = compareContracts(read(stringify(contract)), read(text), '2026-11-20');
+  if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
+  return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
+}
+
+/** A line for each, the totals, and why those that nobody has noticed should have been. */
+export function toReport(rows: Row[]): string {
+  const table = rows.map(({ mutant: { place, edit }, by }) => `${by.padEnd(8)}${place}  ${edit}`);
+  const totals = Object.entries(MEANING).map(([by, meaning]) => {
+    const count = rows.filter((row) => row.by === by).length;
+    return `${String(count).padStart(5)}  ${by.padEnd(8)} ${meaning}`;
+  });
+  const survivors = rows.filter(isUnnoticed).map(({ mutant, why }) => `\n${mutant.place}: ${mutant.edit}\n  ${why}`);
+  return [...table, '', `${rows.length} edits of the contract, noticed by:`, ...totals, ...survivors].join('\n');
 }

@@ -8,9 +8,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { handlers } from '../../src/generated/handlers.ts';
-import { buildJudge, type Verdict } from './judge.ts';
+import { buildJudge, isUnnoticed, toReport, toRows, type Verdict } from './judge.ts';
 import { mutantsOf, oneOfEach } from './mutants.ts';
-import { isUnnoticed, toReport, toRows } from './rows.ts';
 
 const CONTRACT = new URL('../../openapi/petstore.yaml', import.meta.url);
 /** Mutants for which it pays to start one more process. */

@@ -5,9 +5,8 @@ import listPets from '../../handlers/listPets.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
 import { JsonText } from '../../src/contract-first/json/json-text.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
-import { buildJudge } from './judge.ts';
+import { buildJudge, type Row, toRows } from './judge.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
-import { type Row, toRows } from './rows.ts';
 
 const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 const MUTANTS = mutantsOf(CONTRACT);
@@ -93,7 +92,7 @@ t.test('a server that does not keep the contract as it is judges nothing', async
     [{ listPets: () => ({ status: 410, body: { code: 'gone', message: 'No.', status: 410 } }) }, /must be 2/],
     [{ listPets: listing([]) }, /listPets query.limit is taken, and every reply is the same without it/],
     [
-      { listPets: async (call) => ({ ...(await listPets(call)), headers: undefined }) },
+      { listPets: async (call) => ({ ...(await listPets(call)), next: undefined }) },
       /listPets 200 header link is documented, and no reply has it/,
     ],
     [{ listPets: () => Promise.reject(new Error('a bug')) }, /GET \/v1\/pets.* 500 .*must not fail/],

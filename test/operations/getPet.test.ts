@@ -1,8 +1,8 @@
 import t from 'tap';
-import { openTestServer } from '../open-test-server.ts';
+import { startService } from '../service.ts';
 
 t.test('GET /pets/{petId} returns the pet with exactly the fields that it was created with', async (t) => {
-  const { client } = await openTestServer(t);
+  const { client } = await startService(t);
   await client.createPet({ body: { name: 'Rex', categoryId: 7n, status: 'sold' } });
   await client.createPet({ body: { name: 'Mia', categoryId: 7n } });
   const rex = await client.getPet({ params: { petId: 1n } });
@@ -13,7 +13,7 @@ t.test('GET /pets/{petId} returns the pet with exactly the fields that it was cr
 });
 
 t.test('an id that no pet has is 404, near a pet and at both ends of the range', async (t) => {
-  const { client } = await openTestServer(t);
+  const { client } = await startService(t);
   await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
   for (const id of [0n, 2n, -1n, 9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
     const { status, body } = await client.getPet({ params: { petId: id } });
@@ -23,7 +23,7 @@ t.test('an id that no pet has is 404, near a pet and at both ends of the range',
 });
 
 t.test('every reply of the deprecated operation says since when, until when, and what to use instead', async (t) => {
-  const { client, request } = await openTestServer(t);
+  const { client, request } = await startService(t);
   await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
   const replies = [
     await request('/v1/pets/1'),

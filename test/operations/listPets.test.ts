@@ -1,10 +1,10 @@
 import t from 'tap';
-import { openTestServer, type TestServer } from '../open-test-server.ts';
+import { pagesFrom, type Service, startService } from '../service.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
 /** Pets 1, 2, 3, … whose statuses go round, the fourth without one. */
-async function addPets({ client }: TestServer, count: number) {
+async function addPets({ client }: Service, count: number) {
   for (let index = 0; index < count; index++) {
     const status = STATUSES[index % STATUSES.length];
     await client.createPet({
@@ -14,18 +14,14 @@ async function addPets({ client }: TestServer, count: number) {
 }
 
 /** The ids of every page, from this URL to the end of its links. */
-async function readPages({ request }: TestServer, url: string): Promise<number[][]> {
+async function readPages({ request }: Service, url: string): Promise<number[][]> {
   const pages: number[][] = [];
-  for (let next: string | undefined = url; next; ) {
-    const { body, headers } = await request(next);
-    pages.push((body as { id: number }[]).map(({ id }) => id));
-    next = headers.link?.match(/^<(.*)>; rel="next"$/)?.[1];
-  }
+  for await (const { body } of pagesFrom(request, url)) pages.push((body as { id: number }[]).map(({ id }) => id));
   return pages;
 }
 
 t.test('an empty store lists as an empty array without a next page', async (t) => {
-  const { client } = await openTestServer(t);
+  const { client } = await startService(t);
   const { status, body, headers } = await client.listPets();
   t.equal(status, 200);
   t.strictSame(body, []);
@@ -33,7 +29,7 @@ t.test('an empty store lists as an empty array without a next page', async (t) =
 });
 
 t.test('without a limit a page holds 20 pets, in the order of their creation', async (t) => {
-  const service = await openTestServer(t);
+  const service = await startService(t);
   await addPets(service, 21);
   const [first, second] = await readPages(service, '/v1/pets');
   t.strictSame(
@@ -44,7 +40,7 @@ t.test('without a limit a page holds 20 pets, in the order of their creation', a
 });
 
 t.test('the links lead to every pet once, with any limit', async (t) => {
-  const service = await openTestServer(t);
+  const service = await startService(t);
   await addPets(service, 12);
   for (const limit of [1, 5, 6, 11, 12, 13, 100]) {
     const pages = await readPages(service, `/v1/pets?limit=${limit}`);
@@ -54,14 +50,14 @@ t.test('the links lead to every pet once, with any limit', async (t) => {
 });
 
 t.test('a status filters every page, and the links keep it', async (t) => {
-  const service = await openTestServer(t);
+  const service = await startService(t);
   await addPets(service, 12);
   t.strictSame(await readPages(service, '/v1/pets?status=available&limit=2'), [[1, 5], [9]]);
   t.strictSame(await readPages(service, '/v1/pets?limit=3&status=sold'), [[3, 7, 11]]);
 });
 
 t.test('a pet that is added while somebody reads the pages comes on the last one', async (t) => {
-  const service = await openTestServer(t);
+  const service = await startService(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');
   await addPets(service, 1);
@@ -70,7 +66,7 @@ t.test('a pet that is added while somebody reads the pages comes on the last one
 });
 
 t.test('HEAD /pets is the reply to GET without its body', async (t) => {
-  const service = await openTestServer(t);
+  const service = await startService(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');
   const head = await service.request('/v1/pets?limit=2', { method: 'HEAD' });

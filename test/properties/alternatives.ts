@@ -1,8 +1,9 @@
-/** Schemas that leave a choice: a value or null, or one of several schemas; and what fits a schema as a whole. */
+/** Schemas of several parts: a value or null, one of several schemas, all of several, or one with what `if` adds; and what fits a schema as a whole. */
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc, { type Arbitrary } from 'fast-check';
-import { noWayToKeep } from './keywords.ts';
+import { isAnnotation, noWayToBreak, noWayToKeep } from './keywords.ts';
 import type { Json } from './operations.ts';
 
 /** The schema without null, and whether it takes null. A schema of one type stays the same object. */
@@ -48,4 +49,41 @@ export function keptBy(schema: Json, make: () => Arbitrary<string>): Arbitrary<s
   const kept = takenBy(schema, texts);
   KEPT.set(key, kept);
   return kept;
+}
+
+const LEAST = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
+const MOST = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
+type Join = (one: Json, other: Json) => Json;
+const same = (names: string[], join: Join) => Object.fromEntries(names.map((name) => [name, join]));
+
+/** Two values of a keyword as one that says both. */
+const JOINS: Record<string, Join> = {
+  ...same(LEAST, Math.max),
+  ...same(MOST, Math.min),
+  required: (one, other) => [...new Set([...one, ...other])],
+  enum: (one, other) => one.filter((value: Json) => other.includes(value)),
+  properties: (one, other) => {
+    const fields = Object.entries<Json>(other).map(([name, field]) => [name, joined(one[name] ?? {}, field)]);
+    return { ...one, ...Object.fromEntries(fields) };
+  },
+  items: (one, other) => joined(one, other),
+  'x-read-only': (one, other) => ({ ...one, ...other }),
+};
+
+/** Several that all hold, as one. @throws Error that names a keyword that two of them have, and for which there is no way yet */
+export function joined(...schemas: Json[]): Json {
+  const whole: Json = {};
+  const flat = schemas.flatMap(({ allOf = [], ...own }) => [...allOf.map((part: Json) => joined(part)), own]);
+  for (const [keyword, value] of flat.flatMap((schema) => Object.entries<Json>(schema))) {
+    const join = JOINS[keyword];
+    if (!(keyword in whole) || isDeepStrictEqual(whole[keyword], value)) whole[keyword] = value;
+    else if (join) whole[keyword] = join(whole[keyword], value);
+    else if (!isAnnotation(keyword)) throw noWayToBreak(`two different ${keyword}`, 'alternatives.ts');
+  }
+  return whole;
+}
+
+/** A schema with `if`, as it is where the condition holds, and where it does not. */
+export function branchesOf({ if: condition, then: more = {}, else: others = {}, ...base }: Json) {
+  return { condition, held: joined(base, condition, more), unheld: joined(base, others) };
 }

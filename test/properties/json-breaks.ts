@@ -1,7 +1,6 @@
 /** Values that break one rule of a schema, as JSON text: one Break for every keyword of the schema and of its parts. */
 import fc, { type Arbitrary } from 'fast-check';
-import { refusedBy, splitNull } from './alternatives.ts';
-import { branchesOf, joined } from './joined.ts';
+import { branchesOf, joined, refusedBy, splitNull } from './alternatives.ts';
 import { type Field, fieldsOf, itemsOf, jsonValues, otherName, toArray, toObject } from './json-values.ts';
 import { toJson } from './json-writing.ts';
 import { isAnnotation, noWayToBreak, within } from './keywords.ts';

@@ -1,7 +1,6 @@
 /** Values that a schema allows, as JSON text. */
 import fc, { type Arbitrary } from 'fast-check';
-import { alternativesOf, keptBy, splitNull, takenBy } from './alternatives.ts';
-import { branchesOf, joined } from './joined.ts';
+import { alternativesOf, branchesOf, joined, keptBy, splitNull, takenBy } from './alternatives.ts';
 import { toJson } from './json-writing.ts';
 import { within } from './keywords.ts';
 import type { Json } from './operations.ts';

@@ -1,5 +1,6 @@
 /** JSON text in every notation that JSON has for a value (RFC 8259): the same number or string, spelt in many ways. */
 import fc, { type Arbitrary } from 'fast-check';
+import { parse } from 'lossless-json';
 import type { Scalar } from './scalars.ts';
 
 /** Texts that mean exactly this value. */
@@ -53,4 +54,20 @@ function movePoint(digits: string, places: number): [whole: string, fraction: st
   if (places <= 0) return [digits === '0' ? '0' : digits + '0'.repeat(-places), ''];
   const padded = digits.padStart(places + 1, '0');
   return [padded.slice(0, -places), padded.slice(-places)];
+}
+
+/** JSON text -> its value with every integer as `bigint`, exact however it is written: the measure for what a server keeps. */
+export function toExact(text: string): unknown {
+  return parse(text, undefined, toNumber);
+}
+
+/** `12.50e1` is 125: digits times a power of ten. */
+function toNumber(text: string): bigint | number {
+  const [mantissa, exponent = '0'] = text.toLowerCase().split('e') as [string, string?];
+  const [whole, fraction = ''] = mantissa.split('.') as [string, string?];
+  const power = Number(exponent) - fraction.length;
+  const digits = BigInt(whole.replace('-', '') + fraction) * (whole.startsWith('-') ? -1n : 1n);
+  if (power >= 0) return digits * 10n ** BigInt(power);
+  const divisor = 10n ** BigInt(-power);
+  return digits % divisor === 0n ? digits / divisor : Number(text);
 }

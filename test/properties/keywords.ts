@@ -2,18 +2,8 @@
 
 /** Keywords that say nothing about validity (JSON Schema 2020-12 Validation, section 9; OpenAPI 3.1, section 4.8.24). */
 const ANNOTATIONS = [
-  'title',
-  'description',
-  'default',
-  'example',
-  'examples',
-  'deprecated',
-  'externalDocs',
-  'xml',
-  'readOnly',
-  'writeOnly',
-  'discriminator',
-  '$comment',
+  ...'title description default example examples deprecated externalDocs xml'.split(' '),
+  ...'readOnly writeOnly discriminator $comment'.split(' '),
 ];
 
 export const isAnnotation = (keyword: string) => ANNOTATIONS.includes(keyword) || keyword.startsWith('x-');

@@ -1,6 +1,6 @@
 /** Where a reply says that there is something, there must be something: `Location`, `Link` to a next page, `links`. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Received, Service } from '../service.ts';
+import { nextOf, type Received, type Service } from '../service.ts';
 import { keyAt } from './keys.ts';
 import { type Json, type Operation, responseKeyOf } from './operations.ts';
 
@@ -30,11 +30,6 @@ export async function followLinks(
   )) {
     await follow(service, operations, toLinkedUrl(link, operations, reply.body));
   }
-}
-
-/** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
-export function nextOf({ headers }: Received): string | undefined {
-  return headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
 }
 
 async function follow(service: Service, operations: Operation[], url: string): Promise<Received> {

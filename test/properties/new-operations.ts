@@ -1,13 +1,19 @@
-/** Operations that the contract does not have, with what it may say beyond them, and their handlers. */
-import { readFileSync } from 'node:fs';
+/** Operations that the contract does not have, with what it may say beyond them, their handlers, and the service that has them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
 import { parse } from 'yaml';
-import type { Json } from './operations.ts';
+import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
+import { handlersFor, type Service, startService } from '../service.ts';
+import { CONTRACT, type Json, readOperations } from './operations.ts';
+import type { Property } from './property.ts';
+import { requestProperties } from './request-properties.ts';
 
 export type Handle = (call: Json) => Json;
 
 const { paths, components } = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
 
-export const NEW_HANDLERS: Record<string, Handle> = {
+const NEW_HANDLERS: Record<string, Handle> = {
   addPicture: async ({ body }) => {
     const parts = [];
     for await (const part of body) parts.push(part);
@@ -34,4 +40,30 @@ export function withNewOperations(contract: Json): Json {
     paths: { ...contract.paths, ...structuredClone(paths) },
     components: { ...contract.components, schemas },
   };
+}
+
+/** The contract with the new operations. */
+const GROWN = JSON.stringify(withNewOperations(parse(CONTRACT)));
+export const NEW_IDS = Object.keys(NEW_HANDLERS);
+
+/** The new operations, served by these handlers from the contract that has them. */
+export async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promise<Service> {
+  const file = join(t.testdir(), 'petstore.yaml');
+  writeFileSync(file, GROWN);
+  const contract = await loadContract(file);
+  const all = { ...handlersFor(contract), ...NEW_HANDLERS, ...handlers };
+  return startService(t, { contract, handlers: all, yaml: GROWN, keepAlive: true });
+}
+
+export function propertiesOf(service: Service): Property[] {
+  const added = readOperations(GROWN).filter(({ id }) => NEW_IDS.includes(id));
+  return requestProperties(service, added);
+}
+
+/** The first failure among the properties of an operation, each with so many cases. */
+export async function findFailure(properties: Property[], id: string, runs = 10): Promise<string | undefined> {
+  for (const property of properties.filter(({ name }) => name.startsWith(id))) {
+    const failure = await property.run({ seed: 1, runs });
+    if (failure !== undefined) return failure;
+  }
 }

@@ -5,11 +5,9 @@ import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 import { startService } from '../service.ts';
 import { withKey } from './keys.ts';
 import { CONTRACT, type Operation, readOperations } from './operations.ts';
-import { actionSequences, describeAction } from './pet-actions.ts';
-import { PetSession } from './pet-session.ts';
-import { toProperty } from './property.ts';
+import { actionSequences, describeAction, PetSession } from './pet-session.ts';
+import { runProperties, toProperty } from './property.ts';
 import { requests, toCurl } from './requests.ts';
-import { runProperties } from './run.ts';
 
 /** A case is a sequence of many requests, so there are fewer cases. */
 const SHARE = 1 / 20;

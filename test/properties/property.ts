@@ -1,5 +1,6 @@
-/** One property over many cases, and the report of a failure: all that is needed to see it again. */
+/** One property over many cases, and the report of a failure: all that is needed to see it again; and many properties, as asserts of a test. */
 import fc, { type Arbitrary } from 'fast-check';
+import type { Test } from 'tap';
 
 /** How many cases are tried at most to make a failing one simpler: there are endless ones of a large body. */
 const MAX_SIMPLER = 1000;
@@ -16,7 +17,7 @@ interface PropertyOptions<Case> {
   toText(value: Case): string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   seed: number;
   runs: number;
   /** Where fast-check found the failure, to go there at once. */
@@ -59,5 +60,47 @@ export function toProperty<Case>({ name, weight = 1, cases, holds, toText }: Pro
         `SEED=${seed} CASE=${counterexamplePath?.split(':', 1)} PROPERTY='${name}' npm run test:deep`,
       ].join('\n');
     },
+  };
+}
+
+/** How many milliseconds pass between two lines of progress. */
+const PROGRESS_INTERVAL = 2000;
+
+/**
+ * One by one, with a seed that is printed and can be given. From the environment: `RUNS`, about how many cases there are in all; `SEED`, for the cases of an earlier run; `PROPERTY`,
+ * for one property only; `CASE`, for its failing case at once. The share is what this test takes of all cases.
+ */
+export async function runProperties(t: Test, properties: Property[], share = 1): Promise<void> {
+  const { RUNS = '100', SEED = Date.now() % 2 ** 31, PROPERTY, CASE } = process.env;
+  const seed = Number(SEED);
+  const weights = properties.reduce((sum, { weight }) => sum + weight, 0);
+  const runsOf = ({ weight }: Property) => Math.ceil((Number(RUNS) * share * weight) / weights);
+  const chosen = properties.filter(({ name }) => PROPERTY === undefined || PROPERTY === name);
+  const total = chosen.reduce((sum, property) => sum + runsOf(property), 0);
+  t.comment(`SEED=${seed}: ${total} cases of ${chosen.length} properties`);
+
+  const onCase = countCases(total);
+  for (const property of chosen) {
+    const failure = await property.run({ seed, path: CASE, runs: runsOf(property), onCase });
+    if (failure === undefined) t.pass(property.name);
+    else {
+      // Not as a part of the assert, whose report would break its long lines.
+      process.stderr.write(`\n${failure}\n\n`);
+      t.fail(property.name);
+    }
+  }
+}
+
+/** Writes how far it is, every few seconds, to the standard error. */
+function countCases(total: number): () => void {
+  const start = Date.now();
+  let reported = start;
+  let count = 0;
+  return () => {
+    count++;
+    if (Date.now() - reported < PROGRESS_INTERVAL) return;
+    reported = Date.now();
+    const seconds = Math.round((reported - start) / 1000);
+    process.stderr.write(`${count} of ${total} cases, ${Math.floor((count / total) * 100)} %, ${seconds} s\n`);
   };
 }

@@ -1,9 +1,10 @@
 /** What is true of every operation: it accepts what the contract allows, refuses what breaks a rule, and demands a key with its scopes. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
 import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import type { Received, Service } from '../service.ts';
-import { KeptKeys } from './kept-keys.ts';
+import { toExact } from './json-writing.ts';
 import { withKey, withWrongKey } from './keys.ts';
 import { followLinks } from './links.ts';
 import { type Operation, responseKeyOf } from './operations.ts';
@@ -111,4 +112,23 @@ function expectError({ status, text, body }: Received, expected: number): string
   // A text as JSON has its characters escaped.
   const error = text.startsWith('"') ? JSON.parse(text) : body;
   return typeof error === 'string' ? error : Object.values(error).join(' ');
+}
+
+/** The keys of requests to one operation that was done: what the server must answer to each, by those that it has had before. */
+export class KeptKeys {
+  readonly #known = new Map<string, { body: unknown; text: string }>();
+
+  /** Whether the request was done now, as all without a key are. @throws Error where a key has another reply than it should */
+  isNew({ operation, header, body }: Request, { status, headers, text }: Received): boolean {
+    const name = operation.parameters.find(({ isKept }) => isKept)?.name;
+    const key = new Map(header).get(name ?? '') as string | undefined;
+    const known = this.#known.get(key ?? '');
+    const sent = toExact(String(body));
+    const isReplayed = headers['idempotency-replayed'] === 'true';
+    if (!known) {
+      if (key !== undefined && status < 300) this.#known.set(key, { body: sent, text });
+      if (!isReplayed) return true;
+    } else if (isDeepStrictEqual(known.body, sent) ? isReplayed && known.text === text : status === 422) return false;
+    throw new Error(`the key ${key} has ${known ? `${known.text} already` : 'nothing yet'}, and now ${status} ${text}`);
+  }
 }

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { startService } from '../service.ts';
 import { CONTRACT, readOperations } from './operations.ts';
+import { runProperties } from './property.ts';
 import { requestProperties } from './request-properties.ts';
-import { runProperties } from './run.ts';
 
 t.test('each operation keeps the contract with any request', async (t) => {
   const service = await startService(t, { keepAlive: true });

@@ -1,8 +1,14 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { misformatted } from './formats.ts';
 import { noWayToBreak } from './keywords.ts';
 import type { Json } from './operations.ts';
-import { ANY_STRING, strings, stringsLongerThan, stringsNotMatching, stringsShorterThan } from './strings.ts';
+import {
+  ANY_STRING,
+  misformatted,
+  strings,
+  stringsLongerThan,
+  stringsNotMatching,
+  stringsShorterThan,
+} from './strings.ts';
 
 /** Without a format, as far as a double counts exactly (RFC 7493, section 2.2). */
 const BITS: Record<string, bigint> = { int32: 31n, int64: 63n, none: 53n };

@@ -1,6 +1,6 @@
-/** Strings that a schema allows, by length in characters (Unicode code points) and pattern, and strings that it does not. */
+/** Strings that a schema allows, by length in characters (Unicode code points), pattern or format, and strings that it does not. */
 import fc, { type Arbitrary } from 'fast-check';
-import { formatted } from './formats.ts';
+import { noWayToBreak } from './keywords.ts';
 import type { Json } from './operations.ts';
 
 /** Characters that programs often get wrong: escaped ones, white space, combining ones, the ends of Unicode's planes. */
@@ -25,7 +25,7 @@ export const SURROGATE = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => 
 const ROOM = 50;
 
 export function strings(schema: Json): Arbitrary<string> {
-  if ('format' in schema) return formatted(schema);
+  if ('format' in schema) return formatOf(schema).valid();
   const { minLength: min = 0, maxLength: max = min + ROOM, pattern } = schema;
   const any = fc.oneof(
     { withCrossShrink: true },
@@ -98,4 +98,56 @@ function isMostly(matches: (text: string) => boolean, texts: Arbitrary<string>):
 function stretch(text: string, length: number): string {
   const times = Math.ceil(length / Math.max(1, lengthOf(text)));
   return [...text.repeat(times)].slice(0, length).join('');
+}
+
+/** A format that JSON Schema names. */
+interface Format {
+  /** Made when it is asked for: some take a second. */
+  valid(): Arbitrary<string>;
+  nearMisses: string[];
+}
+
+const DATES = fc
+  .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+
+const FORMATS: Record<string, Format> = {
+  date: {
+    valid: () => DATES.map((text) => text.slice(0, 10)),
+    nearMisses: ['2026-02-30', '2026-13-01', '2026-1-1', '26-01-01', '2026-01-01T00:00:00Z', 'today'],
+  },
+  'date-time': {
+    valid: () => DATES,
+    nearMisses: ['2026-01-01', '2026-01-01T00:00:00', '2026-01-01T25:00:00Z', '2026-02-30T00:00:00Z'],
+  },
+  email: {
+    valid: () => fc.emailAddress(),
+    nearMisses: ['a', 'a@', '@a.example', 'a b@c.example', 'a@b@c.example', 'a@b..example'],
+  },
+  uri: {
+    valid: () => fc.webUrl({ withQueryParameters: true }),
+    nearMisses: ['a', '/a', '//a.example', 'http://a b', 'http://[', ':'],
+  },
+  decimal: {
+    valid: () => fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(2)),
+    nearMisses: [],
+  },
+  uuid: { valid: () => fc.uuid(), nearMisses: ['0-0-0-0-0', 'g0000000-0000-4000-8000-000000000000', '{}'] },
+};
+
+/** Nothing where the format only says what a text means. */
+export function misformatted(schema: Json): Arbitrary<string> | undefined {
+  const { valid, nearMisses } = formatOf(schema);
+  if (nearMisses.length === 0) return undefined;
+  const open = ['email', 'uri'].includes(schema.format);
+  const changed = valid().chain((text) =>
+    fc.constantFrom(` ${text}`, `${text}\n`, ...(open ? [] : [`${text}0`, text.slice(1)])),
+  );
+  return fc.oneof(fc.constantFrom('', ...nearMisses), changed);
+}
+
+function formatOf({ format }: Json): Format {
+  const known = FORMATS[format];
+  if (!known) throw noWayToBreak(`format ${format} of a string`, 'strings.ts');
+  return known;
 }

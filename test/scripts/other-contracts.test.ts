@@ -7,13 +7,12 @@ import { notImplemented } from '../../src/contract-first/engine/errors.ts';
 import type { VerifyToken } from '../../src/contract-first/engine/tokens.ts';
 import type { Claims } from '../../src/contract-first/registered.ts';
 import { hashKey } from '../../src/contract-first/store/api-keys.ts';
-import { load } from '../added-operations.ts';
+import { load, withManyOperations } from '../added-operations.ts';
 import { type OwnStore, openUrl } from '../database.ts';
-import { withManyOperations } from '../many-operations.ts';
 import { changed, fileOf, OTHERS } from '../other-contracts.ts';
 import { readOperations } from '../properties/operations.ts';
+import { runProperties } from '../properties/property.ts';
 import { requestProperties } from '../properties/request-properties.ts';
-import { runProperties } from '../properties/run.ts';
 import { KEY, type Service, startService } from '../service.ts';
 
 /** Takes the key of the tests as a token with all scopes, and stored ones as tokens with none. */

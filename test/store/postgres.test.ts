@@ -20,8 +20,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { LIMITS, listPets, type NewPet, type OwnStore, openUrl, type PetStatus, valuesOf } from '../database.ts';
 import { record, violationsOf } from '../histories.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
-import { toProperty } from '../properties/property.ts';
-import { runProperties } from '../properties/run.ts';
+import { runProperties, toProperty } from '../properties/property.ts';
 import { ANY_CHARACTER } from '../properties/strings.ts';
 
 const server = await startPostgres(t);

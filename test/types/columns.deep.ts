@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { buildDiagnose } from '../compiler.ts';
+import { buildDiagnose, diagnoseAll } from '../compiler.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../src/${file}.ts`, import.meta.url), 'utf8');
 const GENERATED = read('generated/contract');
@@ -23,8 +23,7 @@ function diagnose(types: string[], domain = DOMAIN): string[] {
     ],
   ]);
   const domains = types.map((_, index) => `src/pets/domain${index}.ts`);
-  const said = new Map(compiler(domains, Object.fromEntries(texts)));
-  return domains.map((file) => said.get(file) ?? '');
+  return diagnoseAll(compiler, domains, Object.fromEntries(texts));
 }
 
 /** The generated types, with the fields of a schema edited. */

@@ -4,23 +4,22 @@ import { parse } from 'yaml';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
-import { buildDiagnose } from '../compiler.ts';
-
-const compiler = buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
+import { diagnose, TYPES } from '../compiler.ts';
 
 /** What the compiler says of a handler of `echo`, in a contract that has this operation. */
-async function diagnose(yaml: string, handlers: string[]): Promise<string[]> {
+async function diagnoseEcho(yaml: string, handlers: string[]): Promise<string[]> {
   const types = (await buildTypes(parse(yaml))).text;
   const texts = handlers.map((text, index): [string, string] => [
     `handlers/echo${index}.ts`,
     `import { handle } from 'contract-first';\nexport default handle('echo', ${text});`,
   ]);
-  const files = texts.map(([name]) => name);
-  const said = new Map(compiler(files, { ...Object.fromEntries(texts), 'src/generated/contract.ts': types }));
-  return files.map((file) => said.get(file) ?? '');
+  return Object.values(diagnose({ ...Object.fromEntries(texts), [TYPES]: types })).slice(0, handlers.length);
 }
 
 const echo = (source: Json, item: Json = {}) => withPaths({ '/echoes': { ...item, post: operation('echo', source) } });
+
+/** A handler that answers with a body, which may be made of the body that it got. */
+const answerWith = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
 
 t.test('header parameters have their types and the names of the contract', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
@@ -31,7 +30,7 @@ t.test('header parameters have their types and the names of the contract', async
   ];
   const ofPath = { parameters: [{ name: 'X-Side', in: 'header', schema: { type: 'boolean', default: false } }] };
   const answer = (value: string) => `async ({ headers }) => ({ status: 200, body: ${value} })`;
-  const said = await diagnose(echo({ parameters }, ofPath), [
+  const said = await diagnoseEcho(echo({ parameters }, ofPath), [
     answer("[headers['If-None-Match']?.length, headers['X-Owner'] + 1n, headers['X-Level'] + 1] "),
     answer("headers['X-Side'] satisfies boolean"),
     answer("headers['If-None-Match'].length"),
@@ -56,7 +55,7 @@ t.test('a status of a declared range is an answer, with the body and headers of 
     '5XX': {},
   };
   const answer = (value: string) => `async () => (${value})`;
-  const said = await diagnose(echo({ responses }), [
+  const said = await diagnoseEcho(echo({ responses }), [
     answer("{ status: 202, body: '', headers: { 'X-A': '' } }"),
     answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409 } as const }"),
     answer('{ status: 422, body: true }'),
@@ -84,7 +83,7 @@ t.test('a header that is JSON is answered as text', async (t) => {
     parts.NewPet.properties.headers = { type: 'object', properties: { content: { type: 'string' } } };
   });
   const answer = (value: string) => `async () => ({ status: 200, headers: ${value} })`;
-  const [right, wrong, missing] = await diagnose(yaml, [
+  const [right, wrong, missing] = await diagnoseEcho(yaml, [
     answer(`{ 'X-Info': JSON.stringify({ size: 1 }), 'X-Other': '{}' }`),
     answer(`{ 'X-Info': { size: 1 }, 'X-Other': '{}' }`),
     answer(`{ 'X-Info': '{}' }`),
@@ -97,11 +96,11 @@ t.test('a header that is JSON is answered as text', async (t) => {
 t.test('who calls is known where the operation needs one', async (t) => {
   const answer =
     'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
-  t.strictSame(await diagnose(echo({}), [answer]), ['']);
+  t.strictSame(await diagnoseEcho(echo({}), [answer]), ['']);
   const optional = echo({ security: [{ bearerAuth: [] }, {}] });
-  t.strictSame(await diagnose(optional, [answer.replace('caller.id', "(caller?.id ?? '').trim()")]), ['']);
-  t.match(await diagnose(optional, [answer]), [/'caller' is possibly 'undefined'/]);
-  t.match(await diagnose(echo({ security: [] }), [answer]), [
+  t.strictSame(await diagnoseEcho(optional, [answer.replace('caller.id', "(caller?.id ?? '').trim()")]), ['']);
+  t.match(await diagnoseEcho(optional, [answer]), [/'caller' is possibly 'undefined'/]);
+  t.match(await diagnoseEcho(echo({ security: [] }), [answer]), [
     /'caller' is possibly 'undefined'|does not exist on type 'never'/,
   ]);
 });
@@ -111,7 +110,7 @@ t.test('a body of several media types is a union, told apart by its type', async
   const patch = { type: 'object', properties: { size: { type: ['integer', 'null'] } } };
   const content = { 'application/json': { schema: json }, 'application/merge-patch+json': { schema: patch } };
   const answer = (text: string) => `async ({ contentType, body }) => { ${text} }`;
-  const ask = (required: boolean, texts: string[]) => diagnose(echo({ requestBody: { required, content } }), texts);
+  const ask = (required: boolean, texts: string[]) => diagnoseEcho(echo({ requestBody: { required, content } }), texts);
   const done = 'return { status: 200, body: 1 };';
   const [right, wrong, other] = await ask(true, [
     answer(`if (contentType === 'application/json') body.size.toFixed(); else body.size?.toFixed(); ${done}`),
@@ -131,7 +130,7 @@ t.test('a body of several media types is a union, told apart by its type', async
 
 t.test('a reply of another media type has its body', async (t) => {
   const content = { 'application/vnd.a+json': { schema: { type: 'string' } } };
-  const [right, wrong] = await diagnose(echo({ responses: { '200': { content } } }), [
+  const [right, wrong] = await diagnoseEcho(echo({ responses: { '200': { content } } }), [
     "async () => ({ status: 200, body: 'a' })",
     'async () => ({ status: 200, body: 1 })',
   ]);
@@ -163,7 +162,7 @@ t.test(
       Hint: { type: 'string', writeOnly: true },
     });
     const answer = (body: string) => `async ({ body }) => ({ status: 200, body: ${body} })`;
-    const said = await diagnose(JSON.stringify(document), [
+    const said = await diagnoseEcho(JSON.stringify(document), [
       answer("{ id: 1n, name: body.name, friends: [{ id: 2n, name: 'b' }], free: { a: 1 } }"),
       answer('{ id: 1n, name: body.password + body.friends?.[0]?.password }'),
       answer("{ id: 1n, name: 'a', password: 'x' }"),
@@ -208,20 +207,19 @@ t.test('an answer is one of the alternatives, and may be of a type that refers t
     echo({ requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } }),
   );
   Object.assign(document.components.schemas, schemas);
-  const answer = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
-  const said = await diagnose(JSON.stringify(document), [
-    answer('body'),
-    answer(
+  const said = await diagnoseEcho(JSON.stringify(document), [
+    answerWith('body'),
+    answerWith(
       "{ shape: { kind: 'circle', radius: 1 }, labels: ['a'], trees: [body, { shape: { kind: 'square', side: 1 } }] }",
     ),
-    answer('body.trees?.[0] ?? body'),
-    answer("{ shape: { kind: 'circle', side: 1 } }"),
-    answer("{ shape: { kind: 'circle' } }"),
-    answer("{ shape: { kind: 'oval', radius: 1 } }"),
-    answer("{ shape: { kind: 'circle', radius: 1 }, trees: [{ shape: { kind: 'circle', radius: 1, x: 1 } }] }"),
-    answer("{ shape: { kind: 'circle', radius: 1 }, labels: [1] }"),
-    answer('[body]'),
-    answer('{ ...body, trees: body }'),
+    answerWith('body.trees?.[0] ?? body'),
+    answerWith("{ shape: { kind: 'circle', side: 1 } }"),
+    answerWith("{ shape: { kind: 'circle' } }"),
+    answerWith("{ shape: { kind: 'oval', radius: 1 } }"),
+    answerWith("{ shape: { kind: 'circle', radius: 1 }, trees: [{ shape: { kind: 'circle', radius: 1, x: 1 } }] }"),
+    answerWith("{ shape: { kind: 'circle', radius: 1 }, labels: [1] }"),
+    answerWith('[body]'),
+    answerWith('{ ...body, trees: body }'),
   ]);
   t.strictSame(said.slice(0, 3), ['', '', '']);
   const told = [
@@ -278,17 +276,16 @@ t.test('a reference into a schema, a parameter or a reply has the type that it l
   Object.assign(document.components.schemas, schemas);
   const page = { name: 'page', in: 'query', content: { 'application/json': { schema: { type: 'null' } } } };
   document.components.parameters = { ...document.components.parameters, Page: page };
-  const answer = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
-  const said = await diagnose(JSON.stringify(document), [
-    answer('body'),
-    answer(
+  const said = await diagnoseEcho(JSON.stringify(document), [
+    answerWith('body'),
+    answerWith(
       "{ id: 1n, lines: [{ of: 1n }], first: { of: 2n }, kind: 'new', part: { parts: [{}] }, total: true, page: null }",
     ),
-    answer("{ ...body, first: { of: '' } }"),
-    answer("{ ...body, kind: 'other' }"),
-    answer('{ ...body, part: { parts: [{ parts: [1] }] } }'),
-    answer('{ ...body, total: 1 }'),
-    answer('{ ...body, page: 1 }'),
+    answerWith("{ ...body, first: { of: '' } }"),
+    answerWith("{ ...body, kind: 'other' }"),
+    answerWith('{ ...body, part: { parts: [{ parts: [1] }] } }'),
+    answerWith('{ ...body, total: 1 }'),
+    answerWith('{ ...body, page: 1 }'),
   ]);
   t.strictSame(said.slice(0, 2), ['', '']);
   const told = ['first.of', 'kind', 'part.parts[].parts[]', 'total', 'page'];
@@ -317,15 +314,14 @@ t.test('a list may be its own item, also by way of others', async (t) => {
   };
   const document = parse(echo(inBoth('#/components/schemas/All')));
   Object.assign(document.components.schemas, schemas);
-  const answer = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
-  const said = await diagnose(JSON.stringify(document), [
-    answer('body'),
-    answer("{ nested: [[], [[]]], value: ['a', [{ a: ['b', {}] }]], pair: [null, 'a'], one: [true, [[false]]] }"),
-    answer('{ ...body, nested: body.nested?.[0]?.[0] ?? [] }'),
-    answer("{ nested: [['a']] }"),
-    answer('{ value: [[{ a: [1] }]] }'),
-    answer('{ pair: [1] }'),
-    answer("{ one: [[['a']]] }"),
+  const said = await diagnoseEcho(JSON.stringify(document), [
+    answerWith('body'),
+    answerWith("{ nested: [[], [[]]], value: ['a', [{ a: ['b', {}] }]], pair: [null, 'a'], one: [true, [[false]]] }"),
+    answerWith('{ ...body, nested: body.nested?.[0]?.[0] ?? [] }'),
+    answerWith("{ nested: [['a']] }"),
+    answerWith('{ value: [[{ a: [1] }]] }'),
+    answerWith('{ pair: [1] }'),
+    answerWith("{ one: [[['a']]] }"),
   ]);
   t.strictSame(said.slice(0, 3), ['', '', '']);
   for (const [index, field] of ['nested[]', 'value[]', 'pair[]', 'one[]'].entries())

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { diagnose, diagnoseAnswers, read, TYPES } from './answers.ts';
+import { diagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 
 const MAP = 'src/generated/handlers.ts';
 const ERRORS = 'src/contract-first/engine/errors.ts';
@@ -27,63 +27,37 @@ t.test('a handler that answers what the contract declares compiles', async (t) =
 });
 
 t.test('a handler that answers anything else does not compile, and the message says why', async (t) => {
+  const OTHER = 'has another type than in the contract';
+  const ABSENT = 'is not in the contract';
   const refused: [operation: string, answer: string, why: string][] = [
     ['getPet', '{ status: 202, body: pet }', 'the contract declares no status 202'],
     ['listPets', "refuse('pet_not_found', 'No.')", 'the contract declares no status 404'],
-    [
-      'getPet',
-      "{ status: 200, body: { ...pet, status: 'lost' } }",
-      '200.body.status has another type than in the contract',
-    ],
-    ['getPet', '{ status: 200, body: { ...pet, id: 1 } }', '200.body.id has another type than in the contract'],
+    ['getPet', "{ status: 200, body: { ...pet, status: 'lost' } }", `200.body.status ${OTHER}`],
+    ['getPet', '{ status: 200, body: { ...pet, id: 1 } }', `200.body.id ${OTHER}`],
     ['getPet', "{ status: 200, body: { id: 1n, name: 'Rex' } }", '200.body.categoryId is missing'],
     ['createPet', '{ status: 201, body: pet }', '201.headers is missing'],
-    ['getPet', '{ status: 200, body: call.body }', '200.body has another type than in the contract'],
-    ['getPet', '{ status: 200, body: { ...pet, colour: "red" } }', '200.body.colour is not in the contract'],
-    ['getPet', '{ status: 200, body: redPet }', '200.body.colour is not in the contract'],
-    ['listPets', '{ status: 200, body: [redPet] }', '200.body[].colour is not in the contract'],
-    ['getPet', '{ status: 404, body: { ...error, hint: "None." } }', '404.body.hint is not in the contract'],
-    ['getPet', "{ status: 200, body: pet, headers: { 'X-Foo': '1' } }", '200.headers.X-Foo is not in the contract'],
-    ['getPet', "{ status: 404, body: error, headers: { 'X-Foo': '1' } }", '404.headers.X-Foo is not in the contract'],
-    [
-      'listPets',
-      "{ ...refuse('invalid_request', ''), headers: { 'X-Foo': '1' } }",
-      '400.headers.X-Foo is not in the contract',
-    ],
-    ['getPet', "{ status: 200, body: pet, headers: 'X-Foo: 1' }", '200.headers has another type than in the contract'],
-    [
-      'getPet',
-      "{ status: 404, body: error, headers: 'X-Foo: 1' }",
-      '404.headers has another type than in the contract',
-    ],
-    [
-      'listPets',
-      "{ ...refuse('invalid_request', ''), headers: 'X' }",
-      '400.headers has another type than in the contract',
-    ],
-    ['createPet', '{ status: 201, body: pet, headers: location }', '201.headers.X-Foo is not in the contract'],
-    [
-      'getPet',
-      "{ status: 200, body: pet, headers: { Deprecation: '@1' } }",
-      '200.headers.Deprecation is not in the contract',
-    ],
-    [
-      'getPet',
-      '{ status: 404, body: { ...error, status: 400 } }',
-      '404.body.status has another type than in the contract',
-    ],
-    [
-      'listPets',
-      '{ status: 200, body: JsonText.of<typeof pet>("") }',
-      '200.body has another type than in the contract',
-    ],
+    ['getPet', '{ status: 200, body: call.body }', `200.body ${OTHER}`],
+    ['getPet', '{ status: 200, body: { ...pet, colour: "red" } }', `200.body.colour ${ABSENT}`],
+    ['getPet', '{ status: 200, body: redPet }', `200.body.colour ${ABSENT}`],
+    ['listPets', '{ status: 200, body: [redPet] }', `200.body[].colour ${ABSENT}`],
+    ['getPet', '{ status: 404, body: { ...error, hint: "None." } }', `404.body.hint ${ABSENT}`],
+    ['getPet', "{ status: 200, body: pet, headers: { 'X-Foo': '1' } }", `200.headers.X-Foo ${ABSENT}`],
+    ['getPet', "{ status: 404, body: error, headers: { 'X-Foo': '1' } }", `404.headers.X-Foo ${ABSENT}`],
+    ['listPets', "{ ...refuse('invalid_request', ''), headers: { 'X-Foo': '1' } }", `400.headers.X-Foo ${ABSENT}`],
+    ['getPet', "{ status: 200, body: pet, headers: 'X-Foo: 1' }", `200.headers ${OTHER}`],
+    ['getPet', "{ status: 404, body: error, headers: 'X-Foo: 1' }", `404.headers ${OTHER}`],
+    ['listPets', "{ ...refuse('invalid_request', ''), headers: 'X' }", `400.headers ${OTHER}`],
+    ['createPet', '{ status: 201, body: pet, headers: location }', `201.headers.X-Foo ${ABSENT}`],
+    ['getPet', "{ status: 200, body: pet, headers: { Deprecation: '@1' } }", `200.headers.Deprecation ${ABSENT}`],
+    ['getPet', '{ status: 404, body: { ...error, status: 400 } }', `404.body.status ${OTHER}`],
+    ['listPets', '{ status: 200, body: JsonText.of<typeof pet>("") }', `200.body ${OTHER}`],
     ['getPet', '{ status: 200, body: anything }', '200.body is any, which may be anything'],
     ['getPet', 'anything', 'an answer is any, which may be anything'],
-    ['getPet', '{ status: 200, body: pet, extra: 1 }', '200.extra is not in the contract'],
+    ['getPet', '{ status: 200, body: pet, extra: 1 }', `200.extra ${ABSENT}`],
     ['getPet', '{ status: 200 }', '200.body is missing'],
     ['getPet', '{ status: call.params.petId ? 200 : 299, body: pet }', 'the contract declares no status 299'],
-    ['getPet', '{ status: 200, body: { ...pet, 404: 1 } }', '200.body.404 is not in the contract'],
-    ['listPets', '{ status: 200, body: [pet, redPet] }', '200.body[].colour is not in the contract'],
+    ['getPet', '{ status: 200, body: { ...pet, 404: 1 } }', `200.body.404 ${ABSENT}`],
+    ['listPets', '{ status: 200, body: [pet, redPet] }', `200.body[].colour ${ABSENT}`],
   ];
   const wrong: [operation: string, answer: string, message: string | RegExp][] = [
     ...refused.map(

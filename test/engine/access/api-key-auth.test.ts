@@ -7,8 +7,8 @@ import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';
 import { readOperations } from '../../properties/operations.ts';
+import { runProperties } from '../../properties/property.ts';
 import { requestProperties } from '../../properties/request-properties.ts';
-import { runProperties } from '../../properties/run.ts';
 import { sendRaw } from '../../raw-client.ts';
 import { KEY, type StartOptions, startService } from '../../service.ts';
 

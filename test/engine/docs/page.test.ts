@@ -12,8 +12,8 @@ import type { ReadContract } from '../../../src/contract-first/engine/contract/c
 import type { MediaNode } from '../../../src/contract-first/engine/contract/document.ts';
 import { toDoubles } from '../../../src/contract-first/engine/contract/numbers.ts';
 import { extendSunsets, withPublicPath } from '../../../src/contract-first/engine/contract/operator-changes.ts';
+import { withManyOperations } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
-import { withManyOperations } from '../../many-operations.ts';
 import { changed, OTHERS } from '../../other-contracts.ts';
 import { withNewOperations } from '../../properties/new-operations.ts';
 import { loadOurs, readOurs, startService } from '../../service.ts';

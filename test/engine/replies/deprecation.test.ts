@@ -3,8 +3,7 @@ import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import { edited } from '../../edited-contract.ts';
-import { nextOf } from '../../properties/links.ts';
-import { type Received, startService } from '../../service.ts';
+import { nextOf, type Received, startService } from '../../service.ts';
 
 const PAGING = '^(<[^>]+>; rel="next", )?<[^>]+>; rel="successor-version"$';
 
