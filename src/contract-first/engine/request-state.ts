@@ -37,10 +37,8 @@ export class RequestState {
   checked: Accepted | undefined = undefined;
   /** Whether its handler has answered, so that the reply's status is the handler's. */
   isAnswered = false;
-  /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`. */
-  isReplayed = false;
-  /** Whether a change was made with the request's `Idempotency-Key`. */
-  isKeyUsed = false;
+  /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`; undefined where no change has used the key. */
+  isReplayed: boolean | undefined = undefined;
   /** The code with which the server itself refused the request. */
   errorCode: ErrorCode | undefined = undefined;
   /** The error by which a plugin refused the request, for the log. */

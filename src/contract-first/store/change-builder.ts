@@ -1,7 +1,7 @@
 /** Turns each method of a collection into a change, and its outcome into the method's result. */
 import { isObject } from '../json/merge-patch.ts';
 import { type Change, isNewText, type Outcome } from './changes.ts';
-import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
+import { type Fields, ForwardedKey, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
 import { type StoredTable, UnfitRecord } from './record-codec.ts';
 import type { Field, Table } from './table.ts';
 import { checkLengths, toRecord, toStoredFields, toStoredName } from './values.ts';
@@ -97,10 +97,8 @@ export function toOwn(idempotency: Idempotency | undefined, tenant: unknown): Id
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
   const key = toStoredName(idempotency.key);
   if (caller === idempotency.caller && key === idempotency.key) return idempotency;
-  const note = (isReplayed: boolean) => {
-    idempotency.isReplayed = isReplayed;
-  };
-  return Object.defineProperty({ ...idempotency, caller, key }, 'isReplayed', { set: note });
+  const { operation, hours, digest } = idempotency;
+  return new ForwardedKey({ caller, operation, key, hours, digest }, idempotency);
 }
 
 /** Sets `isReplayed`. @throws KeyReused */

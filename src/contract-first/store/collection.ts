@@ -208,7 +208,34 @@ export interface Idempotency {
   /** The digest of the request's parameters and body: another request with the same key is refused. */
   readonly digest: string;
   /** Set by the store: whether the change was done before, and this is its answer of then. */
-  isReplayed?: boolean;
+  isReplayed?: boolean | undefined;
+}
+
+/** An `Idempotency-Key` that passes on what the store sets. A class: V8 makes a dictionary of each literal with accessors. */
+export class ForwardedKey implements Idempotency {
+  readonly caller: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly hours: number;
+  readonly digest: string;
+  readonly #target: Pick<Idempotency, 'isReplayed'>;
+
+  constructor({ caller, operation, key, hours, digest }: Idempotency, target: Pick<Idempotency, 'isReplayed'>) {
+    this.caller = caller;
+    this.operation = operation;
+    this.key = key;
+    this.hours = hours;
+    this.digest = digest;
+    this.#target = target;
+  }
+
+  get isReplayed(): boolean | undefined {
+    return this.#target.isReplayed;
+  }
+
+  set isReplayed(isReplayed: boolean | undefined) {
+    this.#target.isReplayed = isReplayed;
+  }
 }
 
 /** The key was sent before with another request. */

@@ -1,4 +1,6 @@
 /** Requests that are sent again with their Idempotency-Key to a service that was deployed anew meanwhile. */
+import { setFlagsFromString } from 'node:v8';
+import { Script } from 'node:vm';
 import t, { type Test } from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
@@ -99,4 +101,17 @@ t.test('what is written in another way is the same request, and what is another 
   ];
   for (const [url, body] of others)
     t.match(await after('one', url, body), { status: 422, body: { code: 'idempotency_key_reused' } }, `${url} ${body}`);
+});
+
+t.test('a key is passed on as an object with fast properties, not as a dictionary', async (t) => {
+  let passed: unknown;
+  const addThing = async ({ idempotency, pets }: Json) => {
+    passed = idempotency;
+    const { id } = await pets.create({ name: 'Thing', categoryId: 1n }, { idempotency });
+    return { status: 200, body: { id: Number(id) } };
+  };
+  const { request } = await serve(t, toYaml(false), { addThing }, { store: openUrl('sqlite::memory:') });
+  await request('/v1/things/1', { method: 'POST', headers: { 'idempotency-key': 'one' } });
+  setFlagsFromString('--allow-natives-syntax');
+  t.ok(new Script('(key) => %HasFastProperties(key)').runInThisContext()(passed));
 });

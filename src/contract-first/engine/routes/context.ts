@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Services } from '../../registered.ts';
-import type { Idempotency } from '../../store/collection.ts';
+import { ForwardedKey, type Idempotency } from '../../store/collection.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/replies.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
@@ -71,20 +71,8 @@ export class Context implements AnyContext {
     if (digest === undefined) return undefined;
     const { operation, idempotencyKey } = this.#parts;
     const { name, keptHours } = idempotencyKey as Parameter;
-    return {
-      caller: toStoredCaller(state.caller),
-      operation,
-      key: String(this.headers[name]),
-      hours: keptHours as number,
-      digest,
-      get isReplayed() {
-        return state.isReplayed;
-      },
-      set isReplayed(isReplayed) {
-        state.isReplayed = isReplayed;
-        state.isKeyUsed = true;
-      },
-    };
+    const [caller, key, hours] = [toStoredCaller(state.caller), String(this.headers[name]), keptHours as number];
+    return new ForwardedKey({ caller, operation, key, hours, digest }, state);
   }
 
   get requestId() {

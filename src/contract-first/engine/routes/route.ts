@@ -103,9 +103,9 @@ export const DROPPED =
 function buildNoteKey(id: string, logger: RouteParts['logger']) {
   let isReported = false;
   return (state: RequestState, { status, headers = {} }: AnyAnswer): void => {
+    const isUsed = state.isReplayed !== undefined || state.checked?.digest === undefined;
     state.isReplayed ||= 'Idempotency-Replayed' in headers;
-    const isUsed = state.isKeyUsed || state.isReplayed || state.checked?.digest === undefined;
-    if (isUsed || isReported || status >= 300) return;
+    if (isUsed || state.isReplayed || isReported || status >= 300) return;
     logger.warn(`operation ${id} ${DROPPED}`);
     isReported = true;
   };
