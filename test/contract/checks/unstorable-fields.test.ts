@@ -81,6 +81,14 @@ t.test('a field that is sent for a record, and neither stored nor answered, is r
   ]);
   t.strictSame(await startOf(t, withColour({ type: 'string', writeOnly: true })), []);
   t.strictSame(await startOf(t, withColour({ type: 'string', readOnly: true })), []);
+  const asXml: Edit = ({ createPet }) => {
+    const { content } = createPet.responses['201'];
+    createPet.responses['201'].content = { 'application/xml': content['application/json'] };
+  };
+  t.strictSame(await startOf(t, withColour({ type: 'string' }, asXml)), [
+    `operation createPet: ${words}`,
+    `operation createPets: ${words}`,
+  ]);
   const others: Edit[] = [
     ({ Pet }) => (Pet.properties.colour = { type: 'string' }),
     ({ contract }) => delete contract['x-complete'],

@@ -105,7 +105,9 @@ export function refuseUnstoredFields(
   { table, columns }: AnyDescription,
   report: ReportProblem,
 ): void {
-  const record = successesOf(replies)
+  // In any media type: a handler may write the record as XML, too.
+  const record = inAllTypes(replies)
+    .filter(isSuccess)
     .map(({ schema }) => fieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
@@ -121,9 +123,11 @@ export function refuseUnstoredFields(
   }
 }
 
-/** The replies that may have a record. */
+const isSuccess = ({ status }: Reply) => status.startsWith('2');
+
+/** The replies that may have a record as it is stored. */
 export const successesOf = (replies: Reply[]): Reply[] =>
-  inAllTypes(replies).filter(({ status, isJson }) => isJson && status.startsWith('2'));
+  inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
 /** The fields of an object, or of the items of a list. */
 export function fieldsOf(schema: Schema): Record<string, Schema> {
