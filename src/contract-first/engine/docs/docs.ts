@@ -41,6 +41,7 @@ const OWN_FILES = ['reading.css', 'reading.js', 'try.css', 'try.js'];
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
   '.yaml': 'application/yaml',

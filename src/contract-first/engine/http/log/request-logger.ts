@@ -89,9 +89,13 @@ export class RequestLogger {
   }
 
   get own(): FastifyBaseLogger {
-    const { id, routeOptions } = this.#request;
-    this.#made ??= this.#parent.child({ reqId: id }, routeOptions.logLevel ? { level: routeOptions.logLevel } : {});
+    this.#made ??= this.#make();
     return this.#made;
+  }
+
+  #make(): FastifyBaseLogger {
+    const { id, routeOptions } = this.#request;
+    return this.#parent.child({ reqId: id }, routeOptions.logLevel ? { level: routeOptions.logLevel } : {});
   }
 
   get level(): string {
