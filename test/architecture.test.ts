@@ -79,7 +79,7 @@ const ARROWS: Record<string, string[]> = {
   ),
   [`${PACKAGE}/operate/variables.ts`]: [],
   [`${PACKAGE}/operate/config.ts`]: ofPackage(
-    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts store/database-url.ts store/store.ts',
+    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts store/database-url.ts',
   ),
   [`${PACKAGE}/engine/tokens.ts`]: ofPackage('store/collection.ts'),
   [`${PACKAGE}/engine/timeout.ts`]: ofPackage('store/collection.ts'),
@@ -93,7 +93,7 @@ const ARROWS: Record<string, string[]> = {
   ],
   [`${PACKAGE}/cli`]: [PACKAGE],
   scripts: ['src'],
-  test: ['src', 'handlers', 'scripts/free-port.ts', 'scripts/service-files.ts'],
+  test: ['src', 'handlers', 'scripts/free-port.ts'],
   'test/scripts': ['scripts', 'src', 'test'],
   'test/types': ['src', 'handlers', 'test'],
   'test/mutation': [...['src', 'handlers', 'test']],

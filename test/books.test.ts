@@ -1,5 +1,4 @@
 /** The store with another domain: what any store must do holds for books too. */
-
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';

@@ -1,5 +1,4 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
-
 import type { Awaitable, Page } from '../src/contract-first/store/collection.ts';
 import { type Database, parseDatabaseUrl } from '../src/contract-first/store/database-url.ts';
 import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/description.ts';

@@ -1,5 +1,4 @@
 /** Texts whose case does not count, and records that go with another one, in all databases. */
-
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, isRefused } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';

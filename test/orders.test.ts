@@ -1,5 +1,4 @@
 /** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
-
 import t, { type Test } from 'tap';
 import {
   type Fields,

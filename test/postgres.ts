@@ -1,5 +1,4 @@
 /** A PostgreSQL server of the test's own, on a free port of this machine, and the schemas in it. */
-
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

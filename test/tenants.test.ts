@@ -1,5 +1,4 @@
 /** Records of tenants: none sees, changes or refers to those of another, in all databases. */
-
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, KeyReused } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';

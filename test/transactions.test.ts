@@ -1,5 +1,4 @@
 /** Transactions of a domain: several records are changed, or none. */
-
 import t, { type Test } from 'tap';
 import { type Fields, isRefused, KeyReused, type Page } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';

@@ -1,5 +1,4 @@
 /** Stores of the orders' domain, on both databases. */
-
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
 import type { AnyCollection, Fields, Idempotency } from '../../src/contract-first/store/collection.ts';

@@ -1,5 +1,4 @@
 /** What is done with several records, or not at all. */
-
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';

@@ -1,5 +1,4 @@
 /** The transactions of the orders' domain, and what records may be. */
-
 import type { Fields } from '../../src/contract-first/store/collection.ts';
 import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';

@@ -1,5 +1,4 @@
 /** Other people's contracts: what is refused is changed as the table of `npm run contract:inspect` says, and all operations answer 501. */
-
 import t, { type Test } from 'tap';
 import { judge } from '../../src/contract-first/cli/contract-inspect/judgement.ts';
 import { toErrorBody as ownErrorBody } from '../../src/contract-first/engine/error-body.ts';

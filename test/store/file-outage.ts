@@ -1,5 +1,4 @@
 /** A database file that cannot be written, and what clients see of it. */
-
 import type { Database } from 'better-sqlite3';
 import type { Test } from 'tap';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';

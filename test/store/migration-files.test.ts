@@ -1,5 +1,4 @@
 /** Files of migrations: what is refused by name before anything is done, and what a migration keeps. */
-
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';

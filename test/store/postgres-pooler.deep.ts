@@ -1,5 +1,4 @@
 /** Stores behind PgBouncer, which gives each transaction a session that others have used. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

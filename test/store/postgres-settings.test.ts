@@ -1,5 +1,4 @@
 /** PostgreSQL has settings for servers, databases and roles; whatever they are, the answers are the same. */
-
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import type { AnyCollection, Fields, Page } from '../../src/contract-first/store/collection.ts';

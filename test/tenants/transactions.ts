@@ -1,5 +1,4 @@
 /** The transactions of one shop. */
-
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';

@@ -1,5 +1,4 @@
 /** The command `contract-first`: what the developers of a service run, in the folder of the service. Each tool is loaded only when it is called. */
-
 import { toPrintableLines } from '../json/literals.ts';
 import { type Call, type Command, runCommand } from '../operate/commands/command-table.ts';
 import { withProgress } from './progress.ts';

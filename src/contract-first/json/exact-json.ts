@@ -6,7 +6,6 @@
  *
  * It reads each character once, and is as fast as JSON.parse.
  */
-
 import { toExactNumber } from './exact-number.ts';
 import { toStep } from './pointer.ts';
 

@@ -106,7 +106,7 @@ export interface Inspection {
   version: number;
   /** How many migrations this program has. */
   newest: number;
-  /** The migrations that a start would run, such as `engine/0001-api-keys.sql`. */
+  /** The migrations that a start would run, such as `engine/0002-api-keys.sql`. */
   pending: string[];
   /** How many stored keys are valid. */
   validKeys: number;

@@ -8,7 +8,6 @@ import t from 'tap';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { forceEnd, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
-
 import { replyTo, startPost, stop } from './in-flight.ts';
 
 /** How often the server is stopped under load. */

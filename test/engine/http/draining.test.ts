@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { forceEnd, startServer } from '../../program.ts';
 import { KEY, startService } from '../../service.ts';
-
 import { answersInFlight, replyTo, startPost, stop } from './in-flight.ts';
 
 t.test('SIGTERM: a request in flight is answered, then the server ends with exit code 0', (t) =>

@@ -1,5 +1,4 @@
 /** Errors as another contract has them: `src/errors.ts`. */
-
 import t, { type Test } from 'tap';
 import { describeUnknownCodes } from '../../../src/contract-first/contract/checks/server-errors.ts';
 import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';

@@ -1,5 +1,4 @@
 /** Paths that take requests from others: `/notes/mine` from `/notes/{name}`. */
-
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';

@@ -1,5 +1,4 @@
 /** Refuses lists whose pages would break the contract: by their sizes, or by a cursor, with which the link to the next page would be answered with 400. */
-
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';

@@ -1,5 +1,4 @@
 /** Checks that errors and headers that the server itself sends fit the contract, by examples: the shortest and the longest value of each. */
-
 import { challengesOf } from '../../engine/access/challenges.ts';
 import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';

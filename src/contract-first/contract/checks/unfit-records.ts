@@ -2,7 +2,6 @@
  * Compares what a request may have with the record that it becomes, the record with the replies that have it, and both with what the store
  * sets: a value that fits one and not the next would be answered with 500.
  */
-
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';

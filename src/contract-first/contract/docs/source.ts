@@ -1,5 +1,4 @@
 /** The contract as a page shows it: as OpenAPI 3.1, with exact numbers, each reference followed where it is met. */
-
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { Document, Method, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';

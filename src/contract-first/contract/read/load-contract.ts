@@ -1,5 +1,4 @@
 /** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
-
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import {
   type Document,

@@ -2,7 +2,6 @@
  * Refuses schemas whose keywords are of a wrong kind, before other code reads them: a text for a schema, an object for a list. And 64-bit
  * integers that would have two types, or could not be compared.
  */
-
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { ONE, targetOf } from '../../engine/schema/subschemas.ts';

@@ -58,7 +58,7 @@ export interface PathItem extends Node, Partial<Record<Method, OperationNode>> {
 }
 
 export interface OperationNode extends Node {
-  /** Always set after `operation-ids.ts`. */
+  /** Always set in the normal form (`contract/read/normal-form.ts`). */
   operationId?: string;
   summary?: string;
   description?: string;

@@ -1,5 +1,4 @@
 /** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
-
 import { NullProtoObject } from '../../json/exact-json.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter, ParameterStyle } from '../contract/contract.ts';

@@ -48,8 +48,9 @@ interface Range {
 }
 
 /**
- * By `Accept` (RFC 9110, section 12.5.1), the most preferred of these types; the first of several that are equal. Undefined if the client accepts none. Without the header, it
- * accepts all. A range with parameters counts where the client has none without; a malformed one is ignored.
+ * By `Accept` (RFC 9110, section 12.5.1), the most preferred of these types; the first of several that are equal. Undefined if the client
+ * accepts none. Without the header, it accepts all. A range with parameters counts where the client has none without; a malformed one is
+ * ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
   const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);

@@ -3,7 +3,6 @@ import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendToHead } from '../node-internals.ts';
-
 import { connectionOf, isInjected, MOST_DROPPED } from './connection.ts';
 import type { Request } from './request.ts';
 
