@@ -60,10 +60,10 @@ const ARROWS: Record<string, string[]> = {
   [`${PACKAGE}/service.ts`]: ofPackage('engine registered.ts store'),
   [`${PACKAGE}/build.ts`]: ofPackage('opening.ts service.ts engine operate'),
   [`${PACKAGE}/fastify.ts`]: ofPackage(
-    'build.ts opening.ts own-contract.ts service.ts registered.ts operator-error.ts engine operate/config.ts store',
+    'build.ts opening.ts service-contract.ts service.ts registered.ts operator-error.ts engine operate/config.ts store',
   ),
-  [`${PACKAGE}/opening.ts`]: ofPackage('engine operate/config.ts own-contract.ts service.ts store'),
-  [`${PACKAGE}/own-contract.ts`]: ofPackage('contract engine service.ts store'),
+  [`${PACKAGE}/opening.ts`]: ofPackage('engine operate/config.ts service-contract.ts service.ts store'),
+  [`${PACKAGE}/service-contract.ts`]: ofPackage('contract engine service.ts store'),
   [`${PACKAGE}/start.ts`]: ofPackage('build.ts opening.ts service.ts engine operate store'),
   [`${PACKAGE}/engine/problem.ts`]: ofPackage('json'),
   [`${PACKAGE}/registered.ts`]: [],
@@ -89,7 +89,7 @@ const ARROWS: Record<string, string[]> = {
   [`${PACKAGE}/store/postgres`]: OF_EACH_STORE,
   'src/generated': [
     ...['handlers', 'src/pets'],
-    ...ofPackage('engine/index.ts engine/errors.ts store/index.ts own-contract.ts run.ts'),
+    ...ofPackage('engine/index.ts engine/errors.ts store/index.ts service-contract.ts run.ts'),
   ],
   [`${PACKAGE}/cli`]: [PACKAGE],
   scripts: ['src'],

@@ -17,7 +17,7 @@ import { type Address, listen } from '../src/contract-first/engine/http/connecti
 import {
   type CompiledOperations,
   compileOperations,
-  type OwnParts,
+  type TeamParts,
 } from '../src/contract-first/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
@@ -101,7 +101,7 @@ export const withRecordsOf = (contract: ReadContract, own: AnyDomain = domain) =
 });
 
 /** The contract as the server reads it, after the build has checked and written it. @throws ContractError */
-export function finished(contract: ReadContract, own: OwnParts = { toErrorBody, domain }): Contract {
+export function finished(contract: ReadContract, own: TeamParts = { toErrorBody, domain }): Contract {
   checkOperations(contract, own);
   const read = readFinished(JSON.parse(JSON.stringify(finish(contract, own.domain))), contract.yaml);
   return { ...read, loadPage: () => makePage(read, CLIENTS) };

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { buildServer, type ServerOptions } from './engine/server.ts';
 import type { Settings } from './engine/services.ts';
-import { buildOwnServices, closeIfFailed, loadServed, openOwnStore } from './opening.ts';
+import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
 import { type ConfigWith, loadConfig } from './operate/config.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
 import type { Service } from './service.ts';
@@ -23,13 +23,13 @@ export async function build(
   const config = { ...loadConfig({}, given.services ? { name: service.name } : service), ...given };
   const { log = openLog(config.logLevel) } = made;
   const contract = made.contract ?? (await loadServed(service, config));
-  const store = made.store ?? (await openOwnStore(service, contract, config.database, config));
+  const store = made.store ?? (await openServiceStore(service, contract, config.database, config));
   const { logger } = log;
   const serve = async () =>
     buildServer({
       ...{ ...service, ...config, ...(await service.loadPlugins?.()), ...made },
       ...{ contract, store, logger, lines: log, limits: config, countWindow: store.countWindow },
-      services: made.services ?? (await buildOwnServices(service, config.services, { log: logger })),
+      services: made.services ?? (await startServices(service, config.services, { log: logger })),
       clients: new URL('clients/', service.contract),
       ownsStore: made.store === undefined,
       stop: made.stop ?? { isAsked: false },

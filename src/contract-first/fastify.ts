@@ -9,12 +9,12 @@ import type { HealthPaths } from './engine/http/health.ts';
 import { addContract, type DocsOptions } from './engine/plugin.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { VerifyToken } from './engine/tokens.ts';
-import { buildOwnServices, openOwnStore } from './opening.ts';
+import { openServiceStore, startServices } from './opening.ts';
 import { loadConfig } from './operate/config.ts';
 import { OperatorError } from './operator-error.ts';
-import { loadOwnContract } from './own-contract.ts';
 import type { Claims } from './registered.ts';
 import type { Service } from './service.ts';
+import { loadServiceContract } from './service-contract.ts';
 import { DATABASE_FORMS, parseDatabaseUrl } from './store/database-url.ts';
 import type { Store, StoreLimits, WindowCounter } from './store/store.ts';
 
@@ -49,12 +49,12 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   const { service, apiKeys = [], rates = {}, docs = false, health = false, prefix } = options;
   if (VARIABLE.test(app.prefix))
     throw new OperatorError(`contract-first needs a prefix without parameters, not ${app.prefix}.`);
-  const loaded = await loadOwnContract(service);
+  const loaded = await loadServiceContract(service);
   const around = app.prefix.replaceAll('::', ':').replace(/\/$/, '');
   const contract = withPrefix(loaded, prefix === undefined ? around + loaded.prefix : around);
   const defaults = loadConfig({}, options.services ? { name: service.name } : service);
   const log = app.log as Logger;
-  const services = options.services ?? (await buildOwnServices(service, defaults.services, { log }));
+  const services = options.services ?? (await startServices(service, defaults.services, { log }));
   const store = await toStore(app, options, contract, defaults);
   const { countWindow = store.countWindow, verifyToken = service.verifyToken } = options;
   await addContract(app, {
@@ -89,7 +89,7 @@ async function toStore(
   const database = parseDatabaseUrl(store.url, service.name);
   // Not with the URL, which may have a password.
   if (!database) throw new OperatorError(`contract-first needs a store with a url of the form ${DATABASE_FORMS}.`);
-  const opened = await openOwnStore(service, contract, database, limits);
+  const opened = await openServiceStore(service, contract, database, limits);
   app.addHook('onClose', async () => opened.close());
   return opened;
 }

@@ -4,8 +4,8 @@ import { extendSunsets, withPublicPath } from './engine/contract/operator-change
 import { buildCodecs, checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { ServiceParts } from './engine/services.ts';
 import type { Config } from './operate/config.ts';
-import { loadOwnContract } from './own-contract.ts';
 import type { Service } from './service.ts';
+import { loadServiceContract } from './service-contract.ts';
 import type { Database } from './store/database-url.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store/store.ts';
@@ -15,11 +15,11 @@ export async function loadServed(
   service: Service,
   { extendedSunsets, publicPath }: Pick<Config, 'extendedSunsets' | 'publicPath'>,
 ): Promise<Contract> {
-  return withPublicPath(extendSunsets(await loadOwnContract(service), extendedSunsets), publicPath);
+  return withPublicPath(extendSunsets(await loadServiceContract(service), extendedSunsets), publicPath);
 }
 
 /** @throws ContractError if stored records do not fit the contract */
-export async function openOwnStore(
+export async function openServiceStore(
   { domain, transactions }: Pick<Service, 'domain' | 'transactions'>,
   contract: Contract,
   database: Database,
@@ -44,8 +44,5 @@ export async function closeIfFailed<Made>(store: Store, start: () => Promise<Mad
 }
 
 /** The services of a team, of the settings that they declare. */
-export const buildOwnServices = async (
-  { buildServices }: Service,
-  config: object,
-  parts: ServiceParts,
-): Promise<object> => (await buildServices?.(config as never, parts)) ?? {};
+export const startServices = async ({ buildServices }: Service, config: object, parts: ServiceParts): Promise<object> =>
+  (await buildServices?.(config as never, parts)) ?? {};

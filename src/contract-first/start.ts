@@ -7,7 +7,7 @@ import { listen } from './engine/http/connections/listening.ts';
 import { buildIsReady } from './engine/http/health.ts';
 import type { AddTraces } from './engine/http/log/request-log.ts';
 import type { Settings } from './engine/services.ts';
-import { buildOwnServices, closeIfFailed, loadServed, openOwnStore } from './opening.ts';
+import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { notifySystemd, startOperating } from './operate/process/operating.ts';
@@ -26,7 +26,7 @@ export async function start(service: Service): Promise<void> {
   config.warnings.forEach(onWarning);
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
-  const store = await openOwnStore(service, contract, config.database, { ...config, onMigrated, onWarning });
+  const store = await openServiceStore(service, contract, config.database, { ...config, onMigrated, onWarning });
   await closeIfFailed(store, () => serve(service, config, contract, store, log));
 }
 
@@ -41,7 +41,7 @@ async function serve(
   const { name } = service;
   const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, service.verifyToken));
   const stop = { isAsked: false };
-  const services = await buildOwnServices(service, config.services, { log: logger });
+  const services = await startServices(service, config.services, { log: logger });
   const isReady = buildIsReady(store, services, logger);
   const operating = await startOperating(config, contract, store, isReady, stop, logger);
   const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;

@@ -47,7 +47,7 @@ const ENGINE = {
   'dist/contract/finish.js': "export const finishFile = () => ({ file: {}, yaml: '' });",
   'dist/contract/docs/page.js': "export const makePage = () => '';",
   'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
-  'dist/own-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
+  'dist/service-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
 export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
   'dist/cli/generate.js':
     "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { readSource } from '../contract/read/source.ts';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { type Judgement, judgeContract, toFiles, toReport } from './contract-diff/gate.ts';
-import { loadOwnParts } from './own-parts.ts';
+import { loadTeamParts } from './team-parts.ts';
 
 const HEADER = `# Changes of the contract
 
@@ -16,7 +16,7 @@ Written by \`contract-first release\`, the newest first.
 
 /** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
 export async function release(contract: string, folder: string): Promise<string> {
-  const judgement = await judgeContract(contract, folder, (await loadOwnParts()).domain);
+  const judgement = await judgeContract(contract, folder, (await loadTeamParts()).domain);
   const target = resolve(folder, `${judgement.version}.yaml`);
   if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
   const { lint } = await import('./contract-lint.ts');
@@ -52,7 +52,7 @@ const printing =
   };
 
 export const runDiff = printing(async (contract, folder) => {
-  const judgement = await judgeContract(contract, folder, (await loadOwnParts()).domain);
+  const judgement = await judgeContract(contract, folder, (await loadTeamParts()).domain);
   return [toReport(judgement), Number(judgement.problems.length > 0)];
 });
 

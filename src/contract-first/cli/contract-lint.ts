@@ -25,15 +25,15 @@ import { ContractError } from '../engine/contract/contract.ts';
 import { lookUp } from '../engine/schema/keys.ts';
 import { toPrintable } from '../json/literals.ts';
 import { fromStep, toStep } from '../json/pointer.ts';
-import { loadOwnParts } from './own-parts.ts';
 import { findContract } from './project.js';
+import { loadTeamParts } from './team-parts.ts';
 
 const CONFIG = fileURLToPath(new URL('./lint/redocly.yaml', import.meta.url));
 
 /** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, the project's contract. */
 export async function lint(...files: string[]): Promise<string> {
   const config = await loadConfig({ configPath: CONFIG });
-  const own = await loadOwnParts();
+  const own = await loadTeamParts();
   const reports: string[] = [];
   for (const ref of files.length > 0 ? files : [findContract()]) {
     try {

@@ -15,7 +15,7 @@ const [{ finishFile }, { makePage }, { toFinishedFile, toPageFile }, { readFinis
   [
     built('contract/finish.js'),
     built('contract/docs/page.js'),
-    built('own-contract.js'),
+    built('service-contract.js'),
     built('engine/contract/finished.js'),
     import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
   ],

@@ -20,7 +20,6 @@ import { migrate } from '../store/sqlite/migrate.ts';
 import { Sqlite } from '../store/sqlite/sqlite.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
-import { loadOwnParts } from './own-parts.ts';
 import { describeSlowPatterns } from './patterns.ts';
 import { describeOtherVersion, findContract, readPackage } from './project.js';
 import {
@@ -33,6 +32,7 @@ import {
   toHeader,
 } from './service-files.ts';
 import type { Source } from './source-text.ts';
+import { loadTeamParts } from './team-parts.ts';
 
 const SOURCE = pathToFileURL(`${resolve('src')}/`);
 
@@ -78,7 +78,7 @@ async function generate(path: string): Promise<Outcome> {
   if (staleDomain.length > 0) return { notes: staleDomain };
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { checkOperations } = await import('../contract/checks/checked-operations.ts');
-  const { domain, toErrorBody, verifyToken } = await loadOwnParts();
+  const { domain, toErrorBody, verifyToken } = await loadTeamParts();
   const { describeUndeclared } = await import('../contract/checks/server-replies.ts');
   const { describeUnknownCodes } = await import('../contract/checks/server-errors.ts');
   // A service without collections cannot declare any.

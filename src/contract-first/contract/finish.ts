@@ -15,7 +15,7 @@ import {
   type WrittenOperation,
   type WrittenReply,
 } from '../engine/contract/finished.ts';
-import type { OwnParts } from '../engine/routes/compiled-operations.ts';
+import type { TeamParts } from '../engine/routes/compiled-operations.ts';
 import { describeUnmatched } from '../engine/routes/compiled-operations.ts';
 import { isNode } from '../engine/schema/json.ts';
 import { lookUp } from '../engine/schema/keys.ts';
@@ -64,7 +64,7 @@ export interface FinishedFiles {
 }
 
 /** Checks and finishes the contract of a service, as the build does. @throws ContractError whose problems have their locations in the files */
-export async function finishFile(file: URL, service: OwnParts & { handlers: object }): Promise<FinishedFiles> {
+export async function finishFile(file: URL, service: TeamParts & { handlers: object }): Promise<FinishedFiles> {
   try {
     const contract = await loadContract(file);
     const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(service.handlers));

@@ -16,7 +16,7 @@ import { addNotFound, buildMethodsAt, type MethodsAt } from './http/not-found.ts
 import { httpServerOf } from './http/server-options.ts';
 import { type AppState, addState } from './request-state.ts';
 import { addJsonBody, addRawBodies } from './requests/bodies.ts';
-import type { CompiledOperations, OwnParts } from './routes/compiled-operations.ts';
+import type { CompiledOperations, TeamParts } from './routes/compiled-operations.ts';
 import { addOperations, escapeColons, type Handlers } from './routes/operations.ts';
 import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
@@ -26,7 +26,7 @@ export interface DocsOptions {
   prefix?: string;
 }
 
-export interface PluginOptions extends OwnParts {
+export interface PluginOptions extends TeamParts {
   /** Its prefix begins with that of the app. */
   contract: Contract;
   handlers: Handlers;
@@ -59,7 +59,7 @@ export interface PluginOptions extends OwnParts {
 export const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
 
 /** Decorates the app for plugins, and closes the services with it. To be called before routes are added. */
-export function addOwnState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {
+export function addRequestState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {
   const methodsAt = buildMethodsAt(app);
   addState(app, { collections, services, methodsAt } as AppState);
   addServices(app, services);
@@ -72,7 +72,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   checkTokens(contract, options.verifyToken);
   const server = httpServerOf(app);
   server?.adopt(app);
-  const { methodsAt = addOwnState(app, store, services) } = options;
+  const { methodsAt = addRequestState(app, store, services) } = options;
   // A server that is built whole checks the requests to all routes.
   if (!options.methodsAt) addFormCheck(app);
   const sendError = buildSendError(logger, buildRenderError(logger, buildErrorFormOf(options.toErrorBody)));

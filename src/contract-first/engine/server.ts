@@ -10,7 +10,7 @@ import { addFormCheck } from './http/errors/malformed.ts';
 import type { AddTraces } from './http/log/request-log.ts';
 import { addNotFound, type MethodsAt } from './http/not-found.ts';
 import { createApp, type HttpOptions, type HttpServer } from './http/server-options.ts';
-import { addContract, addOwnState, HEALTH, type PluginOptions } from './plugin.ts';
+import { addContract, addRequestState, HEALTH, type PluginOptions } from './plugin.ts';
 
 export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
@@ -39,11 +39,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.adopt(app);
   server.beginTrace = options.addTraces?.(app, store.collections, store.counts, toLogged, toAddress);
   addErrorReplies(app, server.sendError);
-  const methodsAt = addOwnState(app, store, services);
+  const methodsAt = addRequestState(app, store, services);
   await app.register(fastifyPlugin((app) => addCors(app, corsOrigins), { name: 'cors' }));
   await app.register(fastifyPlugin((app) => addTeamsPlugins(app, options), { name: 'plugins' }));
   addFormCheck(app);
-  addOwnNotFound(app, methodsAt, server);
+  addNotFoundReplies(app, methodsAt, server);
   const contracts = fastifyPlugin(addContract, { name: 'contract', encapsulate: true });
   await app.register(contracts, { ...options, docs, health, methodsAt });
   if (docs) {
@@ -62,7 +62,7 @@ async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptio
   await app.after();
 }
 
-function addOwnNotFound(app: FastifyInstance, methodsAt: MethodsAt, { sendError }: HttpServer): void {
+function addNotFoundReplies(app: FastifyInstance, methodsAt: MethodsAt, { sendError }: HttpServer): void {
   try {
     addNotFound(app, methodsAt, sendError);
   } catch {

@@ -95,7 +95,7 @@ export function loadConfig<Declared extends Settings>(
   const variables = new Variables(env, used);
   const { problems, warnings } = variables;
   const config = Object.fromEntries(Object.entries(SETTINGS).map(([key, read]) => [key, read(variables, name)]));
-  const own = Object.entries(settings).map(([name, setting]) => [name, readOwn(variables, name, setting)]);
+  const own = Object.entries(settings).map(([name, setting]) => [name, readTeamSetting(variables, name, setting)]);
   warnings.push(...variables.misspelt());
   if (env.WORKERS) problems.push(`WORKERS must be left out: ${MORE_CORES}`);
   if (problems.length > 0)
@@ -105,7 +105,7 @@ export function loadConfig<Declared extends Settings>(
 }
 
 /** A setting of the team's. */
-function readOwn(variables: Variables, name: string, setting: Setting): string | number {
+function readTeamSetting(variables: Variables, name: string, setting: Setting): string | number {
   if (setting.kind === 'integer') return variables.integer(name, setting.fallback, setting.least, setting.most);
   const { kind, fallback, rule = 'set', fits = () => true } = setting;
   const value = kind === 'secret' ? variables.secret(name, fallback) : variables.text(name, fallback);

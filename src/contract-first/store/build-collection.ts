@@ -1,6 +1,6 @@
 /** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
-import { buildMethods, ChangeBuilder, checkKey, PLAIN, toOwn } from './change-builder.ts';
+import { buildMethods, ChangeBuilder, checkKey, PLAIN, toStoredKey } from './change-builder.ts';
 import {
   type Call,
   type Change,
@@ -146,7 +146,7 @@ function buildCalls({ table, calls, change, readAll }: CollectionParts, readings
     });
     const read = async (input: unknown) => readAll(() => readings.read(toCall(input)));
     const run = async (input: unknown, { idempotency: given }: HowToChange = PLAIN) => {
-      const idempotency = toOwn(given, tenant);
+      const idempotency = toStoredKey(given, tenant);
       const outcome = await change(toCall(input, idempotency));
       checkKey(idempotency, outcome);
       return fromOutput(outcome);

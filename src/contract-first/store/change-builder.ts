@@ -75,7 +75,7 @@ export class ChangeBuilder {
       collection: table.collection,
       tenant,
       if: condition,
-      idempotency: toOwn(idempotency, tenant),
+      idempotency: toStoredKey(idempotency, tenant),
     };
   }
 
@@ -92,7 +92,7 @@ export class ChangeBuilder {
 }
 
 /** Binds an `Idempotency-Key` to the tenant, whose callers share it, and makes its names such as can be stored. */
-export function toOwn(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
+export function toStoredKey(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
   const key = toStoredName(idempotency.key);

@@ -94,7 +94,7 @@ export class Changes {
   /** The rows of a team's own statement, which only reads. */
   *select(texts: readonly string[], values: readonly unknown[]): SqlSteps<Fields[]> {
     const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
-    return (yield { sql, values: [...values], isOwn: true }) as unknown as Fields[];
+    return (yield { sql, values: [...values], isReadOnly: true }) as unknown as Fields[];
   }
 
   *#insert(table: Table, { kind, record }: Change, now: string): SqlSteps<Outcome> {

@@ -13,7 +13,7 @@ export interface SqlStep {
   /** Absent for a script of several statements. */
   values?: unknown[];
   /** Whether it is a team's own SQL: it may only read, and its rows are objects by column names. */
-  isOwn?: boolean;
+  isReadOnly?: boolean;
 }
 
 export type SqlSteps<Result> = Generator<SqlStep, Result, unknown[][]>;

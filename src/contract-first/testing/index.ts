@@ -6,11 +6,11 @@ import { pino } from 'pino';
 import { build } from '../build.ts';
 import { listen } from '../engine/http/connections/listening.ts';
 import { DROPPED } from '../engine/routes/route.ts';
-import { openOwnStore } from '../opening.ts';
+import { openServiceStore } from '../opening.ts';
 import { loadConfig } from '../operate/config.ts';
-import { loadOwnContract } from '../own-contract.ts';
 import type { Domain, Services, Transactions } from '../registered.ts';
 import type { Service } from '../service.ts';
+import { loadServiceContract } from '../service-contract.ts';
 import type { CollectionsOf } from '../store/description.ts';
 import type { CallsOf } from '../store/transactions.ts';
 import { buildClient, type Client } from './client.ts';
@@ -54,8 +54,8 @@ export async function openTestServer(
   { env = {}, ...given }: TestOptions = {},
 ): Promise<TestServer> {
   const config = loadConfig(env, given.services ? { name: service.name } : service);
-  const contract = await loadOwnContract(service);
-  const store = await openOwnStore(service, contract, { kind: 'memory' }, config);
+  const contract = await loadServiceContract(service);
+  const store = await openServiceStore(service, contract, { kind: 'memory' }, config);
   const dropped: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => note(line, dropped) });
   const log = { logger, write: process.stderr.write.bind(process.stderr) };

@@ -7,8 +7,8 @@ import { toTokenSchemes } from '../../contract/read/security.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
 import { describeNotes } from '../contract-notes.ts';
-import { loadOwnParts } from '../own-parts.ts';
 import { describeSlowPatterns } from '../patterns.ts';
+import { loadTeamParts } from '../team-parts.ts';
 
 export interface Row {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
@@ -62,7 +62,7 @@ interface Read {
 async function readAll(file: string): Promise<Read> {
   const problems: string[] = [];
   try {
-    const own = await loadOwnParts();
+    const own = await loadTeamParts();
     const read = await readContract(file);
     problems.push(...read.problems);
     const { operations } = read.contract;

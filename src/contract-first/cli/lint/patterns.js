@@ -1,5 +1,5 @@
 /** Rules of regular expressions. */
-import { OWN_HEADERS } from '../../engine/replies/reply-headers.ts';
+import { SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
 import { isLinear } from '../patterns.ts';
 
 /**
@@ -27,7 +27,7 @@ export function linearPatterns() {
 /** Whether it is of a header that the server sends itself: no text of a client meets it. */
 function isOwn(pointer) {
   const [, name = ''] = /\/headers\/([^/]+)\/schema/.exec(pointer) ?? [];
-  return OWN_HEADERS.includes(name.toLowerCase());
+  return SERVER_HEADERS.includes(name.toLowerCase());
 }
 
 /** As the server runs it. Undefined where it is no regular expression, which the server refuses. */

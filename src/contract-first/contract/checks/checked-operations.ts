@@ -4,7 +4,7 @@ import type { HeaderNode } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers.ts';
 import { buildCompileReply } from '../../engine/replies/reply-writers.ts';
-import { compileOperation, type OwnParts } from '../../engine/routes/compiled-operations.ts';
+import { compileOperation, type TeamParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { checkRequired, checkSendable, refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
@@ -19,7 +19,7 @@ import { checkRecords } from './unfit-records.ts';
  */
 export function checkOperations(
   contract: ReadContract,
-  { toErrorBody, domain, isLinear = false }: OwnParts & { isLinear?: boolean },
+  { toErrorBody, domain, isLinear = false }: TeamParts & { isLinear?: boolean },
 ): string[] {
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);

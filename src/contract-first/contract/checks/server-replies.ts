@@ -6,7 +6,7 @@ import { PLAIN_JSON, replyFor } from '../../engine/contract/replies.ts';
 import { buildToBody, type ToErrorBody } from '../../engine/error-body.ts';
 import { type ErrorCode, kindOf } from '../../engine/errors.ts';
 import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
-import { OWN_HEADERS, REQUEST_IDS } from '../../engine/replies/reply-headers.ts';
+import { REQUEST_IDS, SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
 import type { CompileReply } from '../../engine/replies/reply-writers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
@@ -119,7 +119,7 @@ export function missingHeaders(
   if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
   if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
   const isError = codesOf(reply, operation).length > 0;
-  const isSent = (name: string) => sent.includes(name) || !(isError || OWN_HEADERS.includes(name));
+  const isSent = (name: string) => sent.includes(name) || !(isError || SERVER_HEADERS.includes(name));
   return Object.keys(reply.headers).filter((name) => reply.headers[name]?.required && !isSent(name.toLowerCase()));
 }
 

@@ -10,7 +10,7 @@ import { hearErrors, type Stop } from './connections/connection.ts';
 import { addUpgrades, type ConnectionLimits, Connections, type ConnectionsOptions } from './connections/connections.ts';
 import { addDraining } from './connections/listening.ts';
 import { Request } from './connections/request.ts';
-import { addOwnHeaders, Response } from './connections/response.ts';
+import { addServerHeaders, Response } from './connections/response.ts';
 import { toBareHeaders } from './cors.ts';
 import { buildSendError, type SendError } from './errors/error-replies.ts';
 import { MAX_URL_LENGTH } from './errors/malformed.ts';
@@ -45,7 +45,7 @@ export interface HttpOptions {
 /** The parts of a server that the app on it needs. */
 export interface HttpServer {
   options: FastifyServerOptions;
-  ownLog: ReturnType<typeof buildFastifyLog>;
+  fastifyLog: ReturnType<typeof buildFastifyLog>;
   sendError: SendError;
   stop: Stop;
   counts: Counts;
@@ -88,7 +88,7 @@ export function createApp(options: HttpOptions): { app: FastifyInstance; server:
   const server = buildHttpServer(options);
   const { loggerInstance: _none, childLoggerFactory: _usual, ...others } = server.options;
   const app: FastifyInstance = fastify(others);
-  setLog(app, server.ownLog);
+  setLog(app, server.fastifyLog);
   return { app, server };
 }
 
@@ -110,11 +110,11 @@ function buildHttpServer(options: HttpOptions): HttpServer {
     connections: new Connections(parts),
     sendError: buildSendError(logger, renderError),
     beginTrace: undefined,
-    ownLog: buildFastifyLog(logger, toLogged, (request, reply) => {
+    fastifyLog: buildFastifyLog(logger, toLogged, (request, reply) => {
       made.beginTrace?.(request, reply);
       observe?.(request, reply);
       (request.raw as Request).reply = reply;
-      addOwnHeaders(request, reply);
+      addServerHeaders(request, reply);
     }),
     options: {},
     adopt: (app) => {
@@ -124,7 +124,7 @@ function buildHttpServer(options: HttpOptions): HttpServer {
     },
   };
   made.options = toFastifyOptions(made, parts, isProxy, (handle) => {
-    const created = createOwnServer(handle, made, options);
+    const created = createNodeServer(handle, made, options);
     server ??= created;
     return created;
   });
@@ -138,15 +138,15 @@ const NO_TLS =
   'serverOptions() is for plain HTTP/1.1: let a proxy terminate TLS or HTTP/2, or make the app without serverOptions()';
 
 function toFastifyOptions(
-  { sendError, ownLog, connections }: HttpServer,
+  { sendError, fastifyLog, connections }: HttpServer,
   { nextRequestId, bareHeaders }: ConnectionsOptions,
   isProxy: IsProxy | undefined,
   create: (handle: RequestListener) => Server,
 ): FastifyServerOptions {
   return {
-    loggerInstance: ownLog.log,
-    logController: ownLog.logController,
-    childLoggerFactory: ownLog.childLoggerFactory,
+    loggerInstance: fastifyLog.log,
+    logController: fastifyLog.logController,
+    childLoggerFactory: fastifyLog.childLoggerFactory,
     genReqId: nextRequestId,
     frameworkErrors: (error, request, reply) => sendError(error, request, reply.headers(bareHeaders)),
     clientErrorHandler: (error, socket) => connections.refusals.refuseMalformed(error, socket),
@@ -173,7 +173,7 @@ process.nextTick(() => KEPT_TICK.push(executionAsyncResource()));
 /** Since 24.12, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore the option. */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
-function createOwnServer(
+function createNodeServer(
   handle: RequestListener,
   made: HttpServer,
   { requestTimeout, keepAliveTimeout = 72_000 }: HttpOptions,

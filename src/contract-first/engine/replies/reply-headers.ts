@@ -15,7 +15,7 @@ export type CheckHeaders = (headers: object) => void;
 
 /** The declared headers that a handler sends: the server adds the link to the successor to a handler's own links. */
 export function headersOfHandler({ deprecation }: Operation, { headers }: Reply): [string, HeaderNode][] {
-  const own = deprecation ? [...OWN_HEADERS, 'link'] : OWN_HEADERS;
+  const own = deprecation ? [...SERVER_HEADERS, 'link'] : SERVER_HEADERS;
   return Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
 }
 
@@ -62,7 +62,7 @@ export const UNSENDABLE = /[^\t -~\x80-\xff]/;
 export const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
 
 /** Headers that only the server sends, never a handler. */
-export const OWN_HEADERS = [
+export const SERVER_HEADERS = [
   ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
   ...['deprecation', 'sunset'],
 ];

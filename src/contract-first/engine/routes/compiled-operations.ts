@@ -20,7 +20,7 @@ export interface CompiledOperation {
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
 /** The parts of a service that its contract is held against. */
-export interface OwnParts {
+export interface TeamParts {
   /** The bodies of the server's own errors. */
   toErrorBody: ToErrorBody;
   /** The collections, whose records replies may have. */
@@ -30,7 +30,7 @@ export interface OwnParts {
 /** Compiles the operations of a finished contract: nothing in it can be refused. */
 export function compileOperations(
   { operations, proven }: Contract,
-  { toErrorBody }: Pick<OwnParts, 'toErrorBody'>,
+  { toErrorBody }: Pick<TeamParts, 'toErrorBody'>,
 ): CompiledOperations {
   const buildCheck = buildChecks();
   const writers = { compileReply: buildCompileReply(buildCheck), proven, toErrorBody };

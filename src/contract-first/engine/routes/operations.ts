@@ -14,7 +14,7 @@ import {
   type CompiledOperations,
   compileOperations,
   describeUnmatched,
-  type OwnParts,
+  type TeamParts,
 } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
@@ -23,7 +23,7 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends OwnParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
+export interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
   contract: Contract;
   compiled?: CompiledOperations;
   handlers: Handlers;

@@ -19,8 +19,8 @@ export async function driveReading<Result>(
 }
 
 /** Runs a team's own statement as a subquery, which cannot write. Rows are read as JSON, with every digit; integers become bigint. */
-async function query(connection: Connection, { sql, values, isOwn }: SqlStep): Promise<unknown[][]> {
-  if (!isOwn) return connection.query(sql, values);
+async function query(connection: Connection, { sql, values, isReadOnly }: SqlStep): Promise<unknown[][]> {
+  if (!isReadOnly) return connection.query(sql, values);
   const [[text]] = (await connection.query(`SELECT coalesce(json_agg(_row), '[]') FROM (${sql}) AS _row`, values)) as [
     [string],
   ];

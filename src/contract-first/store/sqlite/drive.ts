@@ -81,7 +81,7 @@ export class Driver {
     return step.value;
   }
 
-  query({ sql, values, isOwn = false }: SqlStep): unknown[][] {
+  query({ sql, values, isReadOnly = false }: SqlStep): unknown[][] {
     if (!values) {
       this.#db.exec(sql);
       return [];
@@ -89,9 +89,9 @@ export class Driver {
     const known = this.#statements.get(sql);
     const statement = known ?? this.#db.prepare<unknown[], unknown[]>(sql);
     if (!known) this.#statements.set(sql, statement);
-    if (isOwn && !(statement.reader && statement.readonly))
+    if (isReadOnly && !(statement.reader && statement.readonly))
       throw new Error(`a statement of a domain must only read, and return rows: ${sql}`);
-    if (statement.reader) return statement.raw(!isOwn).all(...(isOwn ? values.map(toFree) : values));
+    if (statement.reader) return statement.raw(!isReadOnly).all(...(isReadOnly ? values.map(toFree) : values));
     statement.run(...values);
     return [];
   }

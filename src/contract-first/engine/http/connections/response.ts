@@ -105,7 +105,7 @@ export class Response extends ServerResponse<Request> {
 }
 
 /** Adds the id, and the security headers where `response.ts` does not: it has the replies on connections of our own server only. */
-export function addOwnHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
+export function addServerHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', id);
   if (!isInjected(raw) && !(raw as Request).upgrade) return;
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);

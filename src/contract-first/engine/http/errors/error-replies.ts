@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { FailureForm, RenderError } from '../../error-body.ts';
 import type { ErrorCode, HttpError } from '../../errors.ts';
 import { stateOf } from '../../request-state.ts';
-import { addOwnHeaders } from '../connections/response.ts';
+import { addServerHeaders } from '../connections/response.ts';
 import { describe, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
 /** The statuses whose replies have a challenge. */
@@ -41,7 +41,7 @@ export function buildSendError(logger: Logger, renderError: RenderError): SendEr
     else if (isFault(failure)) logError(logger, request, failure);
     const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(headers).headers(failure.headers);
-    addOwnHeaders(request, reply);
+    addServerHeaders(request, reply);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     if (challenge && CHALLENGED.includes(failure.status) && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', challenge);

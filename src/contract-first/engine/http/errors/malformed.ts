@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type CodeAndMessage, HttpError } from '../../errors.ts';
-import { addOwnHeaders } from '../connections/response.ts';
+import { addServerHeaders } from '../connections/response.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
 export const MAX_URL_LENGTH = 8192;
@@ -59,7 +59,7 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
 export function addFormCheck(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // On a server that is not ours, nothing else has added them; on ours, plugins may have changed them.
-    if (!reply.hasHeader('x-request-id')) addOwnHeaders(request, reply);
+    if (!reply.hasHeader('x-request-id')) addServerHeaders(request, reply);
     done(findMalformed(request));
   });
 }

@@ -68,7 +68,7 @@ export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = f
     });
   } catch (error) {
     // A getter of the thrown value has thrown.
-    return new HttpError(...toOwn(500), { cause: toCause(error) });
+    return new HttpError(...toGeneralError(500), { cause: toCause(error) });
   }
 }
 
@@ -88,11 +88,11 @@ function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
   if (status === 400 && Array.isArray(validation)) return ['invalid_request', said];
   if (/^FST_ERR_CTP_(INVALID|EMPTY)_JSON_BODY$/.test(String(code))) return ['malformed_json', said];
   if (own) return own;
-  const [general, words] = toOwn(status);
+  const [general, words] = toGeneralError(status);
   return [general, isFrank && said !== '' && expose !== false ? said : words];
 }
 
-function toOwn(status: number): CodeAndMessage {
+function toGeneralError(status: number): CodeAndMessage {
   if (status === 503) return OUTAGE_ERRORS.unavailable;
   if (status >= 500) return [codeOf(status) ?? 'internal_error', 'The service failed. Its log has the cause.'];
   return [codeOf(status) ?? 'bad_request', `The request was refused with status ${status}.`];

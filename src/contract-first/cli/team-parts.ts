@@ -2,21 +2,19 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type ToErrorBody, toErrorBody as toOwnBody } from '../engine/error-body.ts';
+import { toErrorBody as toUsualBody } from '../engine/error-body.ts';
+import type { TeamParts } from '../engine/routes/compiled-operations.ts';
 import type { VerifyToken } from '../engine/tokens.ts';
-import type { AnyDomain } from '../store/description.ts';
 
-export interface OwnParts {
-  domain: AnyDomain;
-  toErrorBody: ToErrorBody;
+export interface LoadedParts extends TeamParts {
   verifyToken: VerifyToken<never> | undefined;
 }
 
 /** Loads them from the current folder. */
-export async function loadOwnParts(): Promise<OwnParts> {
-  const load = async (path: string): Promise<Partial<OwnParts>> =>
+export async function loadTeamParts(): Promise<LoadedParts> {
+  const load = async (path: string): Promise<Partial<LoadedParts>> =>
     existsSync(path) ? import(pathToFileURL(resolve(path)).href) : {};
-  const [{ domain = {} }, { toErrorBody = toOwnBody }, { verifyToken }] = await Promise.all([
+  const [{ domain = {} }, { toErrorBody = toUsualBody }, { verifyToken }] = await Promise.all([
     load('src/generated/domain.ts'),
     load('src/errors.ts'),
     load('src/tokens.ts'),

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
-import { loadCodecs, loadOwnContract, toFinishedFile } from '../src/contract-first/own-contract.ts';
+import { loadCodecs, loadServiceContract, toFinishedFile } from '../src/contract-first/service-contract.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';
@@ -13,7 +13,7 @@ t.test('a contract that no build has finished is checked and finished when it is
   const folder = t.testdir({ openapi: {} });
   const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
   copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
-  const { operations, loadPage } = await loadOwnContract({ contract, toErrorBody, domain, handlers });
+  const { operations, loadPage } = await loadServiceContract({ contract, toErrorBody, domain, handlers });
   t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
   t.match(String(brotliDecompressSync(await loadPage())), /id="createPet"/, 'its page is made when it is asked for');
   const { pets } = await loadCodecs(contract, domain);
@@ -21,11 +21,11 @@ t.test('a contract that no build has finished is checked and finished when it is
   t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes it');
 
   const wrong = () => ({ code: 1 }) as never;
-  await t.rejects(loadOwnContract({ contract, toErrorBody: wrong, domain, handlers }), {
+  await t.rejects(loadServiceContract({ contract, toErrorBody: wrong, domain, handlers }), {
     name: 'ContractError',
     message: /petstore\.yaml:\d+:\d+: operation listPets: response 400: what toErrorBody in src\/errors\.ts makes of/,
   });
-  await t.rejects(loadOwnContract({ contract, toErrorBody, domain, handlers: {} }), {
+  await t.rejects(loadServiceContract({ contract, toErrorBody, domain, handlers: {} }), {
     message: /operation listPets has no handlers\/listPets\.ts/,
   });
 });

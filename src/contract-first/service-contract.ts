@@ -14,11 +14,11 @@ export const toFinishedFile = (contract: URL) => new URL('../contract.json', con
 export const toPageFile = (contract: URL) => new URL('../docs.html.br', contract);
 
 /** @throws ContractError */
-export async function loadOwnContract(
+export async function loadServiceContract(
   service: Pick<Service, 'contract' | 'toErrorBody' | 'domain' | 'handlers'>,
 ): Promise<Contract> {
   const { contract } = service;
-  const finished = await readOwn(contract, async () =>
+  const finished = await readServiceContract(contract, async () =>
     (await import('./contract/finish.ts')).finishFile(contract, service),
   );
   return { ...finished, loadPage: () => loadPage(finished, contract) };
@@ -35,10 +35,10 @@ export async function loadCodecs<Domain extends AnyDomain>(
     const read = await loadContract(contract);
     return { file: finish(read, domain), yaml: read.yaml };
   };
-  return buildCodecs(await readOwn(contract, finishUnchecked), domain);
+  return buildCodecs(await readServiceContract(contract, finishUnchecked), domain);
 }
 
-async function readOwn(contract: URL, finish: () => Promise<FinishedFiles>): Promise<Finished> {
+async function readServiceContract(contract: URL, finish: () => Promise<FinishedFiles>): Promise<Finished> {
   const finished = toFinishedFile(contract);
   const { file, yaml } = existsSync(finished)
     ? { file: JSON.parse(readFileSync(finished, 'utf8')), yaml: readFileSync(contract) }
