@@ -72,10 +72,10 @@ const ARROWS: Record<string, string[]> = {
   [`${PACKAGE}/engine/server.ts`]: ofPackage('engine store/api-keys.ts'),
   [`${PACKAGE}/engine/plugin.ts`]: ofPackage('registered.ts engine store'),
   [`${PACKAGE}/engine/request-state.ts`]: ofPackage(
-    'registered.ts engine/errors.ts engine/access/caller.ts engine/requests/checks.ts store/description.ts',
+    'registered.ts engine/errors.ts engine/access/caller.ts engine/requests/request-checks.ts store/description.ts',
   ),
   [`${PACKAGE}/engine/error-body.ts`]: ofPackage(
-    'registered.ts engine/errors.ts engine/problem.ts engine/contract engine/schema/json.ts engine/routes/directed.ts',
+    'registered.ts engine/errors.ts engine/problem.ts engine/contract engine/schema/json.ts engine/routes/read-write-only.ts',
   ),
   [`${PACKAGE}/operate/variables.ts`]: [],
   [`${PACKAGE}/operate/config.ts`]: ofPackage(

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
-import { toRecords } from '../src/contract-first/contract/checks/stored-records.ts';
+import { toRecords } from '../src/contract-first/contract/checks/records.ts';
 import { makePage } from '../src/contract-first/contract/docs/page.ts';
 import { finish } from '../src/contract-first/contract/finish.ts';
 import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';

@@ -21,7 +21,7 @@ const PLACES = [
     'src/contract-first/{registered,service}.ts',
     'src/contract-first/store/{description,index}.ts',
     'src/contract-first/engine/routes/handler.ts',
-    'src/contract-first/{engine/tokens,engine/routes/directed,json/marked}.ts',
+    'src/contract-first/{engine/tokens,engine/routes/read-write-only,json/marked}.ts',
     'src/contract-first/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];

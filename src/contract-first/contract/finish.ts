@@ -21,7 +21,7 @@ import { isNode } from '../engine/schema/json.ts';
 import { lookUp } from '../engine/schema/keys.ts';
 import type { AnyDomain } from '../store/description.ts';
 import { checkOperations } from './checks/checked-operations.ts';
-import { findProven, toRecords } from './checks/stored-records.ts';
+import { findProven, toRecords } from './checks/records.ts';
 import { withLocations } from './located-problems.ts';
 import { loadContract } from './read/load-contract.ts';
 import { mapPaths } from './read/normal-form.ts';

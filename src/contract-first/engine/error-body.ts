@@ -6,7 +6,7 @@ import type { Operation, Reply } from './contract/contract.ts';
 import { PLAIN_JSON, replyFor, toContentType } from './contract/replies.ts';
 import type { ErrorCode, HttpError, StatusOf } from './errors.ts';
 import type { Problem } from './problem.ts';
-import type { InReply, IsJson, OperationId } from './routes/directed.ts';
+import type { InReply, IsJson, OperationId } from './routes/read-write-only.ts';
 import { keywordsOf } from './schema/json.ts';
 
 export interface OwnError {

@@ -17,7 +17,6 @@ export {
 export type { RawBody } from './replies/raw-bodies.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-fields.ts';
 export { ifMatch, isUnchanged, toTag } from './requests/request-headers.ts';
-export type { InReply, InRequest, OperationId } from './routes/directed.ts';
 export {
   type AnswerOf,
   type Handler,
@@ -25,5 +24,6 @@ export {
   handle,
   type UrlOf,
 } from './routes/handler.ts';
+export type { InReply, InRequest, OperationId } from './routes/read-write-only.ts';
 export type { ServiceParts, Settings, SettingsOf } from './services.ts';
 export type { VerifyToken } from './tokens.ts';

@@ -4,7 +4,7 @@ import type { Domain, Services } from '../registered.ts';
 import type { CollectionsOf } from '../store/description.ts';
 import type { Caller } from './access/caller.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Accepted } from './requests/checks.ts';
+import type { Accepted } from './requests/request-checks.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,8 +2,8 @@
 import { stringify } from 'lossless-json';
 import type { Contract } from '../engine/contract/contract.ts';
 import { replyFor } from '../engine/contract/replies.ts';
-import type { InReply, InRequest, OperationId } from '../engine/routes/directed.ts';
 import type { HeadersOf, PathOf, QueryOf, Responses, StatusIn } from '../engine/routes/handler.ts';
+import type { InReply, InRequest, OperationId } from '../engine/routes/read-write-only.ts';
 import { buildUrlOf } from '../engine/routes/urls.ts';
 import { buildToBigints } from '../engine/schema/bigints.ts';
 import type { operations } from '../registered.ts';

@@ -1,12 +1,12 @@
 /** The check of a request with these query parameters, each required, and this schema of its body. */
 import { findInt64s } from '../../../src/contract-first/contract/schema/keyword-types.ts';
 import type { Body, Operation, Parameter } from '../../../src/contract-first/engine/contract/contract.ts';
+import type { Texts } from '../../../src/contract-first/engine/requests/parameter-values.ts';
 import {
   type Accepted,
   buildCheckRequest,
   type RequestProblems,
-} from '../../../src/contract-first/engine/requests/checks.ts';
-import type { Texts } from '../../../src/contract-first/engine/requests/parameter-values.ts';
+} from '../../../src/contract-first/engine/requests/request-checks.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { findInt64s } from '../../../src/contract-first/contract/schema/keyword-types.ts';
-import type { Accepted } from '../../../src/contract-first/engine/requests/checks.ts';
+import type { Accepted } from '../../../src/contract-first/engine/requests/request-checks.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import { buildWriteDeclared } from '../../../src/contract-first/engine/schema/json-writers.ts';
 import { parseExactJson } from '../../../src/contract-first/json/exact-json.ts';

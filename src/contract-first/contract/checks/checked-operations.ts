@@ -9,8 +9,8 @@ import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { checkRequired, checkSendable, refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import { checkCursors, checkNextLinks, checkPages } from './pages.ts';
+import { refuseUnstorableFields, refuseUnstoredFields, toRecords } from './records.ts';
 import { checkServerReplies } from './server-replies.ts';
-import { refuseUnstorableFields, refuseUnstoredFields, toRecords } from './stored-records.ts';
 import { checkRecords } from './unfit-records.ts';
 
 /**

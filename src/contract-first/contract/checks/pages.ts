@@ -9,7 +9,7 @@ import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isWithin } from '../schema/subsets.ts';
 import { type Checking, findWitness } from '../schema/witnesses.ts';
-import { type Collection, fieldsOf, successesOf, toClosed } from './stored-records.ts';
+import { type Collection, fieldsOf, successesOf, toClosed } from './records.ts';
 import { findCollection } from './unfit-records.ts';
 
 /** An order that a parameter of the query names is proven to be asked for; each other may be. */

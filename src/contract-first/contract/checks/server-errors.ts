@@ -11,7 +11,7 @@ import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engin
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/description.ts';
-import { schemaOf } from './stored-records.ts';
+import { schemaOf } from './records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
 export const toServerCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);

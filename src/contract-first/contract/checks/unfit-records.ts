@@ -9,7 +9,7 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { Column } from '../../store/description.ts';
 import { isSubset } from '../schema/subsets.ts';
 import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';
-import { type Collection, fieldsOf, hasColumns, successesOf } from './stored-records.ts';
+import { type Collection, fieldsOf, hasColumns, successesOf } from './records.ts';
 
 interface Finding {
   words: string;

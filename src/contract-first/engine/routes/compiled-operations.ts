@@ -5,7 +5,7 @@ import { replyFor } from '../contract/replies.ts';
 import { buildErrorFormOf, type ErrorFormOf, type ToErrorBody } from '../error-body.ts';
 import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
 import { buildCompileReply, buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
-import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
+import { buildCheckRequest, type CheckRequest } from '../requests/request-checks.ts';
 import { type BuildCheck, buildChecks, type Checks, refuseNow } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
 

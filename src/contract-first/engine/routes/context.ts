@@ -6,8 +6,8 @@ import { ForwardedKey, type Idempotency } from '../../store/collection.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/replies.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
-import type { Accepted } from '../requests/checks.ts';
 import type { Values } from '../requests/parameter-values.ts';
+import type { Accepted } from '../requests/request-checks.ts';
 import { preferredType } from '../requests/request-headers.ts';
 import type { AnyContext, UrlOf } from './handler.ts';
 

@@ -11,7 +11,7 @@ import type { ErrorBody } from '../errors.ts';
 import type { RawBody } from '../replies/raw-bodies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-fields.ts';
-import type { InReply, InRequest, IsJson, MediaType, OperationId } from './directed.ts';
+import type { InReply, InRequest, IsJson, MediaType, OperationId } from './read-write-only.ts';
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;

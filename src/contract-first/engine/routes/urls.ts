@@ -4,10 +4,10 @@ import { stringify } from 'lossless-json';
 import type { AnyContract, Operation, Parameter } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { stateOf } from '../request-state.ts';
-import type { Accepted } from '../requests/checks.ts';
 import { SEPARATORS } from '../requests/parameter-values.ts';
-import type { OperationId } from './directed.ts';
+import type { Accepted } from '../requests/request-checks.ts';
 import type { UrlOf } from './handler.ts';
+import type { OperationId } from './read-write-only.ts';
 
 /** Writes a URL of an operation. It is split up at the start: every page of a list needs one. */
 type Template = (params: Values, query?: Values, changes?: Values) => string;

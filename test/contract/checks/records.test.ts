@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refuseUnstorableFields } from '../../../src/contract-first/contract/checks/stored-records.ts';
+import { refuseUnstorableFields } from '../../../src/contract-first/contract/checks/records.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 import type { Column } from '../../../src/contract-first/store/description.ts';

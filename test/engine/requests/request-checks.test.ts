@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Accepted } from '../../../src/contract-first/engine/requests/checks.ts';
+import type { Accepted } from '../../../src/contract-first/engine/requests/request-checks.ts';
 import { build, problemsOf } from './built-check.ts';
 
 t.test('a parameter arrives as the type that its schema names', async (t) => {
