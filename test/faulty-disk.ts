@@ -1,4 +1,4 @@
-/** A disk that stalls or fails when it is told to, for the programs of one test: their fsync, and their write of the log, are replaced. */
+/** A disk that stalls or fails on request, for the programs of one test: their fsync, and their write of the log, are replaced. */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Test } from 'tap';

@@ -1,4 +1,4 @@
-/** What clients of several instances asked and were told, and whether one copy of the pets could have told it. */
+/** What clients of several instances asked and were reported, and whether one copy of the pets could have reported it. */
 import { listPets, type OwnStore } from './database.ts';
 
 /** A call, with the time at which it was made and answered. Ids are those of pets. */
@@ -13,7 +13,7 @@ const ALL = 2n ** 63n;
 
 /**
  * Pets become visible in the order of their ids: at each moment, all up to one id are. So each call says of a moment between its
- * begin and its end that this id was at least so high, or at most. A history is right (linearizable) where no call is told less
+ * begin and its end that this id was at least so high, or at most. A history is right (linearizable) where no call sees less
  * than one that had ended before it began.
  */
 export function violationsOf(calls: Call[]): string[] {
@@ -85,8 +85,8 @@ export async function record(stores: OwnStore[], clients: number, milliseconds: 
 
   async function timed(ask: () => Promise<Omit<Call, 'from' | 'to'>>): Promise<void> {
     const from = performance.now();
-    const told = await ask();
-    calls.push({ ...told, from, to: performance.now() } as Call);
+    const reported = await ask();
+    calls.push({ ...reported, from, to: performance.now() } as Call);
   }
 
   async function play(client: number): Promise<void> {

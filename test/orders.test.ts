@@ -259,23 +259,23 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
       return warnings;
     };
     t.strictSame(await warningsOf({ pets, books }), []);
-    const told = (list: string, index: string) =>
+    const reported = (list: string, index: string) =>
       `lists of ${list} read the whole table, for lack of an index: CREATE INDEX ${index}`;
     // SQLite orders numbers by an expression, and does not say which one an index has.
     const warnings = (await warningsOf(DOMAIN)).filter((warning) => !warning.includes('lightest'));
     t.strictSame(warnings, [
-      told('orders filtered by status', 'orders_by_status ON orders (status, seq)'),
-      told('orders filtered by pieces', 'orders_by_pieces ON orders (pieces, seq)'),
-      told('orders in the order newest', 'orders_by_placed_at ON orders (placed_at, seq)'),
-      told('orders in the order cheapest', 'orders_by_price ON orders (price, seq)'),
-      told('orders in the order dearest', 'orders_by_price ON orders (price, seq)'),
-      told('orders in the order byPieces', 'orders_by_pieces ON orders (pieces, seq)'),
-      told('orders in the order byStatus', 'orders_by_status ON orders (status, seq)'),
+      reported('orders filtered by status', 'orders_by_status ON orders (status, seq)'),
+      reported('orders filtered by pieces', 'orders_by_pieces ON orders (pieces, seq)'),
+      reported('orders in the order newest', 'orders_by_placed_at ON orders (placed_at, seq)'),
+      reported('orders in the order cheapest', 'orders_by_price ON orders (price, seq)'),
+      reported('orders in the order dearest', 'orders_by_price ON orders (price, seq)'),
+      reported('orders in the order byPieces', 'orders_by_pieces ON orders (pieces, seq)'),
+      reported('orders in the order byStatus', 'orders_by_status ON orders (status, seq)'),
     ]);
     // A unique index serves the name, one with more columns the nickname.
-    const club = told('members filtered by clubId', 'members_by_club_id ON members (club_id, seq)');
+    const club = reported('members filtered by clubId', 'members_by_club_id ON members (club_id, seq)');
     t.strictSame(await warningsOf(clubs), [club]);
-    t.strictSame(await warningsOf(shops), [told('lines filtered by shop', 'lines_by_shop ON lines (shop, seq)')]);
+    t.strictSame(await warningsOf(shops), [reported('lines filtered by shop', 'lines_by_shop ON lines (shop, seq)')]);
   });
 
   testFaults(t, async (t) => prepare(t)(FREE));

@@ -32,11 +32,11 @@ t.test('a plugin finds collections, services and the caller as decorations, with
   t.strictSame(callers, [undefined, 'API_KEYS', undefined, undefined]);
 });
 
-/** A route that answers when it is told to. */
+/** A route that answers on request. */
 function buildSlow() {
-  let told = (_asked: { reply: FastifyReply }) => {};
+  let reported = (_asked: { reply: FastifyReply }) => {};
   const asked = new Promise<{ reply: FastifyReply }>((resolve) => {
-    told = resolve;
+    reported = resolve;
   });
   const names: string[] = [];
   const addPlugins = async (app: FastifyInstance) => {
@@ -44,7 +44,7 @@ function buildSlow() {
       const { name } = request.params as { name: string };
       names.push(name);
       if (name !== 'slow') return { own: true };
-      told({ reply });
+      reported({ reply });
       return reply;
     });
   };

@@ -134,7 +134,7 @@ t.test('what a plugin refuses with 503 is a 503 with our body, and with its Retr
 });
 
 t.test(
-  'a browser is told what it may send before keys are checked, and only on origins that are configured',
+  'a browser learns what it may send before keys are checked, and only on origins that are configured',
   async (t) => {
     const { port } = await startService(t, { corsOrigins: [ORIGIN] });
     const preflight = (origin: string, path: string) =>

@@ -89,7 +89,7 @@ async function start(t: Test, timeout = 60_000) {
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const seconds = (shift: number) => Math.floor(Date.now() / 1000) + shift;
 
-t.test('a token of the issuer is a caller; all others are 401, and are told why', async (t) => {
+t.test('a token of the issuer is a caller; all others are 401, with the reason', async (t) => {
   const { issuer, request } = await start(t);
   const stranger = await startIssuer(t);
   const good = await issuer.sign();

@@ -134,13 +134,13 @@ t.test('a contract from a URL reads no files, and one of an older version is lef
   t.strictSame((await fixedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
 });
 
-t.test('of many files, the first are told by name', async (t) => {
+t.test('of many files, the first are reported by name', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
   const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
   const folder = t.testdir({ ...files, 'other.yaml': contractWith(schema).replace(/^.*pets.*\n/m, '') });
-  const [told] = await withFixes(`${folder}/other.yaml`, async (_, changes) => changes);
-  t.equal(told?.replaceAll(`${folder}/`, ''), 'other.yaml: a.json, b.json, c.json, 2 more written into it');
+  const [reported] = await withFixes(`${folder}/other.yaml`, async (_, changes) => changes);
+  t.equal(reported?.replaceAll(`${folder}/`, ''), 'other.yaml: a.json, b.json, c.json, 2 more written into it');
 });
 
 const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: { list: 1, find: 1 } };
@@ -185,8 +185,8 @@ t.test('a problem is reported with the file and the line where it stands, by eac
   ] as const) {
     const { file, folder } = prepare(t, schemas);
     const name = relative(process.cwd(), folder);
-    const told = await finishFile(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
-    t.match(told, `${name}/schemas.yaml:${line}: `);
+    const reported = await finishFile(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
+    t.match(reported, `${name}/schemas.yaml:${line}: `);
     t.match((await inspect([file])).text, `${folder}/schemas.yaml:${line}: `);
     t.match(await lint(file), new RegExp(`${folder}/schemas\\.yaml:(\\n.*)*\\n  ${line.split(':')[0]}:`));
   }

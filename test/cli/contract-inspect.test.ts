@@ -208,8 +208,8 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
 
   const why = async (path: string, limits?: { timeLimit?: number; sizeLimit?: number }) => {
     const url = origin + path;
-    const told = await withFile(url, async () => 'a contract', limits).catch(({ message }) => message);
-    return told.replace(`${url} cannot be fetched: `, '');
+    const reported = await withFile(url, async () => 'a contract', limits).catch(({ message }) => message);
+    return reported.replace(`${url} cannot be fetched: `, '');
   };
   t.equal(await why('/nothing.yaml'), 'the server answers 404');
   for (const path of ['/to-file.yaml', '/to-data.yaml'])

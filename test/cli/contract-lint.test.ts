@@ -516,7 +516,7 @@ t.test(
 );
 
 t.test('a part of a wrong kind that a rule cannot read is reported with its position', async (t) => {
-  const edits: [told: RegExp, edit: Edit][] = [
+  const edits: [reported: RegExp, edit: Edit][] = [
     [/array/, ({ listPets }) => (listPets.security = { bearerAuth: [] })],
     [/components.*object/, ({ contract }) => (contract.components = null)],
     [/array/, ({ NewPet }) => (NewPet.allOf = { properties: {} })],
@@ -533,9 +533,9 @@ t.test('a part of a wrong kind that a rule cannot read is reported with its posi
   const folder = t.testdir(Object.fromEntries(files));
   const reports = (await lint(...files.map(([file]) => `${folder}/${file}`))).split(/^(?=\S)/m);
   t.equal(reports.length, edits.length);
-  for (const [index, [told]] of edits.entries()) {
+  for (const [index, [reported]] of edits.entries()) {
     const lines = reports[index]?.trim().split('\n').slice(1) ?? [];
-    t.match(lines.join(), told);
+    t.match(lines.join(), reported);
     for (const line of lines) t.match(line, /^ +(\S+:)?\d+:\d+/);
   }
 });

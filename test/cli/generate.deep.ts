@@ -155,12 +155,12 @@ t.test('a filter or an order without an index is a warning, and one without a co
   const description = readCopied(folder, 'src/pets/domain.ts');
   const lists = (text: string) => writeFileSync(file, description.replace(/^ {2}lists: .*$/m, `  lists: ${text},`));
   lists("{ equal: ['status', 'categoryId'], orders: { byCategory: '-categoryId' } }");
-  const told = (list: string, index: string) =>
+  const reported = (list: string, index: string) =>
     `warning: lists of pets ${list} read the whole table, for lack of an index: CREATE INDEX ${index}\n`;
   const { status, stderr } = generate(folder);
   t.equal(status, 0);
-  const filtered = told('filtered by categoryId', 'pets_by_category_id ON pets (category_id, id)');
-  const ordered = told('in the order byCategory', 'pets_by_category_id ON pets (category_id, id)');
+  const filtered = reported('filtered by categoryId', 'pets_by_category_id ON pets (category_id, id)');
+  const ordered = reported('in the order byCategory', 'pets_by_category_id ON pets (category_id, id)');
   t.match(stderr, filtered + ordered);
   for (const text of [
     "{ equal: ['color'] }",

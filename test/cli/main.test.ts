@@ -86,8 +86,8 @@ t.test('a Node that is too old is named before anything else is loaded', (t) => 
   const bin = `${PACKAGE}bin/contract-first.js`;
   t.equal(engines.node, '>=20.12');
   const { status, stdout, stderr } = runNode(PACKAGE, `--import=data:text/javascript,${fake}`, bin, 'lint');
-  const told = 'contract-first needs Node.js 20.12 or newer, and this is 20.11.1.\n';
-  t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: told });
+  const reported = 'contract-first needs Node.js 20.12 or newer, and this is 20.11.1.\n';
+  t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: reported });
   t.end();
 });
 
@@ -98,8 +98,8 @@ t.test('tools that are not installed are named, with the command that installs t
   const { status, stderr } = runNode(folder, main, 'generate');
   const names = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
   const wanted = names.map((name) => `"${name}@${devDependencies[name]}"`).join(' ');
-  const told = `${names.join(', ')}: not installed. Run \`npm install --save-dev ${wanted}\`.\n`;
-  t.strictSame({ status, stderr }, { status: 1, stderr: told });
+  const reported = `${names.join(', ')}: not installed. Run \`npm install --save-dev ${wanted}\`.\n`;
+  t.strictSame({ status, stderr }, { status: 1, stderr: reported });
   symlinkSync(join(PACKAGE, '../../node_modules/typescript'), `${folder}/node_modules/typescript`);
   t.match(
     runNode(folder, main, 'generate').stderr,
@@ -114,15 +114,15 @@ t.test('a tool that cannot be found is named, whichever way it is missing', (t) 
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`, 'build'];
   const { status, stderr } = runNode(t.testdir(), ...NODE_ARGS, ...args);
-  const told = `typescript: not installed. Run \`npm install --save-dev "typescript@${devDependencies.typescript}"\`.\n`;
-  t.strictSame({ status, stderr }, { status: 1, stderr: told });
+  const reported = `typescript: not installed. Run \`npm install --save-dev "typescript@${devDependencies.typescript}"\`.\n`;
+  t.strictSame({ status, stderr }, { status: 1, stderr: reported });
   t.end();
 });
 
 t.test('new names the folder where the package is not installed, and a fault of a tool has its stack', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
-  const told = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
-  t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: told });
+  const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
+  t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: reported });
   t.match(runIn(folder, 'lint'), { status: 1, stderr: /JSON[^\n]*\n {4}at / });
   t.end();
 });
@@ -139,9 +139,9 @@ t.test(
         },
       },
     });
-    const told = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no contract-first generate\`.\n`;
+    const reported = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no contract-first generate\`.\n`;
     for (const args of [['generate', '--check'], ['test']])
-      t.match(runIn(folder, ...args), { status: 1, stderr: told });
+      t.match(runIn(folder, ...args), { status: 1, stderr: reported });
     // Handlers are missing, without which no server would start.
     t.match(runIn(folder, 'generate'), { status: 1, stderr: /^operation listPets has no handlers\/listPets\.ts$/m });
     t.match(readFileSync(`${folder}/src/generated/domain.ts`, 'utf8'), `by contract-first ${version}: `);

@@ -8,8 +8,8 @@ const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
 const SQUARE = '^a*a*$';
 const ENDLESS = '^(a+)+$';
 
-/** What is told of an operation with this source, in a contract that has no such pattern otherwise. */
-async function told(t: Test, source: Json, budget?: Budget): Promise<string[]> {
+/** What is reported of an operation with this source, in a contract that has no such pattern otherwise. */
+async function reported(t: Test, source: Json, budget?: Budget): Promise<string[]> {
   const yaml = withPaths({ '/echoes': { post: operation('echo', source) } }, ({ schemas }) => {
     schemas.Node = { properties: { name: text(ENDLESS), next: { $ref: '#/components/schemas/Node' } } };
   });
@@ -33,32 +33,34 @@ t.test(
     const endless =
       /^operation echo: the pattern \^\(a\+\)\+\$ takes so long .* let nothing that repeats stand in something/;
     for (const [place, source] of places) {
-      const problems = await told(t, source);
+      const problems = await reported(t, source);
       t.match(problems, [endless], place);
       t.equal(problems.length, 1, place);
     }
-    t.match(await told(t, { requestBody: json(text(SQUARE)) }), [
+    t.match(await reported(t, { requestBody: json(text(SQUARE)) }), [
       /^operation echo: the pattern \^a\*a\*\$ takes the length of a text to the power of 2: add maxLength: 1000 at most/,
     ]);
   },
 );
 
 t.test('a pattern that is linear, or tried on short texts only, is not', async (t) => {
-  t.strictSame(await told(t, { requestBody: json(text('^[a-z]+$')) }), []);
-  t.strictSame(await told(t, { requestBody: json(text(SQUARE, { maxLength: 1000 })) }), []);
-  t.equal((await told(t, { requestBody: json(text(SQUARE, { maxLength: 1001 })) })).length, 1);
-  t.equal((await told(t, { requestBody: json(text(ENDLESS, { maxLength: 40 })) })).length, 1);
+  t.strictSame(await reported(t, { requestBody: json(text('^[a-z]+$')) }), []);
+  t.strictSame(await reported(t, { requestBody: json(text(SQUARE, { maxLength: 1000 })) }), []);
+  t.equal((await reported(t, { requestBody: json(text(SQUARE, { maxLength: 1001 })) })).length, 1);
+  t.equal((await reported(t, { requestBody: json(text(ENDLESS, { maxLength: 40 })) })).length, 1);
   t.strictSame(
-    await told(t, { requestBody: json({ propertyNames: true, properties: { pattern: { const: 'a' } } }) }),
+    await reported(t, { requestBody: json({ propertyNames: true, properties: { pattern: { const: 'a' } } }) }),
     [],
   );
 });
 
 t.test('a pattern that is no expression is named with its operation', async (t) => {
-  const [problem, ...others] = await told(t, { requestBody: json(text('(')) });
+  const [problem, ...others] = await reported(t, { requestBody: json(text('(')) });
   t.match(problem, /^operation echo: the pattern \( is no regular expression of JavaScript: .*Unterminated group/);
   t.strictSame(others, []);
-  t.match(await told(t, { requestBody: json(text('\\p{IsLatin}')) }), [/ write its characters, such as \[A-Za-z\]$/]);
+  t.match(await reported(t, { requestBody: json(text('\\p{IsLatin}')) }), [
+    / write its characters, such as \[A-Za-z\]$/,
+  ]);
 });
 
 const NO_STEPS = { one: 3_000_000, left: 0 };
@@ -71,7 +73,7 @@ t.test('whether a pattern is safe does not depend on how fast the machine is', a
   const requestBody = json({ prefixItems: all.map((one) => text(one)) });
   let hours = 0;
   performance.now = () => ++hours * 3_600_000;
-  const problems = await told(t, { requestBody });
+  const problems = await reported(t, { requestBody });
   performance.now = now;
   t.strictSame(problems, []);
 });
@@ -81,14 +83,14 @@ const COMPLEX = '(["][ -~]{300}["])';
 
 t.test('a pattern without a verdict is refused, with what to do', async (t) => {
   const all = [text(COMPLEX), text(COMPLEX, { maxLength: 9 }), text(`${COMPLEX}x`)];
-  const problems = await told(t, { requestBody: json({ prefixItems: all }) }, { one: 1, left: 1000 });
+  const problems = await reported(t, { requestBody: json({ prefixItems: all }) }, { one: 1, left: 1000 });
   t.equal(problems.length, 2);
   t.match(problems, [
     /^operation echo: the pattern .* is too complex to tell whether .*: write it with fewer groups/,
     /\)x is too/,
   ]);
   const others = { requestBody: json({ properties: { a: text('["][ -~]{1001}["]'), b: text('^(never|asked)$') } }) };
-  const [plain, either] = await told(t, others, NO_STEPS);
+  const [plain, either] = await reported(t, others, NO_STEPS);
   // Verdicts are kept, so that another run has more steps for those that are left.
   t.match(
     plain,
@@ -98,7 +100,7 @@ t.test('a pattern without a verdict is refused, with what to do', async (t) => {
 });
 
 t.test('a pattern without groups and alternatives needs no verdict where its bound is plain to see', async (t) => {
-  const none = (...schemas: Json[]) => told(t, { requestBody: json({ prefixItems: schemas }) }, NO_STEPS);
+  const none = (...schemas: Json[]) => reported(t, { requestBody: json({ prefixItems: schemas }) }, NO_STEPS);
   t.strictSame(
     await none(
       text('[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-5][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}'),

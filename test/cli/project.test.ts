@@ -26,15 +26,15 @@ t.test('a folder without a package.json is named in one sentence by each tool, a
   const folder = t.testdir({});
   for (const tool of TOOLS) {
     const { status, stdout, stderr } = run(folder, tool);
-    const told = `There is no package.json in ${folder}: go to the folder of the service.\n`;
-    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: told }, tool);
+    const reported = `There is no package.json in ${folder}: go to the folder of the service.\n`;
+    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: reported }, tool);
   }
   t.strictSame(readdirSync(folder), []);
   t.end();
 });
 
 t.test('without a contract, and with two that package.json does not choose from, one sentence says what to do', (t) => {
-  for (const [contents, told] of [
+  for (const [contents, reported] of [
     [{}, 'There is no contract: put one into openapi/, or name it as "contract" in package.json.'],
     [
       { openapi: { 'README.md': '', released: {} } },
@@ -54,7 +54,7 @@ t.test('without a contract, and with two that package.json does not choose from,
     ]),
   ] as [object, string][]) {
     const { status, stderr } = find(t.testdir({ 'package.json': '{}', ...contents }));
-    t.strictSame({ status, stderr }, { status: 1, stderr: `${told}\n` });
+    t.strictSame({ status, stderr }, { status: 1, stderr: `${reported}\n` });
   }
   t.end();
 });

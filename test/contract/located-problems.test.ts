@@ -30,7 +30,7 @@ components:
     digest: {}
 `;
 
-t.test('a problem is told with the line and the column of what it is about', async (t) => {
+t.test('a problem is reported with the line and the column of what it is about', async (t) => {
   const locate = (problem: string) => toLocated(t, [problem], YAML, 'openapi/petstore.yaml');
   for (const [place, problem] of [
     ['7:5', 'operation createPet: TRACE is not served'],
@@ -165,7 +165,7 @@ t.test('a colon within a path or a name is part of it', async (t) => {
   }
 });
 
-t.test('a slip that several operations share is told once', async (t) => {
+t.test('a mistake that several operations share is reported once', async (t) => {
   const pattern = 'pattern \\A: \\A means nothing in JavaScript: write ^';
   const problems = [
     `operation putTeam: request.body.name: ${pattern}`,

@@ -59,11 +59,11 @@ t.test('a disk that stalls under load', async (t) => {
   disk.stall();
   await wait(STALL_TIME);
   const during = memoryOf(server, 'VmRSS');
-  const told = { ...inPhase };
+  const reported = { ...inPhase };
   const times = [await timeOf(t, server, '/readyz', 503), await timeOf(t, server, '/livez', 200)];
   await timeOf(t, server, '/v1/pets/1', 200);
-  t.ok((told.outcome_unknown ?? 0) > 0);
-  t.ok((told.overloaded ?? 0) > 0);
+  t.ok((reported.outcome_unknown ?? 0) > 0);
+  t.ok((reported.overloaded ?? 0) > 0);
 
   disk.mend();
   const mended = performance.now();
@@ -86,7 +86,7 @@ t.test('a disk that stalls under load', async (t) => {
   t.ok(stopped < 30_000);
   addFigures(
     'disk: stalled for 20 s, 300 clients',
-    `${JSON.stringify(told)}; memory before, during, after: ${before}, ${during}, ${after} MiB; readyz ${times[0]} ms, livez ${times[1]} ms; ready again after ${recovery} ms; SIGTERM while stalled: ${(stopped / 1000).toFixed(1)} s`,
+    `${JSON.stringify(reported)}; memory before, during, after: ${before}, ${during}, ${after} MiB; readyz ${times[0]} ms, livez ${times[1]} ms; ready again after ${recovery} ms; SIGTERM while stalled: ${(stopped / 1000).toFixed(1)} s`,
   );
 });
 

@@ -217,7 +217,7 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
   };
 }
 
-/** A store in memory that fails when it is told to. */
+/** A store in memory that fails on request. */
 function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
   const store = openUrl('sqlite::memory:');
   let failure: Probe['store'];

@@ -44,7 +44,7 @@ t.test('a request without a body is 400, in each way to send none', async (t) =>
   }
 });
 
-t.test('a body that is not JSON is told where, and a byte order mark by its name', async (t) => {
+t.test('a body that is not JSON is reported with the position, and a byte order mark by its name', async (t) => {
   const { request } = await startService(t);
   for (const [body, message] of [
     ['{', 'The body is not well-formed JSON: it ends too early.'],
@@ -58,7 +58,7 @@ t.test('a body that is not JSON is told where, and a byte order mark by its name
   }
 });
 
-t.test('a value of another type is told once', async (t) => {
+t.test('a value of another type is reported once', async (t) => {
   const { request } = await startService(t);
   const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
   t.match(body, { message: 'body.status must be of type string' });

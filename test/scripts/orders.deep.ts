@@ -72,7 +72,7 @@ class Fleet {
     }
   }
 
-  /** Nothing can be written, until clients have been told so, and for a while more. */
+  /** Nothing can be written, until clients have learned it, and for a while more. */
   async endure(): Promise<void> {
     await this.#place.fail();
     // Asks too: the others may all have been answered before.
@@ -195,7 +195,7 @@ async function checkDrill(t: Test, fleet: Fleet, ids: readonly bigint[]): Promis
     t.match(reply, { status: 201, text, headers: { 'idempotency-replayed': 'true' } });
   }
   const { unavailable } = fleet;
-  t.ok(unavailable > 0, 'the outage was told');
+  t.ok(unavailable > 0, 'the outage was reported');
   t.comment(
     `${KILLS} kills, ${placed.size} orders, ${again} of them answered when they were sent again; ${unavailable} were 503`,
   );

@@ -21,9 +21,9 @@ async function check(t: Test, { breakCreates, mend, why, ...options }: Broken): 
   t.equal((await request('/v1/pets')).status, 200);
   t.equal((await request('/v1/pets', CREATE)).status, 500);
   isUnavailable(t, await request('/readyz'));
-  const told = linesOf('not ready');
-  t.equal(told.length, 1);
-  t.match(told[0], why);
+  const reported = linesOf('not ready');
+  t.equal(reported.length, 1);
+  t.match(reported[0], why);
 
   await mend();
   for (let asked = 0; asked < 3; asked++) t.equal((await request('/readyz')).status, 200);

@@ -62,6 +62,6 @@ t.test('where several transactions have taken the time of a batch, none of them 
   t.throws(() => write(0, 2000), { message: 'pets.spend: it has not ended in 1002 ms', at: 1 });
   t.equal(write(0, 0).changes.length, 2);
   db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
-  t.throws(() => write(...Array(1000).fill(0)), { code: 'SQLITE_FULL' }, 'what fails otherwise is told as it is');
+  t.throws(() => write(...Array(1000).fill(0)), { code: 'SQLITE_FULL' }, 'what fails otherwise is reported as it is');
   t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), 2n);
 });

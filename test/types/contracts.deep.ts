@@ -105,7 +105,7 @@ t.test('who calls is known where the operation needs one', async (t) => {
   ]);
 });
 
-t.test('a body of several media types is a union, told apart by its type', async (t) => {
+t.test('a body of several media types is a union, distinguished by its type', async (t) => {
   const json = { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } };
   const patch = { type: 'object', properties: { size: { type: ['integer', 'null'] } } };
   const content = { 'application/json': { schema: json }, 'application/merge-patch+json': { schema: patch } };
@@ -222,7 +222,7 @@ t.test('an answer is one of the alternatives, and may be of a type that refers t
     answerWith('{ ...body, trees: body }'),
   ]);
   t.strictSame(said.slice(0, 3), ['', '', '']);
-  const told = [
+  const reported = [
     '200.body.shape is not what the contract says',
     '200.body.shape is not what the contract says',
     '200.body.shape.kind has another type than in the contract',
@@ -231,7 +231,7 @@ t.test('an answer is one of the alternatives, and may be of a type that refers t
     '200.body has another type than in the contract',
     '200.body.trees has another type than in the contract',
   ];
-  for (const [index, text] of told.entries())
+  for (const [index, text] of reported.entries())
     t.equal(said[index + 3]?.includes(`Refused<"echo: ${text}">`), true, `${text}: ${said[index + 3]}`);
 });
 
@@ -288,8 +288,8 @@ t.test('a reference into a schema, a parameter or a reply has the type that it l
     answerWith('{ ...body, page: 1 }'),
   ]);
   t.strictSame(said.slice(0, 2), ['', '']);
-  const told = ['first.of', 'kind', 'part.parts[].parts[]', 'total', 'page'];
-  for (const [index, field] of told.entries())
+  const reported = ['first.of', 'kind', 'part.parts[].parts[]', 'total', 'page'];
+  for (const [index, field] of reported.entries())
     t.match(said[index + 2], `echo: 200.body.${field} has another type than in the contract`);
 });
 

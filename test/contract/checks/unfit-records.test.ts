@@ -102,14 +102,14 @@ t.test('a request that lets more in than its record takes is refused at the buil
 
 t.test('a change lets in no more than the record takes either, and null where it takes a field away', async (t) => {
   const longer = { name: { ...TEXT, minLength: 1, maxLength: 300 } };
-  const told = refusedBy(
+  const reported = refusedBy(
     'operation change: its body.name',
     'a text of 256 characters',
     'must have at most 255 characters',
   );
   for (const method of ['patch', 'put']) {
     const all = { ...longer, categoryId: INT64 };
-    t.strictSame(await judge(t, withBody(method, all)), { errors: [told], warnings: [] }, method);
+    t.strictSame(await judge(t, withBody(method, all)), { errors: [reported], warnings: [] }, method);
   }
   const right = {
     name: { $ref: '#/components/schemas/PetName' },
@@ -136,9 +136,9 @@ t.test('a change lets in no more than the record takes either, and null where it
     };
     item.get = operation('getAnimal', { responses: { '200': PET } });
   };
-  t.strictSame(await judge(t, withBody('patch', longer, isRead)), { errors: [told], warnings: [] });
+  t.strictSame(await judge(t, withBody('patch', longer, isRead)), { errors: [reported], warnings: [] });
   // An operation that has not all fields of a new record may be no create.
-  t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [told] });
+  t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [reported] });
 });
 
 t.test('what the store itself writes must fit the record, and each reply that has it', async (t) => {
@@ -194,10 +194,10 @@ t.test('a reply that takes less than its record has is refused at the build', as
       listPets.responses['200'].content['application/json'] = { schema: { type: 'array', items: schema } };
       getPet.responses['200'].content['application/json'] = { schema };
     };
-  const told = (id: string) =>
+  const reported = (id: string) =>
     `operation ${id}: response 200: body.name: a text of 101 characters may be stored by schema Pet, and not sent: it must have at most 100 characters`;
   const short = { ...TEXT, maxLength: 100 };
-  const both = ['listPets', 'getPet'].map(told);
+  const both = ['listPets', 'getPet'].map(reported);
   t.strictSame(await judge(t, edited(reply(short))), { errors: both, warnings: [] });
   // A reply that has more is made by the handler.
   t.strictSame(await judge(t, edited(reply(short, { age: { type: 'integer' } }))), { errors: [], warnings: both });
@@ -226,9 +226,9 @@ t.test('an id that clients choose is compared where they choose it', async (t) =
     text: { column: 'text', type: 'text', isOptional: true },
   } as const;
   const domain = { ...ours, notes: { ...ours.pets, schema: 'Note', table: 'notes', lists: {}, columns } } as AnyDomain;
-  const told =
+  const reported =
     'operation putNote: parameter slug: a text of 51 characters is let in, and not stored by schema Note: it must have at most 50 characters';
-  t.strictSame(await judge(t, withSlug({ ...slug, maxLength: 60 }), domain), { errors: [told], warnings: [] });
+  t.strictSame(await judge(t, withSlug({ ...slug, maxLength: 60 }), domain), { errors: [reported], warnings: [] });
   t.strictSame(await judge(t, withSlug(slug), domain), { errors: [], warnings: [] });
   t.strictSame(await judge(t, withSlug({ type: 'string' }, { slug }), domain), { errors: [], warnings: [] });
 });
@@ -282,12 +282,12 @@ t.test('a contract whose proofs would take long is warned of in time', async (t)
     }
   };
   const columns = Object.fromEntries(names.map((name) => [name, { type: 'json', isOptional: true } as const]));
-  const told = ['one', 'two', 'three'].map(
+  const reported = ['one', 'two', 'three'].map(
     (name) => `operation createPet: its body.${name}: cannot be proven to fit schema Pet, which stores it`,
   );
   const end =
     'requests, records and replies are compared in 100000 steps, and not all were: their schemas are too large';
-  t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...told, end] });
+  t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...reported, end] });
 });
 
 t.test('a cursor that is shorter than an order of its list needs is refused at the build', async (t) => {

@@ -224,7 +224,7 @@ paths: { /a: { get: { <<: *base, operationId: merged } } }
   t.match(operations.get('merged')?.replies, [{ status: '200' }]);
 });
 
-t.test('what is wrong with the YAML is told in one line with its place', async (t) => {
+t.test('what is wrong with the YAML is reported in one line with its position', async (t) => {
   const head = 'openapi: 3.1.1\n';
   const laughs = [...'bcdefghi'].map((name, index) => `${name}: &${name} [${`*${'abcdefghi'[index]}, `.repeat(9)}]`);
   for (const [yaml, line] of [
@@ -260,7 +260,7 @@ t.test('a text in the place of a schema is refused where it is used', async (t) 
 });
 
 t.test('patterns of other languages are refused by what they have of them', async (t) => {
-  const told = async (pattern: string) => {
+  const reported = async (pattern: string) => {
     const schema = { type: 'string', pattern };
     return problemsOf(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
   };
@@ -275,10 +275,10 @@ t.test('patterns of other languages are refused by what they have of them', asyn
     ['[\\w-.]\\p{L}', '\\p{L}', 'its characters, such as [A-Za-z]'],
   ] as const) {
     const problem = `pattern ${pattern}: ${foreign} means nothing in JavaScript: write ${advice}`;
-    t.strictSame(await told(pattern), [`operation getA: request.query.q: ${problem}`]);
+    t.strictSame(await reported(pattern), [`operation getA: request.query.q: ${problem}`]);
   }
   for (const pattern of ['\\p{L}', '[\\w-.]\\\\A', '\\-\\@\\x41\\u0041\\d', '[:a]'])
-    t.strictSame(await told(pattern), [], pattern);
+    t.strictSame(await reported(pattern), [], pattern);
 });
 
 t.test('forms of both types have fields of their types, and defaults come last', async (t) => {

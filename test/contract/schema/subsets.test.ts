@@ -268,7 +268,7 @@ t.test('a pattern that is none, or could take long, proves nothing', async (t) =
 });
 
 t.test(
-  'a field keeps each pattern that its name matches, and a closed object has only names that are told',
+  'a field keeps each pattern that its name matches, and a closed object has only names that are declared',
   async (t) => {
     const named = { properties: { ab: text }, patternProperties: { '^a': { minLength: 3 }, b$: { maxLength: 5 } } };
     t.equal(isSubset(named, { properties: { ab: { type: 'string', minLength: 3, maxLength: 5 } } }), true);

@@ -53,7 +53,7 @@ t.test('a key is taken in the places of the operation, and in no other', async (
   t.strictSame(await ask(`/v1/pets/1?api_key=${KEY}`, { authorization: 'Bearer x' }), [200, undefined]);
 });
 
-t.test('a request without a right key is told where one belongs', async (t) => {
+t.test('a request without a right key hears where one belongs', async (t) => {
   const { ask, request } = await start(t);
   const challenges = `Bearer realm="Pet Store", ${IN_QUERY}`;
   t.strictSame(await ask('/v1/pets/1'), [401, challenges]);

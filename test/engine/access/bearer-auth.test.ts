@@ -100,7 +100,7 @@ t.test('a refused key is no error in the log, however the logger makes its child
   );
 });
 
-t.test('who sends Bearer twice is told so', async (t) => {
+t.test('a key that begins with Bearer itself is named in the refusal', async (t) => {
   const { request } = await startService(t);
   const { status, body } = await request('/v1/pets', { key: `Bearer ${KEY}` });
   t.match(

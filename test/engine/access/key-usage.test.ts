@@ -23,7 +23,7 @@ t.test('a server writes when keys were used', async (t) => {
   t.ok(uses.every(({ usedAt }) => usedAt >= before && usedAt <= new Date().toISOString()));
 });
 
-t.test('uses that cannot be written are told in the log, and stop nothing', async (t) => {
+t.test('uses that cannot be written are reported in the log, and stop nothing', async (t) => {
   const store = openUrl('sqlite::memory:');
   const addUses = () => Promise.reject(new Error('no disk'));
   const lines: string[] = [];

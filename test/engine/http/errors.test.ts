@@ -64,7 +64,7 @@ t.test('a path whose last part is empty is 404, with any method and without a ke
   }
 });
 
-t.test('a body of another type, or a compressed one, is told which the server takes', async (t) => {
+t.test('the refusal of a body of another type, or a compressed one, names those that the server takes', async (t) => {
   const { request } = await startService(t);
   const post = (headers: Record<string, string>) => request('/v1/pets', { method: 'POST', body: '{}', headers });
   t.match(await post({ 'content-type': 'text/plain' }), { status: 415, headers: { accept: 'application/json' } });

@@ -96,7 +96,7 @@ t.test('connections that wait are accepted first, where each turn reads many req
 });
 
 t.test(
-  'connections beyond the bound: an idle one makes room; else only its health is told, then nothing',
+  'connections beyond the bound: an idle one makes room; else only health checks are answered, then nothing',
   async (t) => {
     const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
     const first = await open(t, service);

@@ -193,9 +193,9 @@ t.test(
       ids.push((await request(url)).headers['x-request-id']);
     await app.close();
     const lines = log.lines.map((line) => JSON.parse(line));
-    const told = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
+    const reported = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
     t.strictSame(
-      told.filter(([, , msg]) => msg !== 'request'),
+      reported.filter(([, , msg]) => msg !== 'request'),
       [
         [30, -1, 'the team has come', undefined],
         [40, 0, 'seen', undefined],
@@ -204,7 +204,7 @@ t.test(
         [50, 2, 'a hook failed behind the reply', undefined],
       ],
     );
-    t.equal(told.filter(([, , msg]) => msg === 'request').length, 3);
+    t.equal(reported.filter(([, , msg]) => msg === 'request').length, 3);
     t.notMatch(log.lines.join(''), 'petstore_secret');
   },
 );

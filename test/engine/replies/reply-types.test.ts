@@ -87,7 +87,7 @@ t.test('a body of another type, and a type that is not declared, are a 500 that 
   }
 });
 
-t.test('a handler that asks what the client accepts is told the preferred type', async (t) => {
+t.test('a handler that asks what the client accepts gets the preferred type', async (t) => {
   const bodies: Json = { [CSV]: 'size\n', 'application/json': SMALL, [LONG]: { sizes: [] } };
   answer = ({ accepts }) => {
     const type = accepts('application/json', CSV, LONG);
@@ -139,7 +139,7 @@ t.test('a schema of another type than JSON is not read, since nothing checks suc
   t.match(await request('/v1/a'), { status: 200, body: 1 });
 });
 
-t.test('a client is told that a reply depends on Accept only where a status has several types', async (t) => {
+t.test('a reply says that it depends on Accept only where a status has several types', async (t) => {
   answer = () => ({ status: 200, body: SMALL });
   t.equal((await ask('text/csv', '/v1/plain'))[2], 'Origin');
   answer = () => ({ status: 304 });

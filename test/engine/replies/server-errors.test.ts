@@ -223,9 +223,9 @@ for (const [what, toErrorBody, cause] of FAULTY) {
       const [raw] = await replies(1);
       socket.destroy();
       t.match(JSON.parse((raw as Reply).text), { code: 'malformed_request', status: 400 });
-      const told = lines.filter((line) => line.includes('src/errors.ts has failed'));
-      t.ok(told.length > 0);
-      for (const line of told) t.match(line, cause);
+      const reported = lines.filter((line) => line.includes('src/errors.ts has failed'));
+      t.ok(reported.length > 0);
+      for (const line of reported) t.match(line, cause);
     },
   );
 }

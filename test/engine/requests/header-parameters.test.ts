@@ -69,7 +69,7 @@ t.test(
 );
 
 t.test(
-  'a handler is told what makes a request be done once: its key, the caller, and how long the key is known',
+  'a handler gets what makes a request be done once: its key, the caller, and how long the key is known',
   async (t) => {
     const usual = { name: 'idempotency-key', in: 'header', schema: { type: 'string' } };
     const parameters = [{ ...usual, 'x-idempotency-hours': 2 }];

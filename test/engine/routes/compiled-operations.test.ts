@@ -200,7 +200,7 @@ t.test('no value is tried against a pattern that may take years', async (t) => {
   t.equal(finished(contract).operations.size, 3);
 });
 
-t.test('a list of values that allows nothing in a reply is told with its field', async (t) => {
+t.test('a list of values that allows nothing in a reply is reported with its field', async (t) => {
   const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
   t.throws(() => checkOperations(contract, { toErrorBody, domain }), {

@@ -29,7 +29,7 @@ t.test('stored pets fit the contract that they were stored under', async (t) => 
 
 t.test('an edit of the contract that stored pets do not fit is refused, with their number', async (t) => {
   const store = await openWithPets(t);
-  const edits: [edit: Edit, told: string][] = [
+  const edits: [edit: Edit, reported: string][] = [
     [
       ({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'),
       '2 (pet 2: status must be one of available, pending, gone)',
@@ -39,9 +39,9 @@ t.test('an edit of the contract that stored pets do not fit is refused, with the
     [({ Pet }) => Pet.required.push('status'), '1 (pet 1: status is missing)'],
     [({ Pet }) => Object.assign(Pet, { maxProperties: 3 }), '2 (pet 2:  must have at most 3 fields)'],
   ];
-  for (const [edit, told] of edits) {
+  for (const [edit, reported] of edits) {
     const contract = await loadEdited(t.testdir(), edit);
-    const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or undo the edit of the contract`;
+    const problem = `stored pets that do not fit its schema Pet: ${reported}; correct them, or undo the edit of the contract`;
     await t.rejects(checkStoredRecords(withRecordsOf(contract), domain, store), new ContractError([problem]));
   }
 });

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { toProblems } from '../../../src/contract-first/engine/schema/problems.ts';
 
-t.test('each keyword that a value breaks is told in words', (t) => {
+t.test('each keyword that a value breaks is reported in words', (t) => {
   for (const [schema, value, words] of [
     [{ enum: [1, null, { a: 1 }] }, 2, 'be one of 1, null, {"a":1}'],
     [{ const: 'a' }, 'b', 'be a'],

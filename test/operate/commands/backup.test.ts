@@ -90,7 +90,7 @@ t.test('a backup that cannot be made says why, and leaves no file', async (t) =>
     stderr: /is where SQLite keeps changes of \S+a\.db: take a /,
   });
   t.match(await run('backup', 'none/c'), { code: 1, stderr: /^ENOENT: no such file or directory, open / });
-  for (const [DATABASE_URL, told] of [
+  for (const [DATABASE_URL, reported] of [
     ['sqlite::memory:', /^DATABASE_URL is in memory/],
     [
       'postgres://a:b@127.0.0.1/c',
@@ -98,7 +98,7 @@ t.test('a backup that cannot be made says why, and leaves no file', async (t) =>
     ],
     [`sqlite:${folder}/none`, /^There is no database \S+none\. Go to/],
   ] as const) {
-    t.match(await run('backup', 'c', { env: { DATABASE_URL } }), { code: 1, stderr: told });
+    t.match(await run('backup', 'c', { env: { DATABASE_URL } }), { code: 1, stderr: reported });
   }
   t.strictSame(names(), before);
   server.child.kill('SIGKILL');
@@ -153,7 +153,7 @@ t.test('restore says what is wrong with a backup, and does not take it', async (
   const other = new Sqlite(`${folder}/other`);
   other.exec('CREATE TABLE pets (id INTEGER)');
   other.close();
-  for (const [differs, told] of [
+  for (const [differs, reported] of [
     [Buffer.from(bytes).fill(1, (page - 1) * 4096, page * 4096), /\bpage \d+: /],
     [bytes.subarray(0, bytes.length - 4096), /database disk image is malformed/],
     [Buffer.from('none'), /file is not a database/],
@@ -162,7 +162,7 @@ t.test('restore says what is wrong with a backup, and does not take it', async (
   ] as const) {
     writeFileSync(`${folder}/c`, differs);
     const message = new RegExp(
-      `c is no whole backup of this service: .*${told.source}.*\\. Nothing was restored\\.\n$`,
+      `c is no whole backup of this service: .*${reported.source}.*\\. Nothing was restored\\.\n$`,
     );
     t.match(await run('restore', 'c'), { code: 1, stderr: message });
   }
@@ -203,9 +203,9 @@ t.test('a database that cannot be opened is not replaced, and the log of one tha
   db.close();
 
   writeFileSync(`${folder}/a.db`, 'x'.repeat(5000));
-  const told =
+  const reported =
     /a\.db cannot be opened \(file is not a database\): when no server runs, move it away .* Nothing was restored\.\n$/;
-  t.match(await run('restore', 'b'), { code: 1, stderr: told });
+  t.match(await run('restore', 'b'), { code: 1, stderr: reported });
   t.equal(statSync(`${folder}/a.db`).size, 5000);
 });
 

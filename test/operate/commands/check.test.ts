@@ -89,7 +89,7 @@ t.test('what is wrong is reported, part by part, and the exit code is 1', async 
     t.match([code, stdout], [1, /^disk: WRONG: \S+ is not a (file|folder)$/m], place);
   }
   const memory = { DATABASE_URL: 'sqlite::memory:', PORT: '3000' };
-  for (const [env, told] of [
+  for (const [env, finding] of [
     [{}, /^addresses: 127\.0\.0\.1:3000$/m],
     [{ ADMIN_PORT: '3001' }, /^addresses: 127\.0\.0\.1:3000, 127\.0\.0\.1:3001 for operators$/m],
     [{ ADMIN_PORT: '3000' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
@@ -98,7 +98,7 @@ t.test('what is wrong is reported, part by part, and the exit code is 1', async 
     [{ LISTEN_FDS: '1', LISTEN_PID: String(process.pid) }, /^addresses: the socket that was passed$/m],
   ] as [Record<string, string>, RegExp][]) {
     const { code, stdout } = await check({ ...memory, ...env });
-    t.match([code, stdout], [told.source.includes('WRONG') ? 1 : 0, told], told.source);
+    t.match([code, stdout], [finding.source.includes('WRONG') ? 1 : 0, finding], finding.source);
   }
 
   const full = await check({ DATABASE_URL: `sqlite:${folder}/a.db` }, 2 ** 60);
@@ -115,7 +115,7 @@ t.test('what is wrong is reported, part by part, and the exit code is 1', async 
 /** What the check says of a database, and the start, in the same words where it fails. */
 async function checkAndOpen(t: Test, DATABASE_URL: string) {
   const { code, stdout } = await check({ DATABASE_URL, API_KEYS: KEY });
-  const [, told = ''] = /^database: (?:WRONG: )?(.*)$/m.exec(stdout) ?? [];
+  const [, finding = ''] = /^database: (?:WRONG: )?(.*)$/m.exec(stdout) ?? [];
   const migrated: Migrated[] = [];
   const limits = { createTimeout: 60_000, maxCreates: 1000, onMigrated: (one: Migrated) => void migrated.push(one) };
   const opened = Promise.resolve().then(() =>
@@ -125,9 +125,9 @@ async function checkAndOpen(t: Test, DATABASE_URL: string) {
     (store) => store.close(),
     ({ message }: Error) => message,
   );
-  t.equal(failed === undefined, code === 0, `${failed} ${told}`);
-  if (failed) t.ok(failed.includes(told), `${failed} ${told}`);
-  return { code, told, migrated: migrated[0] };
+  t.equal(failed === undefined, code === 0, `${failed} ${finding}`);
+  if (failed) t.ok(failed.includes(finding), `${failed} ${finding}`);
+  return { code, finding, migrated: migrated[0] };
 }
 
 /** How many migrations there are in all. */
@@ -137,7 +137,7 @@ const NEWER = /^engine\/0999-more\.sql has run, and is not there: start a newer 
 
 t.test('on SQLite, the check fails where the start does, in the same words', async (t) => {
   const folder = t.testdir({ gone: t.fixture('symlink', 'nowhere/pets.db'), here: t.fixture('symlink', 'there.db') });
-  for (const [name, sql, told] of [
+  for (const [name, sql, finding] of [
     ['theirs', 'CREATE TABLE notes (text)', /^it has tables that are not of this program, .*: notes$/],
     ['many', 'CREATE TABLE a (b); CREATE TABLE b (b); CREATE TABLE c (b); CREATE TABLE d (b)', /: a, b, c, …$/],
     ['newer', "UPDATE applied_migrations SET name = '0999-more.sql' WHERE name = '0003-records.sql'", NEWER],
@@ -146,13 +146,13 @@ t.test('on SQLite, the check fails where the start does, in the same words', asy
     const db = new Sqlite(`${folder}/${name}`);
     db.exec(sql);
     db.close();
-    t.match(await checkAndOpen(t, `sqlite:${folder}/${name}`), { code: 1, told }, name);
+    t.match(await checkAndOpen(t, `sqlite:${folder}/${name}`), { code: 1, finding }, name);
   }
   const gone = `it is a link to ${folder}/nowhere/pets.db, whose folder is not there`;
-  t.match(await checkAndOpen(t, `sqlite:${folder}/gone`), { code: 1, told: gone });
-  const told = `SQLite, ${folder}/here: it would be made`;
-  t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, told, migrated: { from: 0, to } });
-  t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, told: /: version \d+$/, migrated: undefined });
+  t.match(await checkAndOpen(t, `sqlite:${folder}/gone`), { code: 1, finding: gone });
+  const finding = `SQLite, ${folder}/here: it would be made`;
+  t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, finding, migrated: { from: 0, to } });
+  t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, finding: /: version \d+$/, migrated: undefined });
 });
 
 t.test('where the binary of SQLite cannot be loaded, the check says so', async (t) => {
@@ -177,9 +177,9 @@ t.test('an older schema is reported by the number of its migrations, alike in bo
     `${older} DROP FUNCTION write_records() CASCADE; DROP FUNCTION note_revisions`,
   );
   const from = to - 1;
-  const told = new RegExp(`: it would be migrated from version ${from} to ${to}, by engine/0003-records.sql$`);
+  const finding = new RegExp(`: it would be migrated from version ${from} to ${to}, by engine/0003-records.sql$`);
   for (const each of [`sqlite:${file}`, url])
-    t.match(await checkAndOpen(t, each), { code: 0, told, migrated: { from, to } });
+    t.match(await checkAndOpen(t, each), { code: 0, finding, migrated: { from, to } });
 });
 
 t.test('on PostgreSQL, the check fails where the start does, in the same words', async (t) => {
@@ -190,15 +190,15 @@ t.test('on PostgreSQL, the check fails where the start does, in the same words',
     const url = new URL(server.newUrl(schema));
     return Object.assign(url, { username: 'plain', password: 'plain' }).href;
   };
-  for (const [url, told] of [
+  for (const [url, finding] of [
     [server.newUrl('theirs'), /^it has tables that are not of this program, .*: pets$/],
     [asPlain('plain'), 'its role may not create tables there: GRANT CREATE ON SCHEMA "plain" TO "plain"'],
     [asPlain('more'), 'its role may not create tables there: GRANT CREATE ON DATABASE "postgres" TO "plain"'],
   ] as const) {
-    t.match(await checkAndOpen(t, url), { code: 1, told }, url);
+    t.match(await checkAndOpen(t, url), { code: 1, finding }, url);
   }
   await server.execute('GRANT CREATE ON SCHEMA plain TO plain');
-  t.match(await checkAndOpen(t, asPlain('plain')), { code: 0, told: /it would be made$/ });
+  t.match(await checkAndOpen(t, asPlain('plain')), { code: 0, finding: /it would be made$/ });
 });
 
 t.test('PostgreSQL is asked, and nothing is made in it', async (t) => {

@@ -6,8 +6,8 @@ import { MADE } from './made-keys.ts';
 
 t.test('a key that is made before the first start makes the database, and says where', async (t) => {
   const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
-  const told = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
-  for (const words of told) {
+  const reported = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
+  for (const words of reported) {
     const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', 'create', 'Ada'], env: { DATABASE_URL } });
     t.equal(await exit, 0);
     t.match(output.stdout, MADE);

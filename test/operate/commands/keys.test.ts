@@ -216,7 +216,7 @@ t.test(
   'a failure is reported on standard error, with exit code 1 or, for a wrong call, 2, and makes no database',
   async (t) => {
     const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
-    for (const [args, env, told] of [
+    for (const [args, env, reported] of [
       [['create'], { DATABASE_URL }, USAGE],
       [
         ['list'],
@@ -238,9 +238,9 @@ t.test(
       [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
     ] as const) {
       const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', ...args], env, isCovered: true });
-      t.equal(await exit, told === USAGE ? 2 : 1);
+      t.equal(await exit, reported === USAGE ? 2 : 1);
       t.equal(output.stdout, '');
-      t.match(output.stderr, told);
+      t.match(output.stderr, reported);
     }
     t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
   },

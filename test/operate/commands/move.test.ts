@@ -44,13 +44,13 @@ t.test('a move that cannot be made says why, and moves nothing', async (t) => {
       stdout: '',
       stderr: /^Usage: node dist\/src\/main\.js move <source> <target>\n.*pets and keys/,
     });
-  for (const [args, told] of [
+  for (const [args, reported] of [
     [[from, to], `There is no database ${from}.\n`],
     [['sqlite::memory:', to], /^SQLite, in memory: no other program can see it\. Nothing was moved\.\n$/],
     [['mysql://ada:secret@db/pets', to], /^Wrong configuration:\n {2}- DATABASE_URL must be sqlite:<file>, /],
   ] as const) {
     const { code, stdout, stderr } = await run(t, [...args]);
-    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: told });
+    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: reported });
     t.notMatch(stderr, 'secret');
   }
   t.strictSame(readdirSync(folder), []);

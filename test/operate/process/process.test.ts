@@ -41,7 +41,7 @@ t.test(
   'a command that is not known is named with the list of all, with exit code 2, and starts no server',
   async (t) => {
     const folder = t.testdir();
-    for (const [args, told] of [
+    for (const [args, reported] of [
       [
         ['--chek'],
         /^There is no command --chek\.\nUsage: node dist\/src\/main\.js .*\n\n {2}--check .*\n {2}--version /,
@@ -56,7 +56,7 @@ t.test(
       const { exit, output } = startProgram(t, 'src/main.ts', { args: [...args], env, isCovered: true });
       t.equal(await exit, 2);
       t.equal(output.stdout, '');
-      t.match(output.stderr, told);
+      t.match(output.stderr, reported);
     }
     t.strictSame(readdirSync(folder), []);
   },
@@ -65,7 +65,7 @@ t.test(
 t.test('--help lists the commands, and behind one says how it is called; neither runs it', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
-  for (const [args, told] of [
+  for (const [args, reported] of [
     [['--help'], /^Usage: node dist\/src\/main\.js .*\n\n( {2}[a-z-]+ ([a-z]+)? +\w.*\n){9}\n/],
     [['keys', 'create', 'Ada', '--help'], /^Usage: node dist\/src\/main\.js keys create <name> /],
     [['keys', '--help'], / keys list\n/],
@@ -78,7 +78,7 @@ t.test('--help lists the commands, and behind one says how it is called; neither
     const { exit, output } = startProgram(t, 'src/main.ts', { args: [...args], env, isCovered: true });
     t.equal(await exit, 0);
     t.equal(output.stderr, '');
-    t.match(output.stdout, told);
+    t.match(output.stdout, reported);
   }
   t.strictSame(readdirSync(folder), []);
 });
