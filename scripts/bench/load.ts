@@ -1,11 +1,11 @@
 /** The load generator: wrk, which takes less of its core than any server here. One in Node would be the limit itself. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Running } from './servers.ts';
+import { type Running, toCommand } from './servers.ts';
 import type { Stream } from './workloads.ts';
 
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
@@ -13,16 +13,6 @@ const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
 const WARM_UP = 1;
 /** How much of its core the generator may use before it may be the limit. */
 const BUSY = 0.9;
-
-/** Servers and load generator have a core each. */
-const CORES = { server: '0', load: '1' };
-
-/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits while the others work. */
-const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
-
-/** The command, on its core. */
-export const toCommand = (core: keyof typeof CORES, [command = '', ...args]: string[]): [string, string[]] =>
-  isPinned ? ['taskset', ['-c', CORES[core], command, ...args]] : [command, args];
 
 /** The measured values; NaN where there is no `/proc`, or no process of the database. */
 export interface Figures {

@@ -1,15 +1,24 @@
 /** The servers that are compared, and the processes of a round, which run until `stopAll`, or until this process ends. */
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../free-port.ts';
-import { toCommand } from './load.ts';
 import { API_KEY, PREFIX } from './workloads.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** In milliseconds. */
 const START_TIMEOUT = 30_000;
+
+/** Servers and load generator have a core each. */
+const CORES = { server: '0', load: '1' };
+
+/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits while the others work. */
+const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
+
+/** The command, on its core. */
+export const toCommand = (core: keyof typeof CORES, [command = '', ...args]: string[]): [string, string[]] =>
+  isPinned ? ['taskset', ['-c', CORES[core], command, ...args]] : [command, args];
 
 export interface Server {
   title: string;
