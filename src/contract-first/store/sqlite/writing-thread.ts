@@ -33,6 +33,9 @@ export interface Writer {
 /** How long a check waits for the disk, in milliseconds. */
 const CHECK_TIMEOUT = 700;
 
+/** The objects of a batch are garbage after it: V8 would let them grow to three times this, and not be faster. */
+const LIMITS = { maxYoungGenerationSizeMb: 12 };
+
 export class WritingThread implements Writer {
   readonly #target: Target;
   readonly #queue: BatchQueue<Write, Created | Outcome>;
@@ -80,7 +83,7 @@ export class WritingThread implements Writer {
   }
 
   #start(): Worker {
-    const worker = new Worker(WRITER, { workerData: this.#target });
+    const worker = new Worker(WRITER, { workerData: this.#target, resourceLimits: LIMITS });
     worker.on('message', (answer: Answer) => {
       this.#pause = FIRST_PAUSE;
       settle(this.#queue, answer);
