@@ -1,4 +1,4 @@
-/** What clients of several instances asked and were reported, and whether one copy of the pets could have reported it. */
+/** The requests of clients of several instances with their answers, and whether one copy of the pets could have given these. */
 import { listPets, type OwnStore } from './database.ts';
 
 /** A call, with the time at which it was made and answered. Ids are those of pets. */
