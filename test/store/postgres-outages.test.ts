@@ -444,11 +444,20 @@ async function openAccounts(t: Test, url: string, timeout?: number): Promise<Sho
   return { ...shop, ids: made.map(({ id }) => id as bigint) };
 }
 
+interface Moved {
+  schema: string;
+  moved: number;
+  /** How many more may have been moved: their COMMIT was not answered in time, and their clients know it. */
+  unknown?: number;
+}
+
 /** The sum of all that was moved is that of the orders: nothing is half done, or done twice. */
-async function checkAccounts(t: Test, { schema, moved }: { schema: string; moved: number }): Promise<void> {
+async function checkAccounts(t: Test, { schema, moved, unknown = 0 }: Moved): Promise<void> {
   const { rows } = await server.execute(`
     SELECT (SELECT sum(category_id) FROM ${schema}.pets) AS sum, (SELECT count(*) FROM ${schema}.orders) AS orders`);
-  t.match(rows, [{ sum: '1000', orders: `${2 * moved}` }]);
+  t.match(rows, [{ sum: '1000' }]);
+  const orders = Number(rows[0]?.orders);
+  t.ok(orders >= 2 * moved && orders <= 2 * (moved + unknown), `${orders} orders, ${moved} moved, ${unknown} unknown`);
 }
 
 t.test('of more transactions at once than there is time for, as many are done as there is, and no other', async (t) => {
@@ -463,9 +472,10 @@ t.test('of more transactions at once than there is time for, as many are done as
   const outcomes = await Promise.allSettled(moves);
   const done = outcomes.filter(({ status }) => status === 'fulfilled');
   t.ok(done.length > 0 && done.length < 64, `${done.length}`);
-  const others = outcomes.filter(({ status }) => status === 'rejected');
-  t.match(others, Array(others.length).fill({ reason: { name: 'StoreUnavailable', kind: 'unavailable' } }));
-  await checkAccounts(t, { schema: schemaOf(url), moved: done.length });
+  const others = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  const refused = others.filter(({ kind }) => kind !== 'outcome_unknown');
+  t.match(refused, Array(refused.length).fill({ name: 'StoreUnavailable', kind: 'unavailable' }));
+  await checkAccounts(t, { schema: schemaOf(url), moved: done.length, unknown: others.length - refused.length });
   t.equal(await near.orders.move?.({ from: ids[0], to: ids[1], amount: 1n }), 1);
 });
 
