@@ -11,7 +11,7 @@ import {
   type ResolvedDocument,
   type ResponseNode,
 } from '../../engine/contract/document.ts';
-import { decodePath } from '../../engine/contract/path-names.ts';
+import { decodePath, namesIn } from '../../engine/contract/path-names.ts';
 import { isJson, PLAIN_JSON } from '../../engine/contract/replies.ts';
 import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
@@ -206,7 +206,7 @@ function checkSuccessors(operations: Map<string, Operation>, report: ReportProbl
   for (const { id, deprecation } of operations.values()) {
     if (deprecation?.successor === undefined) continue;
     const successor = operations.get(deprecation.successor);
-    if (!successor || successor.path.includes('{')) {
+    if (!successor || namesIn(successor.path).length > 0) {
       report(`operation ${id}: x-successor must be the operationId of one whose path has no parameters`);
     }
   }

@@ -8,9 +8,9 @@ export const namesIn = (path: string): string[] => [...path.matchAll(NAME)].map(
 export const toName = (name: string) => name.replace(/\W/g, '_');
 export const withNames = (path: string) => path.replace(NAME, (_, name) => `{${toName(name)}}`);
 
-/** The path in URLs, with characters that no URL has percent-encoded (RFC 3986, section 2). The braces are those of names. */
+/** The path in URLs, with its names in braces, and characters that no URL has percent-encoded (RFC 3986, section 2). */
 export const encodePath = (path: string): string =>
-  path.replace(/[^!-~]+|["<>[\\\]^`|]/g, (text) => encodeURIComponent(text.toWellFormed()));
+  path.replace(/(\{\w+\})|[^!-~]+|["<>[\\\]^`|{}]/g, (text, name) => name ?? encodeURIComponent(text.toWellFormed()));
 
 /** A path as a router compares it, decoded; undefined if it cannot be decoded. */
 export function decodePath(path: string): string | undefined {
