@@ -8,7 +8,7 @@ const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
 const SQUARE = '^a*a*$';
 const ENDLESS = '^(a+)+$';
 
-/** What is reported of an operation with this source, in a contract that has no such pattern otherwise. */
+/** The problems of an operation with this source, in a contract that has no such pattern otherwise. */
 async function reported(t: Test, source: Json, budget?: Budget): Promise<string[]> {
   const yaml = withPaths({ '/echoes': { post: operation('echo', source) } }, ({ schemas }) => {
     schemas.Node = { properties: { name: text(ENDLESS), next: { $ref: '#/components/schemas/Node' } } };
