@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ContractCheck as Check } from '../src/contract-first/testing/contract-check.ts';
 
-export type { Reply } from '../src/contract-first/testing/contract-check.ts';
+export type { CheckedReply } from '../src/contract-first/testing/contract-check.ts';
 
 export class ContractCheck extends Check {
   constructor(yaml = readFileSync(new URL('../openapi/petstore.yaml', import.meta.url), 'utf8')) {

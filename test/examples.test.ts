@@ -8,7 +8,7 @@ import type { Json } from './any-json.ts';
 import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
 import { CONTRACT } from './properties/operations.ts';
-import { type Received, type RequestOptions, startService } from './service.ts';
+import { type ReceivedReply, type RequestOptions, startService } from './service.ts';
 
 /** Those that depend on what was asked before. */
 const OF_RATES = ['ratelimit', 'ratelimit-policy', 'retry-after'];
@@ -63,7 +63,10 @@ const lost = () => {
 };
 const LOST = { list: lost, get: lost, create: lost };
 
-async function ask(t: Test, [{ pets = [], rate = 'none', scopes, isDown }, url, options = {}]: Ask): Promise<Received> {
+async function ask(
+  t: Test,
+  [{ pets = [], rate = 'none', scopes, isDown }, url, options = {}]: Ask,
+): Promise<ReceivedReply> {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'reader', undefined, scopes));

@@ -28,7 +28,7 @@ import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
 import { edited } from './edited-contract.ts';
 import { connectRaw } from './raw-client.ts';
-import { buildRequest, KEY, loadOurs, type Request, send } from './service.ts';
+import { buildRequest, KEY, loadOurs, type SendRequest, send } from './service.ts';
 
 const MEMORY = { url: 'sqlite::memory:' };
 const REX = { name: 'Rex', categoryId: 7 };
@@ -36,7 +36,7 @@ const REX = { name: 'Rex', categoryId: 7 };
 interface Started {
   app: FastifyInstance;
   port: number;
-  request: Request;
+  request: SendRequest;
   lines: string[];
 }
 

@@ -16,7 +16,7 @@ import { operation, withPaths } from './added-operations.ts';
 import type { Json } from './any-json.ts';
 import { type OwnStore, withRecords } from './database.ts';
 import type { Open } from './orders/shops.ts';
-import { handlersFor, type Received, type Service, startService, withRecordsOf } from './service.ts';
+import { handlersFor, type ReceivedReply, type Service, startService, withRecordsOf } from './service.ts';
 
 export interface Version {
   /** New texts, with the default of one that each note has; undefined for an optional one. */
@@ -183,7 +183,7 @@ export async function startVersion(t: Test, yaml: string, own: object, store: St
   return startService(t, { contract, yaml, handlers, store: withRecords(store) as OwnStore });
 }
 
-type Send = (method: string, slug: string, body?: unknown, headers?: Record<string, string>) => Promise<Received>;
+type Send = (method: string, slug: string, body?: unknown, headers?: Record<string, string>) => Promise<ReceivedReply>;
 
 export interface Notes {
   send: Send;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { buildRequest, KEY, type Request } from './service.ts';
+import { buildRequest, KEY, type SendRequest } from './service.ts';
 
 export interface ProgramOptions {
   args?: string[];
@@ -94,7 +94,7 @@ export async function forceEnd({ child, exit }: Program, signal: NodeJS.Signals)
 
 export interface Server extends Program {
   port: number;
-  request: Request;
+  request: SendRequest;
 }
 
 /** Starts `src/main.ts` where the shell sends its standard output elsewhere: it tells its port and a key with its welcome. */

@@ -1,12 +1,12 @@
 /** A client that writes bytes and parses the replies: for requests that no HTTP library would send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Reply } from './contract-check.ts';
+import type { CheckedReply } from './contract-check.ts';
 
 export interface Received {
   text: string;
   /** The replies that are complete. */
-  replies: Reply[];
+  replies: CheckedReply[];
   /** What came after them. */
   rest: string;
 }
@@ -14,7 +14,7 @@ export interface Received {
 export interface RawClient {
   socket: Socket;
   /** Resolves with the first `count` replies, or with those that came until the server closed. */
-  replies(count?: number): Promise<Reply[]>;
+  replies(count?: number): Promise<CheckedReply[]>;
   /** What has come so far. */
   received(): Received;
   /** Resolves when the server has closed its side. */
@@ -37,7 +37,7 @@ export function connectRaw(port: number, ...bytes: (string | Buffer)[]): RawClie
   const ended = Promise.race([next('end'), closed]);
   for (const part of bytes) socket.write(part, 'latin1');
 
-  async function replies(count = Number.POSITIVE_INFINITY): Promise<Reply[]> {
+  async function replies(count = Number.POSITIVE_INFINITY): Promise<CheckedReply[]> {
     for (;;) {
       const { replies } = splitReplies(text);
       if (replies.length >= count) return replies.slice(0, count);
@@ -49,7 +49,7 @@ export function connectRaw(port: number, ...bytes: (string | Buffer)[]): RawClie
 }
 
 /** All replies to these bytes until the server closes. */
-export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Promise<Reply[]> {
+export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Promise<CheckedReply[]> {
   const { socket, replies } = connectRaw(port, ...bytes);
   const all = await replies();
   socket.destroy();
@@ -57,7 +57,7 @@ export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Prom
 }
 
 /** The reply to a request with a chunked body that has no end, and how many bytes of it were sent when the server closed. */
-export async function flood(port: number, head: string): Promise<{ sent: number; reply?: Reply }> {
+export async function flood(port: number, head: string): Promise<{ sent: number; reply?: CheckedReply }> {
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
   const client = connectRaw(port, head);
   let isOver = false;
@@ -72,8 +72,8 @@ export async function flood(port: number, head: string): Promise<{ sent: number;
 }
 
 /** Complete replies, as RFC 9112 frames them, and what is left over. A reply to HEAD ends where the next begins, or all is over. */
-function splitReplies(received: string, isOver = false): { replies: Reply[]; rest: string } {
-  const replies: Reply[] = [];
+function splitReplies(received: string, isOver = false): { replies: CheckedReply[]; rest: string } {
+  const replies: CheckedReply[] = [];
   let rest = received;
   for (;;) {
     const head = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(rest);

@@ -13,7 +13,7 @@ import { loadContract } from '../src/contract-first/contract/read/load-contract.
 import type { Contract, ReadContract } from '../src/contract-first/engine/contract/contract.ts';
 import { readFinished } from '../src/contract-first/engine/contract/finished.ts';
 import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
-import { type Address, listen } from '../src/contract-first/engine/http/connections/listening.ts';
+import { type ListenAddress, listen } from '../src/contract-first/engine/http/connections/listening.ts';
 import {
   type CompiledOperations,
   compileOperations,
@@ -25,9 +25,9 @@ import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
 import {
   buildRequest as buildRequestOf,
-  type Received,
-  type Request,
+  type ReceivedReply,
   type RequestOptions,
+  type SendRequest,
   send as sendAny,
 } from '../src/contract-first/testing/requests.ts';
 import { domain } from '../src/generated/domain.ts';
@@ -36,7 +36,7 @@ import { loadConfig } from './config.ts';
 import { ContractCheck } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
 
-export type { Received, Request, RequestOptions } from '../src/contract-first/testing/requests.ts';
+export type { ReceivedReply, RequestOptions, SendRequest } from '../src/contract-first/testing/requests.ts';
 
 const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
 const CLIENTS = new URL('../openapi/clients/', import.meta.url);
@@ -47,7 +47,7 @@ export interface Service {
   app: FastifyInstance;
   store: OwnStore;
   port: number;
-  request: Request;
+  request: SendRequest;
   /** Calls operations by their names, with the types of the contract. */
   client: Client;
 }
@@ -64,7 +64,7 @@ export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'con
   /** Sends requests one after the other on the same connection: for tests that send very many. */
   keepAlive?: boolean;
   /** Where it listens; by default on a free port of 127.0.0.1. */
-  address?: Address;
+  address?: ListenAddress;
   /** Looks up the address instead of the system. */
   resolve?: Parameters<typeof listen>[2];
 }
@@ -144,7 +144,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
 }
 
 /** Requests to the server on this port of this machine. */
-export const buildRequest = (port: number, check = contractCheck, agent: Agent | false = false): Request =>
+export const buildRequest = (port: number, check = contractCheck, agent: Agent | false = false): SendRequest =>
   buildRequestOf(port, check, KEY, agent);
 
 /** One request, with the tests' key; without an agent, on its own connection. */
@@ -152,12 +152,12 @@ export const send = (port: number, url: string, options: RequestOptions = {}, ag
   sendAny(port, url, { ...options, key: options.key === undefined ? KEY : options.key }, agent);
 
 /** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
-export const nextOf = ({ headers }: Received) => headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
+export const nextOf = ({ headers }: ReceivedReply) => headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
 
 /** Each page of a list, from this URL to the end of its links. */
-export async function* pagesFrom(request: Request, first: string): AsyncGenerator<Received> {
+export async function* pagesFrom(request: SendRequest, first: string): AsyncGenerator<ReceivedReply> {
   for (let next: string | undefined = first; next; ) {
-    const page: Received = await request(next);
+    const page: ReceivedReply = await request(next);
     yield page;
     next = nextOf(page);
   }

@@ -29,7 +29,7 @@ export type Domain = Register extends { domain: infer All } ? All : Record<never
 export type DomainErrors = Register extends { errors: infer All } ? All : Record<never, never>;
 
 /** The transactions of the collections, by the name of their collection, and their own name. */
-export type Transactions = Register extends { transactions: infer All } ? All : Record<never, never>;
+export type ServiceTransactions = Register extends { transactions: infer All } ? All : Record<never, never>;
 
 /** The services that `src/services.ts` builds. */
 export type Services = Register extends { services: infer All } ? All : object;

@@ -8,7 +8,7 @@ import type { VerifyToken } from './engine/tokens.ts';
 import type { Claims } from './registered.ts';
 import type { Awaitable } from './store/collection.ts';
 import type { AnyDomain } from './store/description.ts';
-import type { Transactions } from './store/transactions.ts';
+import type { DomainTransactions } from './store/transactions.ts';
 
 export interface Service {
   /** Of package.json, without a scope: API keys begin with the name, and the database's file, locks and traces have it. */
@@ -20,7 +20,7 @@ export interface Service {
   scopes: readonly string[];
   domain: AnyDomain;
   handlers: Handlers;
-  transactions: Transactions;
+  transactions: DomainTransactions;
   toErrorBody: ToErrorBody;
   /** The environment variables that `buildServices` gets. */
   settings?: Settings;

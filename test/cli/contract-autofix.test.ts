@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
 import { withFixes } from '../../src/contract-first/cli/contract-inspect/files.ts';
-import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
+import { inspectContract } from '../../src/contract-first/cli/contract-inspect.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
@@ -301,7 +301,7 @@ t.test(
     const text = stringify(contractWith({ type: 'object', properties: { ...fields, large: { maximum: 2n ** 60n } } }));
     const file = filed(t, text);
     const out = `${file}.out`;
-    const told = (await inspect([file, '--write', out])).text.split('\n');
+    const told = (await inspectContract([file, '--write', out])).text.split('\n');
     t.match(told[0], /^changed: .*other\.yaml:18:\d+: \/paths\/.*\/f0\/description is taken out: it cannot be 0$/);
     t.match(told.slice(19, 22), [/^changed: .*\/f19\/description/, 'changed: 2 more, which are not listed', '']);
     const written = readFileSync(out, 'utf8');

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { judgeContract } from '../../src/contract-first/cli/contract-diff/gate.ts';
 import { withFixes } from '../../src/contract-first/cli/contract-inspect/files.ts';
-import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
+import { inspectContract } from '../../src/contract-first/cli/contract-inspect.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { finishFile } from '../../src/contract-first/contract/finish.ts';
 import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
@@ -187,7 +187,7 @@ t.test('a problem is reported with the file and the line where it stands, by eac
     const name = relative(process.cwd(), folder);
     const reported = await finishFile(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
     t.match(reported, `${name}/schemas.yaml:${line}: `);
-    t.match((await inspect([file])).text, `${folder}/schemas.yaml:${line}: `);
+    t.match((await inspectContract([file])).text, `${folder}/schemas.yaml:${line}: `);
     t.match(await lint(file), new RegExp(`${folder}/schemas\\.yaml:(\\n.*)*\\n  ${line.split(':')[0]}:`));
   }
 });

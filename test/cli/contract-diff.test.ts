@@ -5,7 +5,7 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { compareContracts, compareStoredRecords } from '../../src/contract-first/cli/contract-diff/contracts.ts';
-import { judgeContract, toFiles, toReport } from '../../src/contract-first/cli/contract-diff/gate.ts';
+import { filesToCompare, judgeContract, renderComparison } from '../../src/contract-first/cli/contract-diff/gate.ts';
 import { release } from '../../src/contract-first/cli/contract-diff.ts';
 import { domain } from '../../src/generated/domain.ts';
 import type { Json } from '../any-json.ts';
@@ -30,12 +30,12 @@ function read(text: string): Json {
 /** Verdict, place and what, of every change from one contract to the other. */
 function report(before: string, after: string, today = TODAY): string[] {
   return compareContracts(read(before), read(after), today).map(
-    ({ effect, place, what }) => `${effect.verdict}: ${place}: ${what}`,
+    ({ effect, location: place, what }) => `${effect.verdict}: ${place}: ${what}`,
   );
 }
 
 const reportOfStoredPets = (after: string) =>
-  compareStoredRecords(PARSED, read(after), domain).map(({ place, what }) => `${place}: ${what}`);
+  compareStoredRecords(PARSED, read(after), domain).map(({ location: place, what }) => `${place}: ${what}`);
 
 t.test('the comparison says what each change does to clients', async (t) => {
   for (const [verdict, edits] of Object.entries(CHANGES)) {
@@ -1153,15 +1153,15 @@ t.test('contract:diff passes a contract whose version fits, and takes ours by de
   const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
   const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`, domain);
   t.match(
-    toReport(await judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`, domain)),
+    renderComparison(await judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`, domain)),
     /^ {2}no change\.$/m,
   );
   const fitting = await judge('released');
   t.strictSame(fitting.problems, []);
-  t.match(toReport(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
-  t.match(toReport(fitting), /It may be released as 1\.1\.0\.$/m);
-  t.match(toReport(await judge('empty')), /Nothing is released yet/);
-  t.match(toReport(await judgeContract(...toFiles([]), domain)), /compared with the released/);
+  t.match(renderComparison(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
+  t.match(renderComparison(fitting), /It may be released as 1\.1\.0\.$/m);
+  t.match(renderComparison(await judge('empty')), /Nothing is released yet/);
+  t.match(renderComparison(await judgeContract(...filesToCompare([]), domain)), /compared with the released/);
 });
 
 t.test('a file that is empty or no YAML is named, in a line', async (t) => {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
-import { describeNotes } from '../../src/contract-first/cli/contract-notes.ts';
+import { inspectContract } from '../../src/contract-first/cli/contract-inspect.ts';
+import { findNotes } from '../../src/contract-first/cli/contract-notes.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
@@ -19,7 +19,7 @@ const contractOf = (paths: Json) =>
 /** What is noted of one operation, without its name. */
 async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> {
   const yaml = contractOf({ '/a': { ...item, get: { operationId: 'find', responses: DONE, ...source } } });
-  return describeNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
+  return findNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
 }
 
 t.test('a parameter that is declared twice is named', async (t) => {
@@ -40,7 +40,7 @@ t.test('a parameter that is declared twice is named', async (t) => {
 t.test('a variable of the prefix that has no default is named', async (t) => {
   const notesOf = async (url: string, variables = {}) => {
     const document = { ...parse(contractOf({})), servers: [{ url, variables }] };
-    return describeNotes(await load(t, stringify(document)));
+    return findNotes(await load(t, stringify(document)));
   };
   const note = 'servers: {version} has no default: no path begins with it';
   t.strictSame(await notesOf('https://{host}/api/{version}'), [note]);
@@ -68,7 +68,7 @@ t.test('what the server does otherwise than a contract says is named', async (t)
   ];
   for (const [source, note, item] of cases) t.strictSame(await noted(t, source, item), [note]);
   t.strictSame(await noted(t, { security: [{ login: ['read'] }] }), []);
-  t.strictSame(describeNotes(await readOurs()), [], 'of ours there is nothing to say');
+  t.strictSame(findNotes(await readOurs()), [], 'of ours there is nothing to say');
 });
 
 t.test('of a range of media types for a body, it is noted which are taken', async (t) => {
@@ -76,7 +76,7 @@ t.test('of a range of media types for a body, it is noted which are taken', asyn
     const content = Object.fromEntries(names.map((name) => [name, { schema: {} }]));
     const post = { operationId: 'echo', requestBody: { content }, responses: DONE };
     const yaml = contractOf({ '/a': { post } });
-    return describeNotes(await load(t, yaml));
+    return findNotes(await load(t, yaml));
   };
   t.strictSame(await of('application/json', 'application/*+json'), [
     'operation echo: request.body: of application/*+json, application/json is taken',
@@ -112,7 +112,7 @@ t.test('an operation that is called otherwise than in the contract is named', as
       },
     },
   });
-  t.strictSame(describeNotes(await load(t, yaml)), [
+  t.strictSame(findNotes(await load(t, yaml)), [
     'operation getPetsX: it is get pets x in the contract, which cannot name a file of its own',
   ]);
 });
@@ -120,7 +120,7 @@ t.test('an operation that is called otherwise than in the contract is named', as
 t.test('contract:inspect shows them below its table', async (t) => {
   const file = `${t.testdir({ 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
   t.match(
-    (await inspect([file])).text,
+    (await inspectContract([file])).text,
     /served\n\nnote: operation find: its own servers are not served: it has the path of all others\n\nAll of it/,
   );
 });
@@ -129,7 +129,7 @@ t.test('an operation that stands at another position, without responses, has not
   const pathItems = { shared: { get: {} } };
   const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, components: { pathItems } };
   const paths = { '/a': { $ref: '#/components/pathItems/shared' } };
-  t.strictSame(describeNotes(await load(t, stringify({ ...document, paths }))), []);
+  t.strictSame(findNotes(await load(t, stringify({ ...document, paths }))), []);
 });
 
 t.test('a mapping may name a schema, as the specification has it', async (t) => {

@@ -8,9 +8,9 @@ import t from 'tap';
 import ts from 'typescript';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { buildHandlersMap, buildService, OPTIONAL } from '../../src/contract-first/cli/service-files.ts';
-import { named } from '../../src/contract-first/cli/source-text.ts';
+import { checkedName } from '../../src/contract-first/cli/source-text.ts';
 import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
-import { toPage } from '../../src/contract-first/contract/docs/page.ts';
+import { renderPage } from '../../src/contract-first/contract/docs/page.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
@@ -20,7 +20,7 @@ import {
   compileOperations,
 } from '../../src/contract-first/engine/routes/compiled-operations.ts';
 import { keywordsOf } from '../../src/contract-first/engine/schema/json.ts';
-import { toCurl } from '../../src/contract-first/operate/process/one-run-key.ts';
+import { firstCurl } from '../../src/contract-first/operate/process/one-run-key.ts';
 import type { Json } from '../any-json.ts';
 import { runProperties, toProperty } from '../properties/property.ts';
 import { finished } from '../service.ts';
@@ -147,7 +147,7 @@ function checkCommands(contract: ReadContract, page: string): void {
   const texts = [...page.matchAll(/<figure class="request">.*?<pre tabindex="0">(.*?)<\/pre>/gs)].map(([, text = '']) =>
     decoded(text.replace(/<!--[\w-]*-->/g, '')),
   );
-  const found = wordsOf([...texts, toCurl('KEY', 'https://SERVER', contract)]);
+  const found = wordsOf([...texts, firstCurl('KEY', 'https://SERVER', contract)]);
   const urls = found.slice(0, -1).map((words) => words.pop() as string);
   // A long body stands on several lines.
   for (const words of found) if (words.includes('-d')) words.push(JSON.stringify(JSON.parse(words.pop() as string)));
@@ -156,7 +156,7 @@ function checkCommands(contract: ReadContract, page: string): void {
   const source = Object.values<Json>(JSON.parse(contract.json).paths)[0].put;
   const [{ examples }] = Object.values<Json>(source.requestBody.content);
   const header = source.parameters.find((one: Json) => one.in === 'header');
-  const key = `${list.security[0]?.place.name}: `;
+  const key = `${list.security[0]?.location.name}: `;
   const ofList = ['-i', '-H', `${key}<API_KEY>`];
   const type = `Content-Type: ${put.body?.contents[0]?.type}`;
   const [{ value }] = Object.values<Json>(examples);
@@ -212,7 +212,7 @@ const demandSame = (found: unknown, wanted: unknown, name: string) =>
 async function check(contract: ReadContract): Promise<void> {
   await checkTypes(contract);
   await checkCode(contract);
-  const page = toPage(contract, []);
+  const page = renderPage(contract, []);
   checkPage(page);
   checkCommands(contract, page);
   checkHeaders(contract);
@@ -264,5 +264,5 @@ t.test('in any places, no text means anything', async (t) => {
 
 t.test('what is no name is not written as one', async (t) => {
   for (const name of ['a b', 'a;', '', "a'", 'a.b', '1', 'a\u2028'])
-    t.throws(() => named(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
+    t.throws(() => checkedName(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
 });

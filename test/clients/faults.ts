@@ -1,11 +1,11 @@
 /** The table of faults: each may happen to a reply on its way, and the clients make the same of it. */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Reply } from '../contract-check.ts';
+import type { CheckedReply } from '../contract-check.ts';
 import { KEY } from '../service.ts';
 
 /** Sends something to the client in place of the service's reply. `elsewhere` is the origin of a server that must get nothing. */
-export type Fault = (socket: Socket, reply: Reply, elsewhere: string) => void;
+export type Fault = (socket: Socket, reply: CheckedReply, elsewhere: string) => void;
 
 /**
  * `again`: the next attempt succeeds, and a fault that does not end is an error after the last attempt.
@@ -25,13 +25,13 @@ export interface Row {
 }
 
 /** A reply as bytes, with another length if its headers have one. */
-export function toBytes({ status, headers, text }: Reply): Buffer {
+export function toBytes({ status, headers, text }: CheckedReply): Buffer {
   const lines = Object.entries({ 'content-length': Buffer.byteLength(text), ...headers });
   return Buffer.from(`HTTP/1.1 ${status} X\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n${text}`);
 }
 
 /** With a request id, as behind a gateway that adds one. */
-function change(to: (reply: Reply, elsewhere: string) => Partial<Reply>): Fault {
+function change(to: (reply: CheckedReply, elsewhere: string) => Partial<CheckedReply>): Fault {
   return (socket, reply, elsewhere) => {
     const changed = to(reply, elsewhere);
     const headers = { ...reply.headers, 'x-request-id': 'r-1', ...changed.headers };
@@ -56,7 +56,7 @@ export const refuse = (code: number, headers: Record<string, string> = {}): Faul
   });
 
 /** The bytes of the reply, up to a place. */
-const upTo = (to: (text: string) => number) => (reply: Reply) => {
+const upTo = (to: (text: string) => number) => (reply: CheckedReply) => {
   const bytes = toBytes(reply);
   return bytes.subarray(0, to(bytes.toString('latin1')));
 };
@@ -65,7 +65,7 @@ const withinBody = upTo((text) => text.length - 5);
 const behindHeaders = upTo((text) => text.indexOf('\r\n\r\n') + 4);
 
 /** Bytes that come one by one, each of them before a client gives up waiting for the next. */
-function drip(first: (reply: Reply) => Buffer): Fault {
+function drip(first: (reply: CheckedReply) => Buffer): Fault {
   return (socket, reply) => {
     const begun = first(reply).length;
     socket.write(toBytes(reply).subarray(0, begun));
@@ -76,7 +76,7 @@ function drip(first: (reply: Reply) => Buffer): Fault {
 }
 
 /** Sent again and again behind the beginning. */
-function repeat(begin: (reply: Reply) => string, piece: string): Fault {
+function repeat(begin: (reply: CheckedReply) => string, piece: string): Fault {
   return (socket, reply) => {
     socket.write(begin(reply));
     const timer = setInterval(() => socket.write(piece), 5);

@@ -1,7 +1,7 @@
 /** Connections of clients that send pieces of requests, or go silent: when they have ended, they leave nothing behind. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import type { Reply } from '../contract-check.ts';
+import type { CheckedReply } from '../contract-check.ts';
 import { buildPick, HEADER_LINES, one, type Pick, WELL_FORMED } from '../engine/http/mutated-requests.ts';
 import { type Program, startServer, startWithLog } from '../program.ts';
 import { connectRaw } from '../raw-client.ts';
@@ -93,7 +93,7 @@ const CONFIGURATIONS: Record<string, Record<string, string>> = {
   'with narrow limits': { MAX_CONNECTIONS: '30', MAX_PIPELINED: '2', REPLY_TIMEOUT: '1000' },
 };
 
-async function play(port: number, { packets, pauses, end }: Session): Promise<Reply[]> {
+async function play(port: number, { packets, pauses, end }: Session): Promise<CheckedReply[]> {
   const { socket, ended, closed, received } = connectRaw(port);
   await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed]);
   for (const [index, packet] of packets.entries()) {
@@ -108,7 +108,7 @@ async function play(port: number, { packets, pauses, end }: Session): Promise<Re
   return received().replies;
 }
 
-function problemsOf(replies: Reply[]): string[] {
+function problemsOf(replies: CheckedReply[]): string[] {
   return replies.flatMap(({ status, headers, text }, index) => [
     ...(replies[index - 1]?.headers.connection === 'close' ? ['a reply behind the last one'] : []),
     ...(headers['x-request-id'] ? [] : [`${status} without an id`]),

@@ -2,7 +2,7 @@
 import type { Fields } from '../../src/contract-first/store/collection.ts';
 import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
-import { type Transactions, transactionOf } from '../../src/contract-first/store/transactions.ts';
+import { type DomainTransactions, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import { domain } from './domain.ts';
 
 /** Tries two patches, of which the second may not fit. */
@@ -12,7 +12,7 @@ const patchTwice = transactionOf<typeof domain>()(function* ({ moments }, [at, .
   return outcomes;
 });
 
-export const transactions: Transactions = {
+export const transactions: DomainTransactions = {
   all: { moments: { patchTwice } },
   source: new URL('../domain-thread.js?moments', import.meta.url).href,
 };

@@ -6,7 +6,7 @@ import { parse, stringify } from 'yaml';
 import { compareContracts } from '../../src/contract-first/cli/contract-diff/contracts.ts';
 import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { describeUndeclared } from '../../src/contract-first/contract/checks/server-replies.ts';
+import { findUndeclared } from '../../src/contract-first/contract/checks/server-replies.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
@@ -57,7 +57,7 @@ export async function buildJudge(
     let run: Run;
     try {
       contract = await load(edited);
-      const [problem] = describeUndeclared(contract);
+      const [problem] = findUndeclared(contract);
       if (problem) return { by: 'start', why: problem };
     } catch (error) {
       return { by: 'start', why: (error as Error).message };
@@ -151,7 +151,7 @@ async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   if (problem) return { mutant, by: 'lint', why: problem.trim() };
   const [change] = compareContracts(read(stringify(contract)), read(text), '2026-11-20');
   if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
-  return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
+  return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.location}: ${change.what}` };
 }
 
 /** A line for each, the totals, and why those that nobody has noticed should have been. */

@@ -11,7 +11,7 @@ import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { loadConfig } from '../config.ts';
-import { ContractCheck, type Reply } from '../contract-check.ts';
+import { type CheckedReply, ContractCheck } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { type Json, type Operation, readOperations, responseKeyOf } from '../properties/operations.ts';
 import { finished } from '../service.ts';
@@ -37,7 +37,7 @@ function documentedBy(operations: Operation[]): Set<string> {
 }
 
 /** What a reply shows of the response that documents it, such as `getPet 200`. */
-function shownBy({ headers, text }: Reply, place: string): string[] {
+function shownBy({ headers, text }: CheckedReply, place: string): string[] {
   const names = Object.keys(headers).map((name) => `${place} header ${name}`);
   const isJson = /[/+]json\b/.test(headers['content-type'] ?? '');
   const body = isJson && text ? JSON.parse(text) : text;
@@ -128,7 +128,7 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
     [...contract.operations].map(([id, { deprecation }]) => [id, buildSunset(deprecation?.sunset)]),
   );
 
-  async function send({ method, url, key, body, headers }: Probe): Promise<Reply> {
+  async function send({ method, url, key, body, headers }: Probe): Promise<CheckedReply> {
     const authorization = KEYS[key] && { authorization: `Bearer ${KEYS[key]}` };
     const reply = await app.inject({
       method: method as 'GET',

@@ -2,11 +2,11 @@
 import type { Fields } from '../../src/contract-first/store/collection.ts';
 import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { toTable } from '../../src/contract-first/store/table.ts';
-import type { Transactions } from '../../src/contract-first/store/transactions.ts';
+import type { DomainTransactions } from '../../src/contract-first/store/transactions.ts';
 import { pets } from '../../src/pets/domain.ts';
 import * as orders from './transactions.ts';
 
-export const transactions: Transactions = {
+export const transactions: DomainTransactions = {
   all: { orders },
   source: new URL('../domain-thread.js?orders', import.meta.url).href,
 };

@@ -1,6 +1,6 @@
 /** Where a reply says that there is something, there must be something: `Location`, `Link` to a next page, `links`. */
 import { isDeepStrictEqual } from 'node:util';
-import { nextOf, type Received, type Service } from '../service.ts';
+import { nextOf, type ReceivedReply, type Service } from '../service.ts';
 import { keyAt } from './keys.ts';
 import { type Json, type Operation, responseKeyOf } from './operations.ts';
 
@@ -12,7 +12,7 @@ export async function followLinks(
   service: Service,
   operations: Operation[],
   operation: Operation,
-  reply: Received,
+  reply: ReceivedReply,
 ): Promise<void> {
   const { location } = reply.headers;
   if (location !== undefined) {
@@ -32,7 +32,7 @@ export async function followLinks(
   }
 }
 
-async function follow(service: Service, operations: Operation[], url: string): Promise<Received> {
+async function follow(service: Service, operations: Operation[], url: string): Promise<ReceivedReply> {
   const { search, headers } = keyAt(url, operations);
   const reply = await service.request(url + search, { key: null, headers });
   if (reply.status !== 200) throw new Error(`the link to ${url} leads to ${reply.status}: ${reply.text}`);

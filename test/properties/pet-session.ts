@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
-import { nextOf, type Received, type Service } from '../service.ts';
+import { nextOf, type ReceivedReply, type Service } from '../service.ts';
 import { toExact } from './json-writing.ts';
 import type { Json, Operation } from './operations.ts';
 import { KeptKeys } from './request-properties.ts';
@@ -184,7 +184,7 @@ function toFirstPage(request: Request): Cursor {
 
 const pick = <T>(items: T[], which: number) => (items.length > 0 ? items[which % items.length] : undefined);
 
-function expectBody({ status, text }: Received, expectedStatus: number, expected: unknown): void {
+function expectBody({ status, text }: ReceivedReply, expectedStatus: number, expected: unknown): void {
   if (status === expectedStatus && isDeepStrictEqual(toExact(text), expected)) return;
   const digits = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   throw new Error(`the reply is ${status} ${text}, not ${expectedStatus} ${JSON.stringify(expected, digits)}`);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
 import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
-import type { Received, Service } from '../service.ts';
+import type { ReceivedReply, Service } from '../service.ts';
 import { toExact } from './json-writing.ts';
 import { withKey, withWrongKey } from './keys.ts';
 import { followLinks } from './links.ts';
@@ -101,13 +101,13 @@ function requestsOfAnyKind(operation: Operation, refusals: Refusal[]): Arbitrary
 }
 
 /** The reply is checked against the contract on the way. */
-function send(service: Service, request: Request): Promise<Received> {
+function send(service: Service, request: Request): Promise<ReceivedReply> {
   const { operation, body } = request;
   return service.request(toUrl(request), { method: operation.method, key: null, body, headers: toHeaders(request) });
 }
 
 /** What the error says; other people's contracts have their own fields. */
-function expectError({ status, text, body }: Received, expected: number): string {
+function expectError({ status, text, body }: ReceivedReply, expected: number): string {
   if (status !== expected) throw new Error(`the reply is ${status}, not ${expected}: ${text}`);
   // A text as JSON has its characters escaped.
   const error = text.startsWith('"') ? JSON.parse(text) : body;
@@ -119,7 +119,7 @@ export class KeptKeys {
   readonly #known = new Map<string, { body: unknown; text: string }>();
 
   /** Whether the request was done now, as all without a key are. @throws Error where a key has another reply than it should */
-  isNew({ operation, header, body }: Request, { status, headers, text }: Received): boolean {
+  isNew({ operation, header, body }: Request, { status, headers, text }: ReceivedReply): boolean {
     const name = operation.parameters.find(({ isKept }) => isKept)?.name;
     const key = new Map(header).get(name ?? '') as string | undefined;
     const known = this.#known.get(key ?? '');

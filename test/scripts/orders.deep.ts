@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { copyProject, generate } from '../cli/project-copy.ts';
-import type { Reply } from '../contract-check.ts';
+import type { CheckedReply } from '../contract-check.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { FILES, YAML } from '../orders/service.ts';
 import { startPostgres } from '../postgres.ts';
@@ -57,13 +57,13 @@ class Fleet {
   }
 
   /** One after the other is asked. */
-  send(path: string, options: RequestOptions = {}): Promise<Reply> {
+  send(path: string, options: RequestOptions = {}): Promise<CheckedReply> {
     const { port } = this.#servers[this.#turn++ % this.#servers.length] as Server;
     return send(port, `/v1${path}`, options, this.#agent);
   }
 
   /** Sent again until it is answered. */
-  async sendUntilDone(path: string, options?: RequestOptions): Promise<Reply> {
+  async sendUntilDone(path: string, options?: RequestOptions): Promise<CheckedReply> {
     for (;;) {
       const reply = await this.send(path, options).catch(() => undefined);
       if (reply?.status === 503) this.unavailable++;
@@ -138,7 +138,7 @@ async function addPets(fleet: Fleet, count: number): Promise<bigint[]> {
 async function readAll(fleet: Fleet, path: string): Promise<string[]> {
   const found: string[] = [];
   for (let next: string | undefined = path; next; ) {
-    const { status, text, headers }: Reply = await fleet.sendUntilDone(next);
+    const { status, text, headers }: CheckedReply = await fleet.sendUntilDone(next);
     if (status !== 200) throw new Error(`${next}: ${status} ${text}`);
     for (const [record] of text.matchAll(/\{[^}]*\}/g)) found.push(record);
     next = headers.link?.match(/<\/v1(.*)>/)?.[1];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { coalesce } from '../../src/contract-first/store/postgres/coalescing.ts';
-import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 
 t.test(
   'calls that come while a statement of their kind runs are one statement; one that never ends holds up no others',
@@ -9,7 +9,7 @@ t.test(
     const statements: number[][] = [];
     const ends: (() => void)[] = [];
     const ask = coalesce<number, string>(
-      (task) => task({} as Connection),
+      (task) => task({} as PostgresConnection),
       async (_connection, questions) => {
         statements.push([...questions]);
         await new Promise<void>((resolve) => ends.push(resolve));

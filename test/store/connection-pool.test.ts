@@ -2,12 +2,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ClientWrites } from '../../src/contract-first/store/postgres/client-writes.ts';
-import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 import { ConnectionPool, type ConnectionPoolOptions } from '../../src/contract-first/store/postgres/connection-pool.ts';
 import { StoreCounts, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { holdClock } from '../held-clock.ts';
 
-function newConnection(): Connection {
+function newConnection(): PostgresConnection {
   let isOpen = true;
   let resolve = () => {};
   const ended = new Promise<void>((done) => {
@@ -30,7 +30,7 @@ function newConnection(): Connection {
 
 /** A pool of one connection, and those that it has opened. */
 function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
-  const opened: Connection[] = [];
+  const opened: PostgresConnection[] = [];
   const connect = async () => {
     const connection = newConnection();
     opened.push(connection);
@@ -80,7 +80,7 @@ t.test('a transaction may wait longer than a single statement', async (t) => {
 t.test('a task whose connection is lost is run again, or is of unknown outcome', async (t) => {
   const { pool, opened } = openPool(t);
   let runs = 0;
-  const lose = async (connection: Connection) => {
+  const lose = async (connection: PostgresConnection) => {
     if (++runs % 2 === 0) return 'done';
     connection.end();
     throw new Error('lost');

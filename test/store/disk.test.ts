@@ -2,16 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { startServer } from '../program.ts';
-import type { Received, Request } from '../service.ts';
+import type { ReceivedReply, SendRequest } from '../service.ts';
 
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
 /** Resolves when `/readyz` says that the server is ready, or is not. */
-async function untilReady(request: Request, isReady = true): Promise<void> {
+async function untilReady(request: SendRequest, isReady = true): Promise<void> {
   while (((await request('/readyz')).status === 200) !== isReady) await wait(20);
 }
 
-const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'created';
+const codeOf = ({ body }: ReceivedReply) => (body as { code?: string }).code ?? 'created';
 
 t.test('while the disk stalls, each create is answered, and says whether its pet may be there', async (t) => {
   const disk = prepareFaultyDisk(t);

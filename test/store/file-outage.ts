@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import type { StoreLimits } from '../../src/contract-first/store/store.ts';
 import { type OwnStore, openUrl } from '../database.ts';
-import type { Received, Request } from '../service.ts';
+import type { ReceivedReply, SendRequest } from '../service.ts';
 
 export const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
@@ -24,7 +24,7 @@ export function prepareFile(t: Test) {
   return { file, databaseUrl: `sqlite:${file}`, open, connect };
 }
 
-export function isUnavailable(t: Test, { status, headers, body }: Received): void {
+export function isUnavailable(t: Test, { status, headers, body }: ReceivedReply): void {
   t.equal(status, 503);
   t.equal(headers['retry-after'], '1');
   t.strictSame(body, {
@@ -35,10 +35,10 @@ export function isUnavailable(t: Test, { status, headers, body }: Received): voi
 }
 
 /** The ids of all pets, from the first page to the last. */
-export async function idsIn(request: Request): Promise<number[]> {
+export async function idsIn(request: SendRequest): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {
-    const { body, headers }: Received = await request(next);
+    const { body, headers }: ReceivedReply = await request(next);
     ids.push(...(body as { id: number }[]).map(({ id }) => id));
     next = headers.link?.match(/^<(.*)>/)?.[1];
   }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startServer } from '../program.ts';
-import type { Received } from '../service.ts';
+import type { ReceivedReply } from '../service.ts';
 import { CREATE, idsIn, isUnavailable, prepareFile } from './file-outage.ts';
 
 t.test(
@@ -15,7 +15,7 @@ t.test(
     const created: number[] = [];
 
     /** Creates so many pets at once until creating fails; returns the failures. */
-    async function createUntilFull(atOnce: number): Promise<Received[]> {
+    async function createUntilFull(atOnce: number): Promise<ReceivedReply[]> {
       for (let count = 0; count < 1000; count++) {
         const replies = await Promise.all(Array.from({ length: atOnce }, () => request('/v1/pets', CREATE)));
         const answered = replies.filter(({ status }) => status === 201);

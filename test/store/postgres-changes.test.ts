@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Change } from '../../src/contract-first/store/changes.ts';
 import { buildRunChanges } from '../../src/contract-first/store/postgres/changes.ts';
-import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
 import { StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { toTables } from '../../src/contract-first/store/table.ts';
@@ -9,7 +9,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 
 /** A connection that fails, or is lost, at statements that begin with these words. */
-function failing(fails: Record<string, Error>, lostAt = ''): Connection {
+function failing(fails: Record<string, Error>, lostAt = ''): PostgresConnection {
   const connection = {
     isOpen: true,
     query: async (sql: string) => {
@@ -19,7 +19,7 @@ function failing(fails: Record<string, Error>, lostAt = ''): Connection {
       return { rows: [], command: 'SELECT' };
     },
   };
-  return connection as unknown as Connection;
+  return connection as unknown as PostgresConnection;
 }
 
 const run = buildRunChanges('public', []);

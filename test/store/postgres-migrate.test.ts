@@ -5,7 +5,7 @@ import { toCursor } from '../../src/contract-first/store/lists.ts';
 import { runMigrations } from '../../src/contract-first/store/migrate.ts';
 import { loadMigrations } from '../../src/contract-first/store/migrations.ts';
 import { drive } from '../../src/contract-first/store/postgres/drive.ts';
-import { toTarget } from '../../src/contract-first/store/postgres/migrate.ts';
+import { buildMigrationTarget } from '../../src/contract-first/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
 import { domain } from '../../src/generated/domain.ts';
@@ -35,11 +35,17 @@ async function open(t: Test, url: string): Promise<OwnStore> {
 }
 
 /** What a program with these migrations does when it starts. */
-async function migrateWith(url: string, added: string[], timeouts?: Parameters<typeof toTarget>[1]): Promise<void> {
+async function migrateWith(
+  url: string,
+  added: string[],
+  timeouts?: Parameters<typeof buildMigrationTarget>[1],
+): Promise<void> {
   const files = added.map((sql, index) => ({ part: 'pets', name: `000${index + 2}-added.sql`, digest: sql, sql }));
   const connection = await buildConnect(settingsOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
   const all = [...loadMigrations('postgres', domain), ...files];
-  await drive(connection, runMigrations(toTarget(schemaOf(url), timeouts), all)).finally(() => connection.end());
+  await drive(connection, runMigrations(buildMigrationTarget(schemaOf(url), timeouts), all)).finally(() =>
+    connection.end(),
+  );
 }
 
 t.test('ten programs that start at once on an empty database migrate it once', async (t) => {

@@ -11,7 +11,7 @@ import { JsonText } from '../../src/contract-first/json/json-text.ts';
 import type { Page } from '../../src/contract-first/store/collection.ts';
 import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/database-url.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
-import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 import { buildListRecords } from '../../src/contract-first/store/postgres/reads.ts';
 import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { StoreError, StoreUnavailable } from '../../src/contract-first/store/store.ts';
@@ -138,7 +138,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
   const list = buildListRecords(schemaOf(url), toTable(domain.pets), toPlainCodec(toTable(domain.pets)));
   for (const statistics of ['SELECT 1', 'ANALYZE pets']) {
     await other.query(statistics);
-    await list({ query: explain } as unknown as Connection, [
+    await list({ query: explain } as unknown as PostgresConnection, [
       { limit: 20, after: 0n, values: valuesOf({ status: 'pending' }) },
     ]);
   }

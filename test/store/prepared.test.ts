@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { AnyDescription } from '../../src/contract-first/store/description.ts';
-import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
 import { LIMITS } from '../database.ts';
@@ -12,14 +12,14 @@ import { schemaOf, settingsOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
-async function connect(t: Test, options = ''): Promise<Connection> {
+async function connect(t: Test, options = ''): Promise<PostgresConnection> {
   const settings = settingsOf(server.newUrl() + options);
   const connection = await buildConnect(settings)({ toConnect: 60_000, toAnswer: 60_000, isForChanges: true });
   t.teardown(() => connection.end());
   return connection;
 }
 
-async function preparedBy(connection: Connection): Promise<number> {
+async function preparedBy(connection: PostgresConnection): Promise<number> {
   return Number((await connection.query('SELECT count(*) FROM pg_prepared_statements'))[0]?.[0]);
 }
 

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import type { Page } from '../../src/contract-first/store/collection.ts';
 import { toCursor } from '../../src/contract-first/store/lists.ts';
 import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
-import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
+import { migrateSqlite } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { ReadCache } from '../../src/contract-first/store/sqlite/read-cache.ts';
 import { prepareReadPage } from '../../src/contract-first/store/sqlite/reads.ts';
 import { shareSnapshots } from '../../src/contract-first/store/sqlite/snapshots.ts';
@@ -209,7 +209,7 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   const db = new Sqlite(`${t.testdir()}/pets.db`);
   t.teardown(() => db.close());
   db.defaultSafeIntegers();
-  migrate(db, domain);
+  migrateSqlite(db, domain);
   const table = toTable(domain.pets);
   const snapshots = shareSnapshots(db);
   const { readPage } = new ReadCache(db, table, {

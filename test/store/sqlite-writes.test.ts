@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Call, Change } from '../../src/contract-first/store/changes.ts';
+import type { Change, TransactionCall } from '../../src/contract-first/store/changes.ts';
 import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
-import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
+import { migrateSqlite } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { prepareWriteAll } from '../../src/contract-first/store/sqlite/writes.ts';
 import { toTables } from '../../src/contract-first/store/table.ts';
@@ -15,7 +15,7 @@ t.test(
     const db = new Sqlite(`${t.testdir()}/pets.db`);
     t.teardown(() => db.close());
     db.defaultSafeIntegers();
-    migrate(db, domain);
+    migrateSqlite(db, domain);
     const writeAll = prepareWriteAll(db, toStoredTables(toTables(domain), {}), {});
     const toCreate = (name: string): Change => ({
       ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {} },
@@ -37,7 +37,7 @@ t.test('where several transactions have taken the time of a batch, none of them 
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   db.defaultSafeIntegers();
-  migrate(db, domain);
+  migrateSqlite(db, domain);
   const clock = holdClock(t);
   let spent = 0;
   const spend = transactionOf<typeof domain>()(function* ({ pets }, time: number) {
@@ -47,7 +47,7 @@ t.test('where several transactions have taken the time of a batch, none of them 
     while (spent > 1000);
   });
   const writeAll = prepareWriteAll(db, toStoredTables(toTables(domain), {}), { pets: { spend } });
-  const toCall = (input: number): Call => ({
+  const toCall = (input: number): TransactionCall => ({
     collection: 'pets',
     call: 'spend',
     input,

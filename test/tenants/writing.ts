@@ -1,10 +1,13 @@
 /** The transactions of the shops' domain. */
-import type { Transactions } from '../../src/contract-first/store/transactions.ts';
+import type { DomainTransactions } from '../../src/contract-first/store/transactions.ts';
 import * as lines from './transactions.ts';
 
 /** Clerks are of no shop. */
 const all = { lines, clerks: lines };
 
-export const transactions: Transactions = { all, source: new URL('../domain-thread.js?tenants', import.meta.url).href };
+export const transactions: DomainTransactions = {
+  all,
+  source: new URL('../domain-thread.js?tenants', import.meta.url).href,
+};
 
 export const loadCodecs = () => ({});

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readSource } from '../contract/read/source.ts';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
-import { type Judgement, judgeContract, toFiles, toReport } from './contract-diff/gate.ts';
+import { type Comparison, filesToCompare, judgeContract, renderComparison } from './contract-diff/gate.ts';
 import { loadTeamParts } from './team-parts.ts';
 
 const HEADER = `# Changes of the contract
@@ -22,7 +22,7 @@ export async function release(contract: string, folder: string): Promise<string>
   const { lint } = await import('./contract-lint.ts');
   const broken = await lint(contract);
   if (broken) throw new Error(broken);
-  if (judgement.problems.length > 0) throw new Error(toReport(judgement));
+  if (judgement.problems.length > 0) throw new Error(renderComparison(judgement));
   mkdirSync(folder, { recursive: true });
   // Of a contract in several files, their bundle.
   writeFileSync(target, (await readSource(contract)).yaml, { flag: 'wx' });
@@ -32,8 +32,8 @@ export async function release(contract: string, folder: string): Promise<string>
   return target;
 }
 
-function toEntry({ version, released, changes }: Judgement): string {
-  const lines = changes.map(({ effect, place, what }) => toPrintable(`- ${effect.verdict}: ${place}: ${what}`));
+function toEntry({ version, released, changes }: Comparison): string {
+  const lines = changes.map(({ effect, location, what }) => toPrintable(`- ${effect.verdict}: ${location}: ${what}`));
   return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
 }
 
@@ -42,7 +42,7 @@ const printing =
   (work: (contract: string, folder: string) => Promise<[text: string, code: number]>) =>
   async (args: string[]): Promise<number> => {
     try {
-      const [text, code] = await work(...toFiles(args));
+      const [text, code] = await work(...filesToCompare(args));
       console.log(text);
       return code;
     } catch (error) {
@@ -53,7 +53,7 @@ const printing =
 
 export const runDiff = printing(async (contract, folder) => {
   const judgement = await judgeContract(contract, folder, (await loadTeamParts()).domain);
-  return [toReport(judgement), Number(judgement.problems.length > 0)];
+  return [renderComparison(judgement), Number(judgement.problems.length > 0)];
 });
 
 export const runRelease = printing(async (contract, folder) => [`Released: ${await release(contract, folder)}`, 0]);

@@ -5,19 +5,19 @@
 import { parseArgs } from 'node:util';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { withFile, withFixes, writeNormalForm } from './contract-inspect/files.ts';
-import { type Judgement, judge, type Row } from './contract-inspect/judgement.ts';
+import { type JudgedOperation, type Judgement, judge } from './contract-inspect/judgement.ts';
 
 /** The text to print; the exit code is 1 if the contract is refused. @throws Error for wrong arguments, and files that cannot be read or written */
-export async function inspect(args: string[]): Promise<{ text: string; code: number }> {
+export async function inspectContract(args: string[]): Promise<{ text: string; code: number }> {
   const { values, positionals } = parseArgs({ args, options: { write: { type: 'string' } }, allowPositionals: true });
   const [source, ...others] = positionals;
   if (!source || others.length > 0) throw new Error('contract-first inspect FILE|URL [--write OUT]');
   const run = async (file: string, original: string, changes: string[]) => {
     const judgement = await judge(file, { file: original, name: source });
     const lines = [...toChanges(changes), toTable(judgement)];
-    const isRefused = judgement.rows.some(({ problems }) => problems.length > 0);
-    if (values.write !== undefined && !isRefused) lines.push('', await writeNormalForm(file, values.write));
-    return { text: lines.join('\n'), code: Number(isRefused) };
+    const hasProblems = judgement.rows.some(({ problems }) => problems.length > 0);
+    if (values.write !== undefined && !hasProblems) lines.push('', await writeNormalForm(file, values.write));
+    return { text: lines.join('\n'), code: Number(hasProblems) };
   };
   return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
 }
@@ -40,13 +40,13 @@ const MOST_SERVED = 20;
 
 /** The judgement of a contract as one table. */
 function toTable({ rows: all, notes }: Judgement): string {
-  const refused = all.filter(({ problems }) => problems.length > 0);
-  const served = all.length - refused.length;
-  const isLong = refused.length > 0 && served > MOST_SERVED;
-  const rows = (isLong ? refused : all).map(printable);
-  const widthOf = (column: (row: Row) => string) => Math.max(0, ...rows.map((row) => column(row).length));
+  const unserved = all.filter(({ problems }) => problems.length > 0);
+  const served = all.length - unserved.length;
+  const isLong = unserved.length > 0 && served > MOST_SERVED;
+  const rows = (isLong ? unserved : all).map(printable);
+  const widthOf = (column: (row: JudgedOperation) => string) => Math.max(0, ...rows.map((row) => column(row).length));
   const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
-  const toLines = ({ name, request, problems }: Row) => {
+  const toLines = ({ name, request, problems }: JudgedOperation) => {
     const said = problems.map(({ problem, advice }) => `refused: ${problem}${advice ? `; change: ${advice}` : ''}`);
     return (said.length > 0 ? said : ['served']).map((text, index) => {
       const [first, second] = index === 0 ? [name, request] : ['', ''];
@@ -55,19 +55,19 @@ function toTable({ rows: all, notes }: Judgement): string {
   };
   const others = isLong ? [`The ${served} others are served.`] : [];
   const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
-  return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(refused, served)].join('\n');
+  return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(unserved, served)].join('\n');
 }
 
 /** A third party's names, paths and texts are in it. */
-const printable = ({ name, request, problems }: Row): Row => ({
+const printable = ({ name, request, problems }: JudgedOperation): JudgedOperation => ({
   name: toPrintable(name),
   request: toPrintable(request),
   problems: problems.map(({ problem, advice }) => ({ problem: toPrintable(problem), advice })),
 });
 
-function toEnd({ length: refused }: Row[], served: number): string {
-  if (refused === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
-  const next = `${refused} refused, ${served} served: change what is refused, and run it again.\n`;
+function toEnd({ length: unserved }: JudgedOperation[], served: number): string {
+  if (unserved === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
+  const next = `${unserved} refused, ${served} served: change what is refused, and run it again.\n`;
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
 }
 
@@ -84,8 +84,8 @@ function folded(notes: string[]): string[] {
 }
 
 /** Prints it, and returns the exit code. */
-export async function run(args: string[]): Promise<number> {
-  const { text, code } = await inspect(args).catch(({ message }: Error) => ({
+export async function runInspect(args: string[]): Promise<number> {
+  const { text, code } = await inspectContract(args).catch(({ message }: Error) => ({
     text: toPrintableLines(message),
     code: 1,
   }));

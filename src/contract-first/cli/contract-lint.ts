@@ -20,11 +20,11 @@ import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { toLocated } from '../contract/located-problems.ts';
 import { ContractFiles, checkFile } from '../contract/read/bundle.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
-import { type Source as ContractSource, mayBeInFiles, readSource } from '../contract/read/source.ts';
+import { type ContractSource, mayBeInFiles, readSource } from '../contract/read/source.ts';
 import { ContractError } from '../engine/contract/contract.ts';
 import { lookUp } from '../engine/schema/keys.ts';
 import { toPrintable } from '../json/literals.ts';
-import { fromStep, toStep } from '../json/pointer.ts';
+import { fromPointerToken, toPointerToken } from '../json/pointer.ts';
 import { findContract } from './project.js';
 import { loadTeamParts } from './team-parts.ts';
 
@@ -73,9 +73,9 @@ class Files extends ContractFiles {
   toOrigin(location: Location): Location {
     const { bundle } = this.#source ?? {};
     if (!bundle) return location;
-    const { file, keys } = bundle.originOf((location.pointer as string).split('/').slice(1).map(fromStep));
+    const { file, keys } = bundle.originOf((location.pointer as string).split('/').slice(1).map(fromPointerToken));
     const source = new Source(file, readFileSync(file, 'utf8'));
-    return { ...location, source, pointer: ['#', ...keys.map(toStep)].join('/') };
+    return { ...location, source, pointer: ['#', ...keys.map(toPointerToken)].join('/') };
   }
 }
 
@@ -118,16 +118,16 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
     if (problems.length > 0) return problems;
     // The server's words have a position.
-    const refusal: unknown = await loadContract(ref).catch((reason) => reason);
-    throw [refusal, error].find((one) => one instanceof Error);
+    const serverError: unknown = await loadContract(ref).catch((reason) => reason);
+    throw [serverError, error].find((one) => one instanceof Error);
   }
 }
 
 /** The lines for a contract that does not exist, is no YAML, or cannot be served. */
 async function toLines(error: Error, file: string): Promise<string[]> {
-  const isRefused = error instanceof ContractError;
+  const isContractError = error instanceof ContractError;
   // A parser shows lines of the file behind its message.
-  const lines = isRefused ? await toLocated(error.problems, file) : error.message.split('\n', 1);
+  const lines = isContractError ? await toLocated(error.problems, file) : error.message.split('\n', 1);
   return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 
@@ -150,7 +150,7 @@ function toReports(problems: NormalizedProblem[], files: Files, ref: string): st
 }
 
 /** The arguments are contracts; by default, the service's. Returns the exit code. */
-export async function run(files: string[]): Promise<number> {
+export async function runLint(files: string[]): Promise<number> {
   const problems = await lint(...files);
   console.log(problems || 'The contract keeps every rule.');
   return Number(problems !== '');

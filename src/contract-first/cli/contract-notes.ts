@@ -19,7 +19,7 @@ import type { Keywords, Schema } from '../engine/schema/json.ts';
 const BODILESS = /^(1..|204|205|304)$/;
 
 /** The notes, one line each, with the operation. */
-export function describeNotes(contract: ReadContract): string[] {
+export function findNotes(contract: ReadContract): string[] {
   const { operations, resolved, document, json } = contract;
   const sources = sourcesOf(JSON.parse(json));
   const flows = Object.entries(resolved.components?.securitySchemes ?? {}).flatMap(([name, scheme]) =>

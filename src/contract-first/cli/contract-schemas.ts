@@ -3,8 +3,8 @@ import type { Document } from '../engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { isNames, isValue, lookUp, toPointer } from '../engine/schema/keys.ts';
 import { subschemasOf } from '../engine/schema/subschemas.ts';
-import { fromStep } from '../json/pointer.ts';
-import { named, type Source, source } from './source-text.ts';
+import { fromPointerToken } from '../json/pointer.ts';
+import { type CheckedCode, checkedName, code } from './source-text.ts';
 
 type Named = Record<string, Schema>;
 
@@ -25,7 +25,7 @@ export function nameTargets(document: Document): void {
 
   function toNamed($ref: string): string {
     const target = lookUp(document, $ref) as Schema | undefined;
-    const steps = toPointer($ref)?.split('/').map(fromStep) ?? [];
+    const steps = toPointer($ref)?.split('/').map(fromPointerToken) ?? [];
     if (target === undefined || (steps.length === 3 && $ref.startsWith(COMPONENTS))) return $ref;
     const name = names.get($ref) ?? addSchema(schemas, target, steps.filter((step) => !SILENT.test(step)).join('_'));
     names.set($ref, name);
@@ -73,7 +73,7 @@ function addSchema(schemas: Named, schema: Schema, wanted: string): string {
  * Gives each list that is an item of itself, also by way of other schemas, a type of its own: as a field, `A: A[]` does not compile.
  * Returns these types.
  */
-export function toListTypes(document: Document): Source[] {
+export function toListTypes(document: Document): CheckedCode[] {
   const schemas = document.components?.schemas as Named;
   const types = new Map<string, string>();
   for (const [name, schema] of Object.entries(schemas)) {
@@ -88,7 +88,7 @@ export function toListTypes(document: Document): Source[] {
   }
   return [...types].map(([$ref, type]) => {
     const item = $ref.slice(COMPONENTS.length);
-    return source`interface ${named(type)} extends Array<components['schemas'][${item}]> {}\n`;
+    return code`interface ${checkedName(type)} extends Array<components['schemas'][${item}]> {}\n`;
   });
 }
 

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { checkKeywordTypes } from '../contract/schema/keyword-types.ts';
+import { reportKeywordTypes } from '../contract/schema/keyword-types.ts';
 import { ContractError } from '../engine/contract/contract.ts';
 import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../engine/contract/document.ts';
 import { toDoubles } from '../engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { isNames, lookUp } from '../engine/schema/keys.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
-import { joined, printed, type Source, source } from './source-text.ts';
+import { type CheckedCode, code, joined, printed } from './source-text.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
 const INT64_TYPES = {
@@ -32,7 +32,7 @@ const MARK = `name_${randomBytes(16).toString('hex')}_`;
 const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
 
 /** @throws ContractError that names what is no schema: operations use none of them */
-export async function buildTypes(contract: Document): Promise<Source> {
+export async function buildTypes(contract: Document): Promise<CheckedCode> {
   // openapi-typescript writes it as JSON, which has no bigint.
   const document: Document = JSON.parse(withMarks(JSON.stringify(toDoubles(contract))));
   checkComponents(document);
@@ -73,7 +73,7 @@ export async function buildTypes(contract: Document): Promise<Source> {
       return undefined;
     },
   });
-  return source`${printed(nodes, MARK)}${lists}/** The operations that may be called without a key. */
+  return code`${printed(nodes, MARK)}${lists}/** The operations that may be called without a key. */
 export type OpenOperation = ${toOpen(document)};
 `;
 }
@@ -81,19 +81,19 @@ export type OpenOperation = ${toOpen(document)};
 function checkComponents({ components }: Document): void {
   const problems: string[] = [];
   for (const [name, schema] of Object.entries(components?.schemas ?? {}))
-    checkKeywordTypes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
+    reportKeywordTypes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
   if (problems.length > 0) throw new ContractError(problems);
 }
 
-function toOpen({ paths = {}, security = [] }: Document): Source {
+function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
   const sources = Object.values(paths)
     .flatMap(operationsOf)
     .map(([, operation]) => operation);
   const isOpen = (ways: object[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
   const open = sources.filter((source) => source.operationId && isOpen(source.security ?? security));
-  if (open.length === 0) return source`never`;
+  if (open.length === 0) return code`never`;
   return joined(
-    open.map(({ operationId }) => source`${operationId as string}`),
+    open.map(({ operationId }) => code`${operationId as string}`),
     ' | ',
   );
 }

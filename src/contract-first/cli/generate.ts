@@ -11,27 +11,27 @@ import { loadContract } from '../contract/read/load-contract.ts';
 import { toTokenSchemes } from '../contract/read/security.ts';
 import { checkTokens } from '../engine/access/token-auth.ts';
 import { ContractError } from '../engine/contract/contract.ts';
-import { describeUnmatched } from '../engine/routes/compiled-operations.ts';
+import { findUnmatched } from '../engine/routes/compiled-operations.ts';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { AnyDomain } from '../store/description.ts';
 import { loadMigrations } from '../store/migrations.ts';
-import { migrate } from '../store/sqlite/migrate.ts';
+import { migrateSqlite } from '../store/sqlite/migrate.ts';
 import { Sqlite } from '../store/sqlite/sqlite.ts';
-import { describeNotes } from './contract-notes.ts';
+import { findNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
-import { describeSlowPatterns } from './patterns.ts';
-import { describeOtherVersion, findContract, readPackage } from './project.js';
+import { findSlowPatterns } from './patterns.ts';
+import { findContract, findOtherVersion, readPackage } from './project.js';
 import {
   buildDomain,
   buildHandlersMap,
   buildRegister,
   buildService,
   buildWriting,
+  GENERATED_HEADER,
   OPTIONAL,
-  toHeader,
 } from './service-files.ts';
-import type { Source } from './source-text.ts';
+import type { CheckedCode } from './source-text.ts';
 import { loadTeamParts } from './team-parts.ts';
 
 const SOURCE = pathToFileURL(`${resolve('src')}/`);
@@ -64,7 +64,7 @@ interface Outcome {
 
 /** @throws ContractError or OperatorError */
 async function generate(path: string): Promise<Outcome> {
-  const isOther = isCheck && describeOtherVersion();
+  const isOther = isCheck && findOtherVersion();
   if (isOther) return { notes: [isOther] };
   mkdirSync('src/generated', { recursive: true });
   const contract = await loadContract(path);
@@ -79,19 +79,19 @@ async function generate(path: string): Promise<Outcome> {
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { checkOperations } = await import('../contract/checks/checked-operations.ts');
   const { domain, toErrorBody, verifyToken } = await loadTeamParts();
-  const { describeUndeclared } = await import('../contract/checks/server-replies.ts');
-  const { describeUnknownCodes } = await import('../contract/checks/server-errors.ts');
+  const { findUndeclared: describeUndeclared } = await import('../contract/checks/server-replies.ts');
+  const { findUnknownCodes: describeUnknownCodes } = await import('../contract/checks/server-errors.ts');
   // A service without collections cannot declare any.
   const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract, domain) : [];
   if (unknown.length > 0) throw new ContractError(unknown);
   // Refuses what the server would refuse at its start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
   checkMigrations(domain, warn);
-  const slow = describeSlowPatterns(contract);
+  const slow = findSlowPatterns(contract);
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   for (const warning of await toLocated(warnings, path)) warn(warning);
-  for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
+  for (const note of findNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const notes = [
     ...describeUndeclared(contract),
@@ -101,7 +101,7 @@ async function generate(path: string): Promise<Outcome> {
   ];
   const handlers = (existsSync('handlers') ? readdirSync('handlers') : []).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
-  return { notes, unmatched: describeUnmatched([...contract.operations.keys()], names) };
+  return { notes, unmatched: findUnmatched([...contract.operations.keys()], names) };
 }
 
 /**
@@ -113,7 +113,7 @@ function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void
     try {
       const parts = new Set(loadMigrations(database, domain).map(({ part }) => part));
       const hasAll = Object.keys(domain).every((collection) => parts.has(collection));
-      if (database === 'sqlite' && hasAll) migrate(new Sqlite(':memory:'), domain, { onWarning });
+      if (database === 'sqlite' && hasAll) migrateSqlite(new Sqlite(':memory:'), domain, { onWarning });
     } catch (error) {
       throw new OperatorError(`A start on ${database} would be refused: ${(error as Error).message}`);
     }
@@ -121,10 +121,10 @@ function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void
 }
 
 /** The function writes a file, or nothing with `--check`, and returns its name if it is stale. */
-function buildWrite(contract: string): (name: string, made: Source) => string[] {
+function buildWrite(contract: string): (name: string, made: CheckedCode) => string[] {
   return (name, made) => {
     const path = `src/generated/${name}.ts`;
-    const text = toHeader(contract) + made.text;
+    const text = GENERATED_HEADER(contract) + made.text;
     if (existsSync(path) && readFileSync(path, 'utf8') === text) return [];
     if (isCheck) return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
     // Only then: watchers of the file would generate again.

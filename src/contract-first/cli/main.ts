@@ -1,9 +1,9 @@
 /** The command `contract-first`: what the developers of a service run, in the folder of the service. Each tool is loaded only when it is called. */
 import { toPrintableLines } from '../json/literals.ts';
-import { type Call, type Command, runCommand } from '../operate/commands/command-table.ts';
+import { type Command, type CommandCall, runCommand } from '../operate/commands/command-table.ts';
 import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
-import { describeMissing, type Tool } from './tools.ts';
+import { findMissingTools, type Tool } from './tools.ts';
 
 /** Tools that read and write TypeScript, and one that reads contracts in several files. */
 const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
@@ -12,9 +12,9 @@ const ANY_NUMBER = [0, Number.POSITIVE_INFINITY] as const;
 
 /** Runs a command only if its tools are installed. One that works as soon as it is imported sets the exit code itself. */
 const having =
-  (tools: Tool[], load: (call: Call) => Promise<unknown>): Command['run'] =>
+  (tools: Tool[], load: (call: CommandCall) => Promise<unknown>): Command['run'] =>
   async (call) => {
-    const missing = describeMissing(tools);
+    const missing = findMissingTools(tools);
     if (missing) throw new ProjectError(missing);
     if (tools.length > 0) await import('./typescript/register.js');
     const code = await load(call);
@@ -27,7 +27,7 @@ const commands: Record<string, Command> = {
     about: 'makes a service of a folder in which this package is installed, with your contract or a first one',
     takes: [1, 1],
     options: { contract: { type: 'string' } },
-    run: having([], async ({ args }) => (await import('./new.ts')).run(args)),
+    run: having([], async ({ args }) => (await import('./new.ts')).runNew(args)),
   },
   generate: {
     usage: '[--check]',
@@ -48,13 +48,13 @@ const commands: Record<string, Command> = {
     about: 'runs test/**/*.test.ts, or these files',
     takes: ANY_NUMBER,
     passesOptions: true,
-    run: having(['ts-blank-space'], async ({ args }) => (await import('./test.ts')).run(args)),
+    run: having(['ts-blank-space'], async ({ args }) => (await import('./test.ts')).runTest(args)),
   },
   lint: {
     usage: '[CONTRACT ...]',
     about: "lints the service's contract, or these",
     takes: ANY_NUMBER,
-    run: having(LINTER, async ({ args }) => (await import('./contract-lint.ts')).run(args)),
+    run: having(LINTER, async ({ args }) => (await import('./contract-lint.ts')).runLint(args)),
   },
   diff: {
     usage: '[CONTRACT FOLDER]',
@@ -73,7 +73,7 @@ const commands: Record<string, Command> = {
     about: 'says which operations of any contract are served, and what to change; --write writes its normal form',
     takes: [1, 1],
     options: { write: { type: 'string' } },
-    run: having(LINTER, async ({ args }) => (await import('./contract-inspect.ts')).run(args)),
+    run: having(LINTER, async ({ args }) => (await import('./contract-inspect.ts')).runInspect(args)),
   },
 };
 

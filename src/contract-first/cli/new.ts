@@ -11,7 +11,7 @@ import { toErrorBody } from '../engine/error-body.ts';
 import { toPrintable } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
 import { findContract, ProjectError, readPackage } from './project.js';
-import { OWN, type Tool, toRanges } from './tools.ts';
+import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 
 /** Files to copy, in folders: of each service, of one with the first contract, and of one with a contract of its own. */
 const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
@@ -40,7 +40,7 @@ Go on with:
 const say = (text: string) => console.log(toPrintable(text));
 
 /** The arguments are the folder, and perhaps `--contract FILE`. Returns the exit code. */
-export async function run(args: string[]): Promise<number> {
+export async function runNew(args: string[]): Promise<number> {
   const options = { contract: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const isFile = values.contract !== undefined && !/^https?:/.test(values.contract);
@@ -76,7 +76,7 @@ function completePackage(): string {
   const wanted: Fields = {
     ...{ name, version: '1.0.0', private: true, type: 'module', scripts: SCRIPTS },
     devDependencies: Object.fromEntries(toRanges(TOOLS)),
-    ...{ allowScripts: OWN.allowScripts, overrides: OWN.overrides },
+    ...{ allowScripts: OWN_PACKAGE.allowScripts, overrides: OWN_PACKAGE.overrides },
   };
   const added: string[] = [];
   const fill = (target: Fields, values: Fields, at: string): Fields => {
@@ -161,7 +161,7 @@ async function writeContract(source: string): Promise<boolean> {
 async function writeHandlers(name: string): Promise<boolean> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
   // It needs tools that have just been installed.
-  const { named, source } = await import('./source-text.ts');
+  const { checkedName: named, code: source } = await import('./source-text.ts');
   const contract = await loadContract(findContract());
   for (const id of contract.operations.keys()) {
     const made = source`import { handle, notImplemented } from 'contract-first';\n\nexport default handle(${id}, notImplemented);\n`;

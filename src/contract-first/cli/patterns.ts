@@ -10,7 +10,7 @@ import { toRegExp } from '../engine/schema/ajv.ts';
 const STEPS = 1_000_000;
 
 /** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
-export function describeSlowPatterns({ operations }: ReadContract, budget = newBudget()): string[] {
+export function findSlowPatterns({ operations }: ReadContract, budget = newBudget()): string[] {
   const seen = new Set<unknown>();
   const reported = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {

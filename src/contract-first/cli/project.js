@@ -33,7 +33,7 @@ export function findContract() {
 const GENERATED = 'src/generated/domain.ts';
 
 /** A sentence, if another version of this package has generated the files that are there: they may not fit its types. */
-export function describeOtherVersion() {
+export function findOtherVersion() {
   const { version } = createRequire(import.meta.url)('contract-first/package.json');
   const text = existsSync(GENERATED) ? readFileSync(GENERATED, 'utf8') : '';
   const [, other = version] = /^\/\/ .* by contract-first ([^\s:]+)/.exec(text) ?? [];

@@ -6,7 +6,7 @@ import { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 import { toScriptLiteral } from '../json/literals.ts';
 
-class Source {
+class CheckedCode {
   readonly #text: string;
 
   constructor(text: string) {
@@ -18,41 +18,41 @@ class Source {
   }
 }
 
-export type { Source };
+export type { CheckedCode };
 
-type Value = Source | string | Value[];
+type Value = CheckedCode | string | Value[];
 
 /** Writes each value that is no source already as a string literal, and the items of a list behind each other. */
-export function source(texts: TemplateStringsArray, ...values: Value[]): Source {
-  return new Source(texts.reduce((text, next, index) => text + toSafe(values[index - 1] as Value) + next));
+export function code(texts: TemplateStringsArray, ...values: Value[]): CheckedCode {
+  return new CheckedCode(texts.reduce((text, next, index) => text + toSafe(values[index - 1] as Value) + next));
 }
 
 function toSafe(value: Value): string {
-  if (value instanceof Source) return value.text;
+  if (value instanceof CheckedCode) return value.text;
   return Array.isArray(value) ? value.map(toSafe).join('') : toScriptLiteral(value);
 }
 
-export function joined(parts: Source[], between: string): Source {
-  return new Source(parts.map(({ text }) => text).join(between));
+export function joined(parts: CheckedCode[], between: string): CheckedCode {
+  return new CheckedCode(parts.map(({ text }) => text).join(between));
 }
 
-const NAME = /^[A-Za-z_$][\w$-]*$/;
+const IDENTIFIER = /^[A-Za-z_$][\w$-]*$/;
 
 /** A name that is written as it is, of a variable or a file. @throws Error if it could mean anything else */
-export function named(name: string): Source {
-  if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} cannot be a name in generated code`);
-  return new Source(name);
+export function checkedName(name: string): CheckedCode {
+  if (!IDENTIFIER.test(name)) throw new Error(`${JSON.stringify(name)} cannot be a name in generated code`);
+  return new CheckedCode(name);
 }
 
 /** Names that openapi-typescript writes as they are, and its literals. */
 const WRITTEN = /^([A-Za-z_$][\w$]*|"([^"\\\n\r]|\\.)*")$/;
 
 /** Prints the types of openapi-typescript, without a mark. @throws Error for a name that could mean anything else */
-export function printed(nodes: ts.Node[], mark: string): Source {
+export function printed(nodes: ts.Node[], mark: string): CheckedCode {
   const check = (node: ts.Node): void => {
-    if (ts.isIdentifier(node) && !WRITTEN.test(node.text)) named(node.text);
+    if (ts.isIdentifier(node) && !WRITTEN.test(node.text)) checkedName(node.text);
     ts.forEachChild(node, check);
   };
   for (const node of nodes) check(node);
-  return new Source(astToString(nodes).replaceAll(mark, ''));
+  return new CheckedCode(astToString(nodes).replaceAll(mark, ''));
 }

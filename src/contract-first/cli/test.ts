@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeOtherVersion, ProjectError, readPackage } from './project.js';
+import { findOtherVersion, ProjectError, readPackage } from './project.js';
 
 const REGISTER = new URL('typescript/register.js', import.meta.url);
 
 /** The arguments are files, and options of Node. Returns the exit code. */
-export async function run(args: string[]): Promise<number> {
+export async function runTest(args: string[]): Promise<number> {
   readPackage();
-  const isOther = describeOtherVersion();
+  const isOther = findOtherVersion();
   if (isOther) throw new ProjectError(isOther);
   const options = args.filter((one) => one.startsWith('-'));
   const named = args.filter((one) => !one.startsWith('-'));

@@ -10,15 +10,16 @@ interface Package {
 }
 
 /** This package's own package.json. */
-export const OWN: Package = createRequire(import.meta.url)('contract-first/package.json');
+export const OWN_PACKAGE: Package = createRequire(import.meta.url)('contract-first/package.json');
 
 export type Tool = '@redocly/openapi-core' | '@types/node' | 'openapi-typescript' | 'ts-blank-space' | 'typescript';
 
 /** As arguments of npm, and as in package.json: `['typescript', '~5.9']`. */
-export const toRanges = (tools: Tool[]) => tools.map((name) => [name, OWN.devDependencies[name] as string] as const);
+export const toRanges = (tools: Tool[]) =>
+  tools.map((name) => [name, OWN_PACKAGE.devDependencies[name] as string] as const);
 
 /** A sentence on those that are not installed; undefined if all are. */
-export function describeMissing(tools: Tool[]): string | undefined {
+export function findMissingTools(tools: Tool[]): string | undefined {
   const missing = tools.filter((name) => !isInstalled(name));
   if (missing.length === 0) return undefined;
   const wanted = toRanges(missing).map(([name, range]) => `"${name}@${range}"`);

@@ -16,7 +16,7 @@ import {
   type WrittenReply,
 } from '../engine/contract/finished.ts';
 import type { TeamParts } from '../engine/routes/compiled-operations.ts';
-import { describeUnmatched } from '../engine/routes/compiled-operations.ts';
+import { findUnmatched } from '../engine/routes/compiled-operations.ts';
 import { isNode } from '../engine/schema/json.ts';
 import { lookUp } from '../engine/schema/keys.ts';
 import type { AnyDomain } from '../store/description.ts';
@@ -31,10 +31,10 @@ import { writeGraph } from './written-graph.ts';
 
 /** Takes a contract that was checked. */
 export function finish(contract: ReadContract, domain: AnyDomain): FinishedFile {
-  const { yaml, json, serversAt, digest, document, resolved, title, prefix, keyPlaces, operations } = contract;
+  const { yaml, json, serversAt, digest, document, resolved, title, prefix, keyLocations, operations } = contract;
   const records = toRecords(contract, domain);
   const facts: Facts = {
-    ...{ document, resolved, title, prefix, keyPlaces, records },
+    ...{ document, resolved, title, prefix, keyLocations, records },
     glueDocument: toGlueDocument(contract),
     tokenSchemes: toTokenSchemes(resolved),
     operations: [...operations.values()].map(toWritten),
@@ -67,7 +67,7 @@ export interface FinishedFiles {
 export async function finishFile(file: URL, service: TeamParts & { handlers: object }): Promise<FinishedFiles> {
   try {
     const contract = await loadContract(file);
-    const unmatched = describeUnmatched([...contract.operations.keys()], Object.keys(service.handlers));
+    const unmatched = findUnmatched([...contract.operations.keys()], Object.keys(service.handlers));
     if (unmatched.length > 0) throw new ContractError(unmatched);
     checkOperations(contract, service);
     return { file: finish(contract, service.domain), yaml: contract.yaml };

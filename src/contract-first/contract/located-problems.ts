@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ContractError } from '../engine/contract/contract.ts';
-import { fromStep } from '../json/pointer.ts';
+import { fromPointerToken } from '../json/pointer.ts';
 import { mayBeInFiles, readFiles } from './read/source.ts';
 import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
@@ -41,7 +41,7 @@ export async function buildLocationOf(file: string, name = file): Promise<(probl
   };
 }
 
-const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromStep);
+const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromPointerToken);
 
 /** The problems, each behind its location. A mistake that several operations share is reported once. */
 export async function toLocated(problems: string[], file: string, name = file): Promise<string[]> {
@@ -90,7 +90,7 @@ function textIn(problem: string): string | undefined {
 }
 
 /** The words that begin a problem, one after the other: `response 404: header Link …`. The keys lead to the part that they name. */
-const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
+const PROBLEM_PREFIXES: [words: RegExp, keys: (name: string) => string[]][] = [
   [/^path (\S+): /, (path) => ['paths', path]],
   [/^security scheme (\S+): /, (name) => ['components', 'securitySchemes', name]],
   [/^schema (\S+): /, (name) => ['components', 'schemas', name]],
@@ -119,7 +119,7 @@ function findOffset(yaml: YamlText, problem: string): number {
 
 /** The location that words name, within the operation to which the keys lead. */
 function findLocation(yaml: YamlText, keys: string[], words: string, from = yaml.reach(keys)): SourceLocation {
-  const [start, toKeys] = WORDS.find(([start]) => start.test(words)) ?? [];
+  const [start, toKeys] = PROBLEM_PREFIXES.find(([start]) => start.test(words)) ?? [];
   // The first word of a fault may be the keyword that has it.
   if (!start || !toKeys) return from.left > 0 ? from : yaml.reach([/^[\w$-]*/.exec(words)?.[0] as string], from);
   const [said, name] = start.exec(words) as unknown as [string, string];

@@ -12,9 +12,9 @@ import {
   visit,
 } from 'yaml';
 import { type Document as Contract, operationsOf } from '../engine/contract/document.ts';
-import { toName } from '../engine/contract/path-names.ts';
+import { toRouterName } from '../engine/contract/path-names.ts';
 import { toPointer } from '../engine/schema/keys.ts';
-import { fromStep } from '../json/pointer.ts';
+import { fromPointerToken } from '../json/pointer.ts';
 import { withoutWords } from './read/keywords.ts';
 import { withIds } from './read/normal-form.ts';
 
@@ -86,7 +86,7 @@ export class YamlText {
     if (pointer === undefined || this.#left === 0) return { ...location, node };
     this.#left -= 1;
     let target: SourceLocation | undefined = this.root;
-    for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target), fromStep(step));
+    for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target), fromPointerToken(step));
     return target ? this.#follow(target) : { ...location, node };
   }
 
@@ -112,7 +112,7 @@ export class YamlText {
   #isNamed(item: Node, name: string): boolean {
     const { node } = this.#follow({ offset: 0, node: item });
     const own = isMap(node) ? node.get('name') : undefined;
-    return typeof own === 'string' && [own, toName(own)].includes(name);
+    return typeof own === 'string' && [own, toRouterName(own)].includes(name);
   }
 }
 

@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json';
 import type { Logger } from 'pino';
 import type { operations } from '../registered.ts';
 import type { Operation, Reply } from './contract/contract.ts';
-import { PLAIN_JSON, replyFor, toContentType } from './contract/replies.ts';
+import { contentTypeOf, PLAIN_JSON, replyFor } from './contract/replies.ts';
 import type { ErrorCode, HttpError, StatusOf } from './errors.ts';
 import type { Problem } from './problem.ts';
 import type { InReply, IsJson, OperationId } from './routes/read-write-only.ts';
@@ -66,7 +66,7 @@ export function buildErrorFormOf(toErrorBody: ToErrorBody, { id, replies }: Part
     const reply = replies && replyFor(replies, status);
     const form = {
       toBody: buildToBody(toErrorBody, id, reply),
-      type: toContentType(reply?.type ?? PLAIN_JSON),
+      type: contentTypeOf(reply?.type ?? PLAIN_JSON),
       write: reply?.isJson === false ? String : writeJson,
     };
     forms.set(status, form);
@@ -124,7 +124,7 @@ interface RenderedError extends Pick<ErrorForm, 'type' | 'write'> {
 /** `formOf` is undefined where the request has no operation. */
 export type RenderError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => RenderedError;
 
-const PLAIN = { type: toContentType(PLAIN_JSON), write: JSON.stringify };
+const JSON_FORM = { type: contentTypeOf(PLAIN_JSON), write: JSON.stringify };
 const NO_TEXT = new Error('the body that it makes cannot be written');
 
 /** The client is answered even if the team's `errors.ts` fails. */
@@ -139,7 +139,7 @@ export function buildRenderError(logger: Logger, formOfAll: ErrorFormOf): Render
       return { body: made, text, type, write };
     } catch (err) {
       logger.error({ reqId: requestId, err }, 'src/errors.ts has failed: an error was sent in another form');
-      return { body, text: JSON.stringify(body), ...PLAIN };
+      return { body, text: JSON.stringify(body), ...JSON_FORM };
     }
   };
 }

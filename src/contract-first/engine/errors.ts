@@ -44,7 +44,7 @@ export const GENERAL = {
 } as const satisfies Record<string, Kind>;
 
 /** The engine's own codes. */
-const OWN = {
+const ENGINE_ERRORS = {
   invalid_request: { status: 400 },
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },
@@ -72,7 +72,7 @@ const OWN = {
   ...GENERAL,
 } as const satisfies Record<string, Kind>;
 
-type Catalogue = typeof OWN & DomainErrors;
+type Catalogue = typeof ENGINE_ERRORS & DomainErrors;
 
 export type ErrorCode = keyof Catalogue & string;
 
@@ -82,9 +82,9 @@ export type StatusOf<Code extends ErrorCode> = Catalogue[Code] extends { status:
   : number;
 
 /** The codes of the contract's `Error` schema that are not the engine's own: the collections have to declare them. */
-export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof OWN>, Kind>;
+export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof ENGINE_ERRORS>, Kind>;
 
-let catalogue: Readonly<Record<string, Kind>> = OWN;
+let catalogue: Readonly<Record<string, Kind>> = ENGINE_ERRORS;
 
 /** Adds the codes of the collections, before the engine's own: a status is counted under its first code. Returns them. */
 export function addErrors<const Errors extends Readonly<Record<string, Kind>>>(errors: Errors): Errors {
@@ -93,11 +93,11 @@ export function addErrors<const Errors extends Readonly<Record<string, Kind>>>(e
 }
 
 /** All codes, those of the collections first. */
-export const toCodes = () => Object.keys(catalogue) as ErrorCode[];
+export const allErrorCodes = () => Object.keys(catalogue) as ErrorCode[];
 
-export const kindOf = (code: ErrorCode): Kind => catalogue[code] as Kind;
+export const errorKindOf = (code: ErrorCode): Kind => catalogue[code] as Kind;
 
-const CODES = new Map(Object.entries(OWN).map(([code, { status }]) => [status as number, code as ErrorCode]));
+const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
 /** The engine's own code for a status with which a plugin refuses: of several, the most general one, which is the last. */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
@@ -116,7 +116,7 @@ export class ErrorParts<Code extends ErrorCode> {
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
-    this.status = (status ?? kindOf(code).status) as StatusOf<Code>;
+    this.status = (status ?? errorKindOf(code).status) as StatusOf<Code>;
     if (problems) this.problems = problems;
   }
 }
@@ -130,13 +130,13 @@ export interface ErrorAnswer<Code extends ErrorCode> {
 /** Makes a handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` for programs. */
 export function refuse<const Code extends string>(
   // With ErrorCode as the constraint, a wrong code would first be reported as faults of the answers with all codes.
-  code: Code extends ErrorCode ? Code : keyof DomainErrors | keyof typeof OWN,
+  code: Code extends ErrorCode ? Code : keyof DomainErrors | keyof typeof ENGINE_ERRORS,
   message: string,
   problems?: Problem[],
 ): Code extends ErrorCode ? ErrorAnswer<Code> : never;
 export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
   return {
-    status: kindOf(code).status as StatusOf<Code>,
+    status: errorKindOf(code).status as StatusOf<Code>,
     body: new ErrorParts(code, message, { problems }) as BodyOf<Code>,
   };
 }
@@ -178,7 +178,7 @@ export class HttpError extends Error {
 
   constructor(code: ErrorCode, message: string, { headers = {}, cause, status, problems }: HttpErrorOptions = {}) {
     super(message, { cause });
-    const { retryAfter, status: usual } = kindOf(code);
+    const { retryAfter, status: usual } = errorKindOf(code);
     this.code = code;
     this.status = status ?? usual;
     this.problems = problems;
@@ -196,7 +196,7 @@ export class HttpError extends Error {
 }
 
 /** The error for problems that are found after the request's check. */
-export function toInvalid(found: Problem[], cause?: unknown): HttpError {
+export function invalidRequest(found: Problem[], cause?: unknown): HttpError {
   const [message, problems] = toErrorDetails(found);
   return new HttpError('invalid_request', message, { problems, cause });
 }

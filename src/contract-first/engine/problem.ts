@@ -1,5 +1,5 @@
 /** One fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
-import { fromStep } from '../json/pointer.ts';
+import { fromPointerToken } from '../json/pointer.ts';
 
 /** How many problems a client gets, how long each may be, and how many bytes of JSON all may take: they contain names that it sent. */
 export const MAX_PROBLEMS = 20;
@@ -19,7 +19,7 @@ export class Problem {
     const known = pointer.length > MAX_LENGTH ? pointer.slice(0, pointer.lastIndexOf('/', MAX_LENGTH)) : pointer;
     const [, part = '', name = ''] = known.split('/');
     this.in = part as Problem['in'];
-    this.place = part === 'body' ? known.slice('/body'.length) : fromStep(name);
+    this.place = part === 'body' ? known.slice('/body'.length) : fromPointerToken(name);
     this.code = code;
     this.message = cut(message);
   }
@@ -33,10 +33,10 @@ const MORE = new Problem('', 'more', 'and more');
 
 /** `problemAt('/query/limit', 'repeated', 'is given more than once')`. */
 export const problemAt = (pointer: string, code: string, words: string): Problem =>
-  new Problem(pointer, code, `${toWords(pointer)} ${words}`);
+  new Problem(pointer, code, `${toDottedPath(pointer)} ${words}`);
 
 /** The first problems, and `and more` if there are others. */
-export function toFew(problems: Problem[]): Problem[] {
+export function firstProblems(problems: Problem[]): Problem[] {
   const few: Problem[] = [];
   let bytes = 0;
   for (const problem of problems) {
@@ -60,4 +60,4 @@ export function cut(text: string): string {
 }
 
 /** Turns `/body/name` into `body.name`. */
-export const toWords = (pointer: string): string => fromStep(pointer.slice(1).replaceAll('/', '.'));
+export const toDottedPath = (pointer: string): string => fromPointerToken(pointer.slice(1).replaceAll('/', '.'));

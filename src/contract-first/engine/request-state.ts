@@ -42,7 +42,7 @@ export class RequestState {
   /** The code with which the server itself refused the request. */
   errorCode: ErrorCode | undefined = undefined;
   /** The error by which a plugin refused the request, for the log. */
-  refusal: unknown = undefined;
+  pluginError: unknown = undefined;
   /** The span of a request that is traced and sampled, and the collections with a span for each call. */
   span: { traceId: string; spanId: string } | undefined = undefined;
   tracedCollections: object | undefined = undefined;

@@ -53,8 +53,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   return app;
 }
 
-const keysInQueries = ({ keyPlaces }: Contract): string[] =>
-  keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
+const keysInQueries = ({ keyLocations }: Contract): string[] =>
+  keyLocations.flatMap((location) => (location.in === 'query' ? [location.name] : []));
 
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
   await addPlugins?.(app);

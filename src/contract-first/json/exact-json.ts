@@ -7,7 +7,7 @@
  * It reads each character once, and is as fast as JSON.parse.
  */
 import { toExactNumber } from './exact-number.ts';
-import { toStep } from './pointer.ts';
+import { toPointerToken } from './pointer.ts';
 
 const MAX_DEPTH = 64;
 
@@ -158,9 +158,9 @@ class Reader {
   private malformed(at = this.at): never {
     const before = this.text.slice(0, at).split('\n');
     const line = before.length > 1 ? `line ${before.length}, ` : '';
-    const place =
+    const position =
       at < this.text.length ? ` at ${line}character ${(before.at(-1) as string).length + 1}` : ': it ends too early';
-    throw new SyntaxError(`is not well-formed JSON${place}`);
+    throw new SyntaxError(`is not well-formed JSON${position}`);
   }
 }
 
@@ -179,7 +179,7 @@ function findNaN(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, inside] of Object.entries(value)) {
     const path = findNaN(inside);
-    if (path !== undefined) return `/${toStep(name)}${path}`;
+    if (path !== undefined) return `/${toPointerToken(name)}${path}`;
   }
   return undefined;
 }

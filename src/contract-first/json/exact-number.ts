@@ -75,11 +75,11 @@ export const INT64_RANGE = `a 64-bit integer, ${MIN} to ${MAX}`;
 export const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
 
 /** The length of the longest 64-bit integer, -9223372036854775808: longer texts are not converted. */
-const LONGEST = 20;
+const INT64_LENGTH = 20;
 
 /** The value of an integer in canonical form; undefined for any other text. */
 export function parseInt64(text: string): bigint | undefined {
-  if (text.length > LONGEST || !CANONICAL.test(text)) return undefined;
+  if (text.length > INT64_LENGTH || !CANONICAL.test(text)) return undefined;
   const number = Number(text);
   // V8 converts a number to bigint twice as fast as a text.
   return Number.isSafeInteger(number) ? BigInt(number) : toInt64(BigInt(text));

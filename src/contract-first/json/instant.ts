@@ -5,7 +5,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 const { validate: isDateTime } = fullFormats['date-time'] as { validate: (text: string) => boolean };
 
 /** The date, the time without its seconds, the seconds, their fraction, and the offset. */
-const PARTS = /^(.{10})[Tt ](.{6})(\d\d)(\.\d+)?(?:[Zz]|([+-]\d\d):?(\d\d))$/;
+const DATE_TIME = /^(.{10})[Tt ](.{6})(\d\d)(\.\d+)?(?:[Zz]|([+-]\d\d):?(\d\d))$/;
 
 const LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
@@ -14,7 +14,7 @@ const LENGTH = '2026-01-01T00:00:00.000Z'.length;
  * second is the last millisecond of its minute. Undefined for a text that is no time, or whose year in UTC is not 0000 to 9999.
  */
 export function toInstant(text: string): string | undefined {
-  const parts = isDateTime(text) && PARTS.exec(text);
+  const parts = isDateTime(text) && DATE_TIME.exec(text);
   if (!parts) return undefined;
   const [, date, minute, second, fraction = '', hours, minutes] = parts;
   // V8 reads other spellings in ways of its own: with a space, the year 0001 is 2001.

@@ -1,4 +1,4 @@
 /** Escapes a name for a JSON Pointer (RFC 6901): `a/b` is `a~1b`. */
-export const toStep = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+export const toPointerToken = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-export const fromStep = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
+export const fromPointerToken = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,7 +1,7 @@
 /** API keys: how they are made and hashed, and the statements of keys and their uses. A key is shown once, when it is made; only its hash is stored. */
 import { hash, randomBytes } from 'node:crypto';
 import type { SqlSteps } from './collection.ts';
-import { type Dialect, toStep } from './statement.ts';
+import { type Dialect, sqlStep } from './statement.ts';
 import type { KeyChanges, KeyUse, StoredKey } from './store.ts';
 
 /** The start of every key of a service, which lets secret scanners recognise a leaked one: 48 hexadecimal digits follow. */
@@ -69,34 +69,34 @@ function toStatements({ nameOf, mark, keyState, keyOrder }: Dialect) {
 export function buildKeyRows(dialect: Dialect) {
   const statements = toStatements(dialect);
   const { insertInto, marks, end } = statements;
-  const toInsert = (key: StoredKey) => toStep(`${insertInto} VALUES (${marks(0)})`, ...toRow(key));
+  const toInsert = (key: StoredKey) => sqlStep(`${insertInto} VALUES (${marks(0)})`, ...toRow(key));
   return {
     *insert(key: StoredKey): SqlSteps<void> {
       yield toInsert(key);
     },
     *list(): SqlSteps<StoredKey[]> {
-      return (yield toStep(statements.selectAll)).map(fromRow);
+      return (yield sqlStep(statements.selectAll)).map(fromRow);
     },
     *revoke(id: string, revokedAt: string): SqlSteps<boolean> {
-      return (yield toStep(statements.revoke, revokedAt, id)).length === 1;
+      return (yield sqlStep(statements.revoke, revokedAt, id)).length === 1;
     },
     *replace(id: string, key: StoredKey, expiresAt: string): SqlSteps<boolean> {
       const ending = [expiresAt, expiresAt, id];
       const both = `WITH ended AS (${end}) ${insertInto} SELECT ${marks(ending.length)} FROM ended RETURNING 1`;
-      if (dialect.nestsWrites) return (yield toStep(both, ...ending, ...toRow(key))).length === 1;
-      if ((yield toStep(end, ...ending)).length === 0) return false;
+      if (dialect.nestsWrites) return (yield sqlStep(both, ...ending, ...toRow(key))).length === 1;
+      if ((yield sqlStep(end, ...ending)).length === 0) return false;
       yield toInsert(key);
       return true;
     },
     *readChanges(since = ''): SqlSteps<KeyChanges> {
-      const [row] = yield toStep(statements.selectChanges);
+      const [row] = yield sqlStep(statements.selectChanges);
       const [state, count, removed, salt] = row as [unknown, string | bigint, string | bigint, string];
       const version = `${state} ${count}`;
       if (since === version) return { version, isAll: false, keys: [], salt };
       const [stateThen, text = ''] = since.split(' ');
       const known = BigInt(text);
       const isAll = stateThen !== String(state) || known < BigInt(removed) || known > BigInt(count);
-      const rows = yield isAll ? toStep(statements.selectUnrevoked) : toStep(statements.selectChanged, known);
+      const rows = yield isAll ? sqlStep(statements.selectUnrevoked) : sqlStep(statements.selectChanged, known);
       return { version, isAll, keys: rows.map(fromRow), salt };
     },
     ...buildUseRows(dialect),
@@ -114,10 +114,10 @@ function buildUseRows({ nameOf, elements }: Dialect) {
   return {
     /** Takes the uses as a JSON array: one text to copy to a thread, and one statement. */
     *addUses(uses: string): SqlSteps<void> {
-      yield toStep(add, uses);
+      yield sqlStep(add, uses);
     },
     *listUses(): SqlSteps<KeyUse[]> {
-      const rows = (yield toStep(select)) as [keyId: string, usedAt: string][];
+      const rows = (yield sqlStep(select)) as [keyId: string, usedAt: string][];
       return rows.map(([keyId, usedAt]) => ({ keyId, usedAt }));
     },
   };

@@ -1,11 +1,11 @@
 /** The changes of one transaction, one after the other, for both databases. Each may fail alone, and has its `Idempotency-Key`. */
-import { type Call, type Change, Changes, isCall, type Outcome } from './changes.ts';
+import { type Change, ChangeRunner, isTransactionCall, type Outcome, type TransactionCall } from './changes.ts';
 import type { Idempotency, SqlSteps } from './collection.ts';
 import type { StoredTable } from './record-codec.ts';
-import { type Dialect, toStep } from './statement.ts';
-import { type AnyTransactions, Calls, inSavepoint, type Running } from './transactions.ts';
+import { type Dialect, sqlStep } from './statement.ts';
+import { type AnyTransactions, inSavepoint, type RunContext, TransactionRunner } from './transactions.ts';
 
-export type AnyChange = Change | Call;
+export type ChangeOrCall = Change | TransactionCall;
 
 /** A stored `Idempotency-Key`, with its outcome. */
 type KnownKey = Pick<Idempotency, 'digest'> & { answer: string };
@@ -17,42 +17,42 @@ interface KnownKeys {
 }
 
 /** How a database runs the changes of a batch. */
-export interface RunningBatch<Fault> extends Running {
+export interface RunningBatch<Fault> extends RunContext {
   /** Whether the change may begin; otherwise it is left to another batch, with all that follow. */
-  mayBegin(change: AnyChange): boolean;
+  mayBegin(change: ChangeOrCall): boolean;
   /** The answer to a change that has failed alone. */
   toFault(error: unknown): Fault;
 }
 
 export class Batches {
-  readonly changes: Changes;
-  readonly #calls: Calls;
+  readonly changes: ChangeRunner;
+  readonly #calls: TransactionRunner;
   readonly #keys: ReturnType<typeof toKeyStatements>;
 
   constructor(dialect: Dialect, stored: readonly StoredTable[], calls: AnyTransactions) {
-    this.changes = new Changes(dialect, stored);
-    this.#calls = new Calls(this.changes, calls);
+    this.changes = new ChangeRunner(dialect, stored);
+    this.#calls = new TransactionRunner(this.changes, calls);
     this.#keys = toKeyStatements(dialect);
   }
 
   /** Returns the answers to the changes that may begin. */
-  *run<Fault>(changes: readonly AnyChange[], running: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
+  *run<Fault>(changes: readonly ChangeOrCall[], context: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
     const known = { stored: yield* this.#find(changes), added: [] };
     const answers: (Outcome | Fault)[] = [];
     for (const change of changes) {
-      if (!running.mayBegin(change)) break;
+      if (!context.mayBegin(change)) break;
       const toAnswer = (error: unknown) => {
-        const refused = isCall(change) ? undefined : running.toRefusal(error, change);
-        return refused === undefined ? running.toFault(error) : { refused };
+        const refused = isTransactionCall(change) ? undefined : context.refusalCodeOf(error, change);
+        return refused === undefined ? context.toFault(error) : { refused };
       };
-      const steps = this.#runOnce(change, running, known);
-      answers.push(yield* inSavepoint(change, running, steps, toAnswer));
+      const steps = this.#runOnce(change, context, known);
+      answers.push(yield* inSavepoint(change, context, steps, toAnswer));
     }
     yield* this.#add(known);
     return answers;
   }
 
-  *#runOnce(change: AnyChange, running: Running, { stored, added }: KnownKeys): SqlSteps<Outcome> {
+  *#runOnce(change: ChangeOrCall, context: RunContext, { stored, added }: KnownKeys): SqlSteps<Outcome> {
     const { idempotency } = change;
     const key = idempotency && toKeyText(idempotency);
     const before = key && stored.get(key);
@@ -60,7 +60,9 @@ export class Batches {
       const isSame = before.digest === idempotency.digest;
       return isSame ? { text: before.answer, isReplayed: true } : { refused: 'key_reused' };
     }
-    const outcome = yield* isCall(change) ? this.#calls.run(change, running) : this.changes.run(change, running.now);
+    const outcome = yield* isTransactionCall(change)
+      ? this.#calls.run(change, context)
+      : this.changes.run(change, context.now);
     const { text: answer, refused } = outcome;
     // A change that was refused, or found no record, may be sent again.
     if (key && answer !== undefined && refused === undefined) {
@@ -71,11 +73,14 @@ export class Batches {
     return outcome;
   }
 
-  *#find(changes: readonly AnyChange[]): SqlSteps<KnownKeys['stored']> {
+  *#find(changes: readonly ChangeOrCall[]): SqlSteps<KnownKeys['stored']> {
     const sent = changes.flatMap(({ idempotency }) => idempotency ?? []);
     const stored = new Map<string, KnownKey>();
-    for (const values of this.#keys.toValues(sent, KEY)) {
-      for (const [caller, operation, key, digest, answer] of (yield toStep(this.#keys.select, ...values)) as string[][])
+    for (const values of this.#keys.toValues(sent, KEY_COLUMNS)) {
+      for (const [caller, operation, key, digest, answer] of (yield sqlStep(
+        this.#keys.select,
+        ...values,
+      )) as string[][])
         stored.set(toKeyText({ caller, operation, key } as Idempotency), { digest, answer } as KnownKey);
     }
     return stored;
@@ -86,19 +91,19 @@ export class Batches {
     if (added.length === 0) return;
     const { nestsWrites, forget, butSent, upsert, toValues } = this.#keys;
     const most = added.length + 1;
-    if (!nestsWrites) yield toStep(forget, most);
+    if (!nestsWrites) yield sqlStep(forget, most);
     for (const values of toValues(added, ALL)) {
       yield nestsWrites
-        ? toStep(`WITH forgotten AS (${forget}${butSent}) ${upsert}`, most, ...values)
-        : toStep(upsert, ...values);
+        ? sqlStep(`WITH forgotten AS (${forget}${butSent}) ${upsert}`, most, ...values)
+        : sqlStep(upsert, ...values);
     }
   }
 }
 
 const toKeyText = ({ caller, operation, key }: Idempotency) => JSON.stringify([caller, operation, key]);
 
-const KEY = ['caller', 'operation', 'key'] as const;
-const ALL = [...KEY, 'digest', 'answer', 'hours'] as const;
+const KEY_COLUMNS = ['caller', 'operation', 'key'] as const;
+const ALL = [...KEY_COLUMNS, 'digest', 'answer', 'hours'] as const;
 type Name = (typeof ALL)[number];
 
 /** The statements of stored keys: each for all keys, as one text of JSON, or for one key where a statement is no round trip. */
@@ -115,20 +120,20 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
       return all.length > 0 ? [[JSON.stringify(all)]] : [];
     },
     select: `
-      SELECT ${KEY}, digest, answer FROM ${table}
-      WHERE (${KEY}) ${nestsWrites ? `IN (${toSent(KEY, 1)})` : `= (${marks(3)})`} AND expires_at > ${now}`,
+      SELECT ${KEY_COLUMNS}, digest, answer FROM ${table}
+      WHERE (${KEY_COLUMNS}) ${nestsWrites ? `IN (${toSent(KEY_COLUMNS, 1)})` : `= (${marks(3)})`} AND expires_at > ${now}`,
     forget: `
       DELETE FROM ${table} WHERE ${row} IN (
         SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
     // One statement must not write a row twice.
-    butSent: ` AND (${KEY}) NOT IN (${toSent(KEY, 2)})`,
+    butSent: ` AND (${KEY_COLUMNS}) NOT IN (${toSent(KEY_COLUMNS, 2)})`,
     upsert: `
-      INSERT INTO ${table} (${KEY}, digest, answer, expires_at)
+      INSERT INTO ${table} (${KEY_COLUMNS}, digest, answer, expires_at)
       ${
         nestsWrites
-          ? `SELECT ${KEY}, digest, answer, ${now} + ${toHours('CAST(hours AS bigint)')} FROM (${toSent(ALL, 2)}) AS sent`
+          ? `SELECT ${KEY_COLUMNS}, digest, answer, ${now} + ${toHours('CAST(hours AS bigint)')} FROM (${toSent(ALL, 2)}) AS sent`
           : `VALUES (${marks(5)}, ${now} + ${toHours(mark(6))})`
       }
-      ON CONFLICT (${KEY}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
+      ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
   };
 }

@@ -1,14 +1,14 @@
 /** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
-import { buildMethods, ChangeBuilder, checkKey, PLAIN, toStoredKey } from './change-builder.ts';
+import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './change-builder.ts';
 import {
-  type Call,
   type Change,
-  Changes,
+  ChangeRunner,
   type Create,
   type Created,
   isNewText,
   type Outcome,
+  type TransactionCall,
   toNewText,
 } from './changes.ts';
 import {
@@ -22,11 +22,11 @@ import {
   type PageQuery,
   type SqlSteps,
 } from './collection.ts';
-import { hasLists, isPlain, readPage, toPage, toStoredQuery } from './lists.ts';
+import { hasLists, isPlain, readPage, toRecordPage, toStoredQuery } from './lists.ts';
 import type { StoredTable } from './record-codec.ts';
 import type { Dialect } from './statement.ts';
 import { type Field, isFree } from './table.ts';
-import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
+import { type AnyTransactions, fromOutput, TransactionRunner } from './transactions.ts';
 import { isStorable, toStored } from './values.ts';
 
 /** A database's part of one collection: its table, its codec, and how its records and plain pages are read. */
@@ -37,7 +37,7 @@ interface Own extends StoredTable {
 /** The parts that all collections share. */
 export interface ForCollections {
   calls: AnyTransactions;
-  change(change: Change | Call): Promise<Outcome>;
+  change(change: Change | TransactionCall): Promise<Outcome>;
   /** Runs a statement that only reads. */
   read<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   /** Runs several such statements on one snapshot. */
@@ -54,8 +54,8 @@ export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
 ): Record<string, AnyCollection> {
-  const changes = new Changes(shared.dialect, all);
-  const readings = new Calls(changes, shared.calls);
+  const changes = new ChangeRunner(shared.dialect, all);
+  const readings = new TransactionRunner(changes, shared.calls);
   const built = all.map((own) => {
     const parts = { ...shared, ...own } as CollectionParts;
     const build = (tenant?: unknown) => ({
@@ -75,7 +75,7 @@ function toTenant(tenant: unknown): unknown {
 }
 
 /** Reads of the records of one tenant. */
-function bindReads(parts: CollectionParts, changes: Changes, tenant: unknown): CollectionParts {
+function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): CollectionParts {
   const { table, codec, read } = parts;
   const { name } = table.tenant as Field;
   const list = buildList(parts);
@@ -102,7 +102,7 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
     ...(table.id.type === 'time' && { get: (id: unknown) => reads.get(toStored(table.id, id)) }),
     ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
     ...buildMethods(builder, run),
-    create: async (given: Fields, { idempotency }: HowToChange = PLAIN) => {
+    create: async (given: Fields, { idempotency }: HowToChange = NO_OPTIONS) => {
       const record = builder.toFit(given);
       const isAlone = idempotency === undefined && isFree(table);
       return isAlone ? createAlone(record) : run(() => builder.toChange({ kind: 'create', record }, { idempotency }));
@@ -134,10 +134,14 @@ async function toFitting(
 }
 
 /** The collection's transactions and reading functions, by name. */
-function buildCalls({ table, calls, change, readAll }: CollectionParts, readings: Calls, tenant: unknown): object {
+function buildCalls(
+  { table, calls, change, readAll }: CollectionParts,
+  readings: TransactionRunner,
+  tenant: unknown,
+): object {
   const { collection } = table;
   const all = Object.entries(calls[collection] ?? {}).map(([call, { isReading }]) => {
-    const toCall = (input: unknown, idempotency?: Idempotency): Call => ({
+    const toCall = (input: unknown, idempotency?: Idempotency): TransactionCall => ({
       collection,
       call,
       input,
@@ -145,8 +149,8 @@ function buildCalls({ table, calls, change, readAll }: CollectionParts, readings
       idempotency,
     });
     const read = async (input: unknown) => readAll(() => readings.read(toCall(input)));
-    const run = async (input: unknown, { idempotency: given }: HowToChange = PLAIN) => {
-      const idempotency = toStoredKey(given, tenant);
+    const run = async (input: unknown, { idempotency: given }: HowToChange = NO_OPTIONS) => {
+      const idempotency = toStoredIdempotency(given, tenant);
       const outcome = await change(toCall(input, idempotency));
       checkKey(idempotency, outcome);
       return fromOutput(outcome);
@@ -161,7 +165,7 @@ function buildList({ table, codec, reads, read, dialect }: CollectionParts): Any
   return async (asked: PageQuery): Promise<Page | undefined> => {
     const query = toStoredQuery(table, asked);
     if (isPlain(table, query)) return reads.list(query);
-    return toPage(await read(() => readPage(table, query, dialect)), codec);
+    return toRecordPage(await read(() => readPage(table, query, dialect)), codec);
   };
 }
 

@@ -9,10 +9,10 @@ import { checkLengths, toRecord, toStoredFields, toStoredName } from './values.t
 type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 
 /** The options of a change without a condition and a key. */
-export const PLAIN: HowToChange = {};
+export const NO_OPTIONS: HowToChange = {};
 
 /** The changes by method. The last argument of each method has the options. */
-const METHODS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
+const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
   create: (builder, record: Fields) => ({ kind: 'create', record: builder.toFit(record) }),
   createAll: (builder, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => builder.toFit(one)) }),
   update: (builder, id, changes: Fields) => ({ kind: 'update', id, ...builder.toChanges(changes) }),
@@ -21,7 +21,7 @@ const METHODS: Record<string, (builder: ChangeBuilder, first: never, second: nev
   delete: (_builder, id) => ({ kind: 'delete', id, record: {} }),
 };
 
-const MAKERS = Object.entries(METHODS);
+const MAKERS = Object.entries(CHANGE_BUILDERS);
 
 /** Builds the methods. `run` runs the change that it gets. */
 export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {
@@ -65,7 +65,7 @@ export class ChangeBuilder {
     return changes;
   }
 
-  toChange(made: Made, { if: wanted, idempotency }: HowToChange = PLAIN): Change {
+  toChange(made: Made, { if: wanted, idempotency }: HowToChange = NO_OPTIONS): Change {
     const { table } = this.#stored;
     const condition = wanted && toStoredFields(table, wanted);
     const tenant = this.#tenant;
@@ -75,7 +75,7 @@ export class ChangeBuilder {
       collection: table.collection,
       tenant,
       if: condition,
-      idempotency: toStoredKey(idempotency, tenant),
+      idempotency: toStoredIdempotency(idempotency, tenant),
     };
   }
 
@@ -92,7 +92,7 @@ export class ChangeBuilder {
 }
 
 /** Binds an `Idempotency-Key` to the tenant, whose callers share it, and makes its names such as can be stored. */
-export function toStoredKey(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
+export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
   const key = toStoredName(idempotency.key);

@@ -41,7 +41,7 @@ export interface Change {
 }
 
 /** A transaction, by the name of its function. */
-export interface Call {
+export interface TransactionCall {
   collection: string;
   call: string;
   input: unknown;
@@ -50,7 +50,8 @@ export interface Call {
   idempotency: Idempotency | undefined;
 }
 
-export const isCall = (write: Create | Change | Call): write is Call => 'call' in write;
+export const isTransactionCall = (write: Create | Change | TransactionCall): write is TransactionCall =>
+  'call' in write;
 
 /** The outcome of a change. */
 export interface Outcome {
@@ -63,7 +64,7 @@ export interface Outcome {
 }
 
 /** Makes and runs the statements of a change. */
-export class Changes {
+export class ChangeRunner {
   readonly dialect: Dialect;
   /** By the names of their collections. */
   readonly stored: ReadonlyMap<string | symbol, StoredTable>;
@@ -195,16 +196,16 @@ function toWhere(
 }
 
 /** A condition that no record meets. */
-const NEVER = '1 = 0';
+const NO_RECORD = '1 = 0';
 
 const toEquality = (field: Field, value: unknown, statement: Statement) =>
-  isStorable(value) ? `${field.column} = ${statement.bind(field, value)}` : NEVER;
+  isStorable(value) ? `${field.column} = ${statement.bind(field, value)}` : NO_RECORD;
 
 function toCondition(field: Field, value: unknown, statement: Statement): string {
-  if (field.type !== 'json' && !isStorable(value)) return NEVER;
+  if (field.type !== 'json' && !isStorable(value)) return NO_RECORD;
   if (field.type === 'json' || !Array.isArray(value))
     return `${statement.toCompared(field)} IS NOT DISTINCT FROM ${statement.toCompared(field, value)}`;
-  return `(${[NEVER, ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
+  return `(${[NO_RECORD, ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 
 /** A violated constraint, as a database reports it. */
@@ -213,7 +214,7 @@ export type Violation =
   | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
 /** The code with which the change is refused; undefined if the description has none for this constraint. */
-export function toRefusal(
+export function refusalCodeOf(
   { kind }: Change,
   { key, unique, relations }: Table,
   violation: Violation,

@@ -1,7 +1,7 @@
 /** The whole contents of a database: how it takes part in a move, and the count of records that do not fit a contract. */
 import type { Awaitable, SqlSteps } from './collection.ts';
 import type { ColumnType } from './description.ts';
-import { type Dialect, toStep } from './statement.ts';
+import { type Dialect, sqlStep } from './statement.ts';
 import type { Fits } from './store.ts';
 import type { Table } from './table.ts';
 
@@ -55,19 +55,19 @@ export function* countInvalidRecords(
   fits: Fits,
 ): SqlSteps<number> {
   const passed = nameOf({ name: 'passed_check' });
-  if ((yield toStep(`SELECT 1 FROM ${passed} WHERE contract = ${mark(1)}`, contract)).length > 0) return 0;
+  if ((yield sqlStep(`SELECT 1 FROM ${passed} WHERE contract = ${mark(1)}`, contract)).length > 0) return 0;
   let count = 0;
   for (const table of tables) {
     const { sequence, collection } = table;
     const select = `SELECT ${sequence}, ${toJsonSql(table)} FROM ${nameOf(table)} WHERE ${sequence} > ${mark(1)}
       ORDER BY ${sequence} LIMIT ${CHUNK}`;
     for (let last: unknown = -(2n ** 63n); last !== undefined; ) {
-      const rows = yield toStep(select, last);
+      const rows = yield sqlStep(select, last);
       // The JSON is NULL if a required field is missing.
       for (const [, text] of rows) if (!fits((text as string | null) ?? 'null', collection)) count++;
       last = rows.at(-1)?.[0];
     }
   }
-  if (count === 0) yield toStep(`UPDATE ${passed} SET contract = ${mark(1)}`, contract);
+  if (count === 0) yield sqlStep(`UPDATE ${passed} SET contract = ${mark(1)}`, contract);
   return count;
 }

@@ -144,10 +144,10 @@ export type Referenced<Domain extends AnyDomain, Name> = {
 
 /** Why a new record may conflict with existing ones; `never` if it cannot. */
 type ConflictsOf<Described extends AnyDescription> =
-  | RefusedIf<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
-  | RefusedIf<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
-  | RefusedIf<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
-type RefusedIf<Why> = [Why] extends [never] ? never : Refused<Why & string>;
+  | RefusedUnlessNever<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
+  | RefusedUnlessNever<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
+  | RefusedUnlessNever<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
+type RefusedUnlessNever<Why> = [Why] extends [never] ? never : Refused<Why & string>;
 /** The collections that the description refers to. */
 type ParentsOf<Described extends AnyDescription> = {
   [Field in keyof Described['columns']]: Described['columns'][Field] extends { of: infer Of } ? Of : never;

@@ -11,7 +11,7 @@ import type { Field, Order, Table } from './table.ts';
 import { fromText, isStorable, toStored } from './values.ts';
 
 /** How many records such a page scans. */
-const MOST = 1000;
+const MAX_SCANNED = 1000;
 
 export interface FoundPage {
   texts: string[];
@@ -85,12 +85,12 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Sql
   const last = rows[seen - 1];
   // Conditions beside the order's own are tried on so many rows at most.
   const isScanned = ranges.some(({ field }) => field !== order.field);
-  const isMore = seen < rows.length || (isScanned && rows.length === MOST);
+  const isMore = seen < rows.length || (isScanned && rows.length === MAX_SCANNED);
   const next = last && isMore ? toCursor(BigInt(last[0]), values, order.field && String(last[1])) : undefined;
   return { texts, next };
 }
 
-export const toPage = (found: FoundPage | undefined, source: TextSource): Page | undefined =>
+export const toRecordPage = (found: FoundPage | undefined, source: TextSource): Page | undefined =>
   found && { body: JsonText.of<Fields[]>(`[${found.texts}]`, source), next: found.next };
 
 function toPosition(cursor: string, values: readonly unknown[], field: Field | undefined): Position | undefined {
@@ -127,7 +127,7 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, position }:
     SELECT ${sequence}, ${field?.column ?? sequence}, ${others.length > 0 ? `CASE WHEN ${others.join(' AND ')} THEN ${json} END` : json}
     FROM ${dialect.nameOf(table)} ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
     ORDER BY ${columns.map((column) => (isDown ? `${column} DESC` : column))}
-    LIMIT ${others.length > 0 ? MOST : query.limit + 1}`;
+    LIMIT ${others.length > 0 ? MAX_SCANNED : query.limit + 1}`;
   return { sql, values: statement.values };
 }
 

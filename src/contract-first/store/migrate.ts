@@ -6,11 +6,11 @@ import {
   type DatabaseKind,
   loadMigrations,
   type Migration,
+  migrationError,
+  migrationPath,
   planMigrations,
-  toFailure,
-  toName,
 } from './migrations.ts';
-import { type Dialect, toStep } from './statement.ts';
+import { type Dialect, sqlStep } from './statement.ts';
 import type { Inspection, Migrated, StoreLimits } from './store.ts';
 import { type Field, type Table, toTables } from './table.ts';
 
@@ -50,7 +50,7 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
 export type MigrationHooks = Pick<StoreLimits, 'onMigrated' | 'onWarning'>;
 
 /** @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
-export function* migrate(
+export function* migrateTables(
   target: MigrationTarget,
   domain: AnyDomain,
   { onMigrated, onWarning }: MigrationHooks,
@@ -63,16 +63,16 @@ export function* migrate(
 }
 
 /** Says what `migrate` would do. @throws Error that says why it would fail */
-export function* inspect(target: MigrationTarget, domain: AnyDomain): SqlSteps<Inspection> {
+export function* inspectMigrations(target: MigrationTarget, domain: AnyDomain): SqlSteps<Inspection> {
   const files = loadMigrations(target.kind, domain);
   const { applied, pending } = yield* plan(target, files);
   yield* target.check(applied, pending);
   if (pending.length === 0) yield* checkTables(target, toTables(domain));
-  const planned = { version: applied.length, newest: files.length, pending: pending.map(toName) };
+  const planned = { version: applied.length, newest: files.length, pending: pending.map(migrationPath) };
   if (planned.version === 0) return { ...planned, validKeys: 0, keys: 0 };
   const count = `SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND coalesce(expires_at > ${target.mark(1)}, true))
     FROM ${target.nameOf({ name: 'api_keys' })}`;
-  const [[keys, validKeys]] = (yield toStep(count, new Date().toISOString())) as [[unknown, unknown]];
+  const [[keys, validKeys]] = (yield sqlStep(count, new Date().toISOString())) as [[unknown, unknown]];
   return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
 }
 
@@ -94,13 +94,13 @@ export function* runMigrations(
   yield* target.prepare();
   for (const migration of planned.pending) yield* runMigration(target, migration);
   for (const table of tables) {
-    const columns = yield toStep(target.selectColumns, target.nameOf(table));
+    const columns = yield sqlStep(target.selectColumns, target.nameOf(table));
     checkColumns(table, columns as [string, string, unknown][], target.types);
     yield* target.addTriggers(table);
   }
   yield* checkTables(target, tables);
   yield* target.end(files.length);
-  yield toStep('COMMIT');
+  yield sqlStep('COMMIT');
   return { from: planned.applied.length, to: files.length };
 }
 
@@ -109,19 +109,19 @@ function* runMigration(target: MigrationTarget, migration: Migration): SqlSteps<
   try {
     yield* target.run(sql);
   } catch (error) {
-    throw toFailure(migration, error);
+    throw migrationError(migration, error);
   }
   const marks = [1, 2, 3].map(target.mark);
-  yield toStep(`INSERT INTO applied_migrations VALUES (${marks})`, part, name, digest);
+  yield sqlStep(`INSERT INTO applied_migrations VALUES (${marks})`, part, name, digest);
 }
 
 function* plan(
   { findApplied, nameOf }: MigrationTarget,
   files: readonly Migration[],
 ): SqlSteps<{ applied: Applied[]; pending: Migration[] }> {
-  const [found] = yield toStep(findApplied);
+  const [found] = yield sqlStep(findApplied);
   const select = `SELECT part, name, digest FROM ${nameOf({ name: 'applied_migrations' })} ORDER BY part, name`;
-  const rows = found ? yield toStep(select) : [];
+  const rows = found ? yield sqlStep(select) : [];
   const applied = (rows as string[][]).map(([part, name, digest]) => ({ part, name, digest }) as Applied);
   return { applied, pending: planMigrations(files, applied) };
 }
@@ -130,17 +130,17 @@ function* plan(
 function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
   const warnings: string[] = [];
   for (const table of tables) {
-    const rows = (yield toStep(target.selectIndexes, target.nameOf(table))) as [unknown, string][];
-    const references = yield toStep(target.selectReferences, target.nameOf(table));
+    const rows = (yield sqlStep(target.selectIndexes, target.nameOf(table))) as [unknown, string][];
+    const references = yield sqlStep(target.selectReferences, target.nameOf(table));
     const indexes = rows.map(([isUnique, columns]): Index => ({ isUnique: Number(isUnique) === 1, columns }));
     checkConstraints(table, indexes, references.map(String), target.toCompared);
-    warnings.push(...describeUnindexed(table, indexes, target));
+    warnings.push(...findUnindexed(table, indexes, target));
   }
   return warnings;
 }
 
 /** A list without an index reads the whole table for each page. */
-function describeUnindexed(table: Table, indexes: readonly Index[], { kind, toCompared }: MigrationTarget): string[] {
+function findUnindexed(table: Table, indexes: readonly Index[], { kind, toCompared }: MigrationTarget): string[] {
   const { collection, name, tenant, sequence, filters, orders } = table;
   // SQLite orders numbers by an expression, and does not say which one an index has.
   const sorted = Object.entries(orders).filter(([, { field }]) => kind === 'postgres' || field.type !== 'number');

@@ -26,7 +26,7 @@ export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migra
       readMigrations(name, new URL(`${database}/`, domain[name]?.migrations)),
     ),
   ];
-  refuse(parts.flatMap((files) => describeFiles(files, database)));
+  throwProblems(parts.flatMap((files) => findMisnamedFiles(files, database)));
   return parts.flat();
 }
 
@@ -40,51 +40,53 @@ function readMigrations(part: string, folder: URL): Migration[] {
   });
 }
 
-function describeFiles(files: readonly Migration[], database: DatabaseKind): string[] {
+function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind): string[] {
   const toNumber = (index: number) => `${String(index + 1).padStart(4, '0')}-`;
   const odd = files.findIndex(({ name }, index) => !name.startsWith(toNumber(index)));
   return files.flatMap((file, index) => {
     const control = findTransactionControl(file.sql, database);
     return [
-      ...(index === odd ? [`${toName(file)} must begin with ${toNumber(index)}, the next number`] : []),
-      ...(control ? [`${toName(file)} has ${control}, and all migrations run in one transaction`] : []),
+      ...(index === odd ? [`${migrationPath(file)} must begin with ${toNumber(index)}, the next number`] : []),
+      ...(control ? [`${migrationPath(file)} has ${control}, and all migrations run in one transaction`] : []),
     ];
   });
 }
 
 /** Returns the migrations that a database has not had yet. @throws Error that names all that are missing, edited or late */
 export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
-  const digests = new Map(files.map((file) => [toName(file), file.digest]));
-  const had = new Set(applied.map(toName));
-  const pending = files.filter((file) => !had.has(toName(file)));
+  const digests = new Map(files.map((file) => [migrationPath(file), file.digest]));
+  const had = new Set(applied.map(migrationPath));
+  const pending = files.filter((file) => !had.has(migrationPath(file)));
   const changed = applied.flatMap((one) => {
-    const digest = digests.get(toName(one));
-    if (!digest) return `${toName(one)} has run, and is not there: start a newer program, or put the file back`;
-    return digest === one.digest ? [] : `${toName(one)} was edited after it had run: undo that, and add another file`;
+    const digest = digests.get(migrationPath(one));
+    if (!digest) return `${migrationPath(one)} has run, and is not there: start a newer program, or put the file back`;
+    return digest === one.digest
+      ? []
+      : `${migrationPath(one)} was edited after it had run: undo that, and add another file`;
   });
   const late = pending.flatMap((file) => {
     const later = applied.find(({ part, name }) => part === file.part && name.slice(0, 4) > file.name.slice(0, 4));
-    return later ? `${toName(file)} was added after ${later.name} had run: give it the next number` : [];
+    return later ? `${migrationPath(file)} was added after ${later.name} had run: give it the next number` : [];
   });
-  refuse([...changed, ...late]);
+  throwProblems([...changed, ...late]);
   return pending;
 }
 
-function refuse(problems: readonly string[]): void {
+function throwProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
 /** The file of a migration, for people. */
-export const toName = ({ part, name }: Applied) => `${part}/${name}`;
+export const migrationPath = ({ part, name }: Applied) => `${part}/${name}`;
 
 /** The error of a migration, which names its file. */
-export function toFailure(migration: Migration, error: unknown): Error {
+export function migrationError(migration: Migration, error: unknown): Error {
   const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
-  return new Error(`${toName(migration)}: ${message}`, { cause: error });
+  return new Error(`${migrationPath(migration)}: ${message}`, { cause: error });
 }
 
 /** Refuses a database with these tables, which the migrations would create, or which are not ours. @throws Error that names them */
-export function refuseTables(found: readonly string[]): void {
+export function checkNoTables(found: readonly string[]): void {
   if (found.length === 0) return;
   const names = found.length > 3 ? [...found.slice(0, 3), '…'] : found;
   throw new Error(
@@ -104,7 +106,7 @@ const TOKENS = {
 const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', '[': ']', "e'": "'" };
 
 /** PostgreSQL has comments within comments, and texts with escaped quotes. */
-const PARTS: Record<string, RegExp> = { '/*': /\/\*|\*\//g, "e'": /\\[\s\S]|''|'/g };
+const NESTED_TOKENS: Record<string, RegExp> = { '/*': /\/\*|\*\//g, "e'": /\\[\s\S]|''|'/g };
 
 /** A statement with others in it, up to an END that stands alone. */
 const WITH_BODY = { sqlite: /^CREATE (?:TEMP |TEMPORARY )?TRIGGER /, postgres: /^CREATE .* BEGIN ATOMIC / };
@@ -138,7 +140,7 @@ function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
 
 function endOf(sql: string, from: number, start: string, database: DatabaseKind): number {
   const end = ENDS[start.toLowerCase()] ?? start;
-  const parts = database === 'postgres' ? PARTS[start.toLowerCase()] : undefined;
+  const parts = database === 'postgres' ? NESTED_TOKENS[start.toLowerCase()] : undefined;
   let depth = 1;
   for (const { 0: part, index } of parts ? sql.slice(from).matchAll(parts) : []) {
     depth += part === end ? -1 : Number(part === start);

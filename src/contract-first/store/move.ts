@@ -8,7 +8,7 @@ import { StoreError, StoreUnavailable } from './store.ts';
 import { toTables } from './table.ts';
 
 /** The target is opened only to be made or migrated: nothing waits. */
-const LIMITS = { createTimeout: 10_000, maxCreates: 1 };
+const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 
 /** The state of a move. */
 interface Progress {
@@ -38,7 +38,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   if ((await checkVersion(from, domain)) === 0) throw new Error('it has no tables of this program');
   progress.at = to;
   await checkVersion(to, domain);
-  await (await openStore(to, domain, LIMITS)).close();
+  await (await openStore(to, domain, TARGET_LIMITS)).close();
   progress.at = from;
   const source = await open(progress, false);
   progress.at = to;

@@ -16,9 +16,9 @@ export function parseRate(text: string): Rate | undefined {
 }
 
 /** The prefixes of the ids of limits: for addresses, keys, and tokens of other issuers. */
-export const ADDRESS = 'address ';
-export const KEY = 'key ';
-export const TOKEN = 'token ';
+export const ADDRESS_BUCKET = 'address ';
+export const KEY_BUCKET = 'key ';
+export const TOKEN_BUCKET = 'token ';
 
 /** How many addresses and tokens are remembered, by their length: a long id counts as several. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
@@ -42,7 +42,7 @@ export function buildKnown<Value extends object | number>(): (id: string, window
       known = { began, keys: new Map(), strangers: new LRUCache<string, Value>(STRANGERS) };
       windows.set(window, known);
     }
-    return id.startsWith(KEY) ? known.keys : known.strangers;
+    return id.startsWith(KEY_BUCKET) ? known.keys : known.strangers;
   };
 }
 

@@ -2,7 +2,7 @@
 import type { SqlStep } from './collection.ts';
 import type { Field, Table } from './table.ts';
 
-export const toStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, values });
+export const sqlStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, values });
 
 /** The differences between databases. */
 export interface Dialect {

@@ -53,7 +53,7 @@ export interface Relation {
 const SEQUENCE = 'seq';
 
 /** Names that need no quotes in SQL. */
-const NAME = /^[a-z_][a-z0-9_]*$/;
+const UNQUOTED_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /** Parents come before the collections that refer to them. @throws Error for an unknown parent, or a cycle */
 export function toTables(domain: AnyDomain): Table[] {
@@ -90,7 +90,7 @@ export const isFree = ({ id, unique, relations }: Table) =>
 export function toTable(description: AnyDescription, collection = description.table): Table {
   const { table, noun, columns, lists = {} } = description;
   const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
-  const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !NAME.test(name));
+  const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !UNQUOTED_NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
   const [id, ...others] = fields.filter(({ set, is }) => set === 'id' || is === 'id');
   const strict = fields.find(

@@ -3,7 +3,7 @@
  * thread can run them within its batch, and they cannot wait for anything else.
  */
 import { buildMethods, ChangeBuilder } from './change-builder.ts';
-import type { Call, Change, Changes, Outcome } from './changes.ts';
+import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.ts';
 import {
   type Awaitable,
   type Fields,
@@ -15,9 +15,9 @@ import {
   type SqlSteps,
 } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
-import { readPage, toPage, toStoredQuery } from './lists.ts';
+import { readPage, toRecordPage, toStoredQuery } from './lists.ts';
 import type { RecordCodecs, StoredTable } from './record-codec.ts';
-import { toStep } from './statement.ts';
+import { sqlStep } from './statement.ts';
 
 /** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
 export type Given<Domain extends AnyDomain> = {
@@ -54,20 +54,20 @@ export interface Transaction<Input, Output> {
 export type AnyTransactions = Readonly<Record<string, Readonly<Record<string, Transaction<never, unknown>>>>>;
 
 /** The transactions of a domain, and the URL of the module from which the writing thread loads them. */
-export interface Transactions {
+export interface DomainTransactions {
   all: AnyTransactions;
   source: string;
 }
-export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
+export const NO_TRANSACTIONS: DomainTransactions = { all: {}, source: '' };
 
 /** The parts derived from a domain and its contract. Without codecs, records are only checked by the column types. */
 export interface OfDomain {
   codecs?: RecordCodecs | undefined;
-  transactions?: Transactions;
+  transactions?: DomainTransactions;
 }
 
 export interface TransactionsModule {
-  transactions: Transactions;
+  transactions: DomainTransactions;
   loadCodecs(): Awaitable<RecordCodecs>;
 }
 
@@ -102,30 +102,30 @@ export const refused = <const Why extends string>(why: Why): Refused<Why> =>
   new Refusal(why) as Refused<string> & Refused<Why>;
 
 /** How a database runs changes and transactions. */
-export interface Running {
+export interface RunContext {
   now: string;
   /** Whether a refused change or transaction can be rolled back; otherwise the whole batch is run again in a way that can. */
   isSafe: boolean;
   /** Whether it needs a savepoint of its own. */
-  hasSavepoint(change: Change | Call): boolean;
+  hasSavepoint(change: Change | TransactionCall): boolean;
   /** Whether all changes of the batch have failed with it. */
   isFatal(error: unknown): boolean;
   /** The code with which a change is refused; undefined for other errors. */
-  toRefusal(error: unknown, change: Change): string | undefined;
+  refusalCodeOf(error: unknown, change: Change): string | undefined;
 }
 
 /** Runs a change or a transaction: all of it, or nothing if it is refused or fails. */
 export function* inSavepoint<Answer>(
-  change: Change | Call,
-  { hasSavepoint, isFatal }: Running,
+  change: Change | TransactionCall,
+  { hasSavepoint, isFatal }: RunContext,
   steps: SqlSteps<Outcome>,
   toAnswer: (error: unknown) => Answer,
 ): SqlSteps<Outcome | Answer> {
   const isOwn = hasSavepoint(change);
-  if (isOwn) yield toStep('SAVEPOINT change');
+  if (isOwn) yield sqlStep('SAVEPOINT change');
   try {
     const outcome = yield* steps;
-    if (isOwn) yield outcome.refused === undefined ? toStep('RELEASE SAVEPOINT change') : UNDO;
+    if (isOwn) yield outcome.refused === undefined ? sqlStep('RELEASE SAVEPOINT change') : UNDO;
     return outcome;
   } catch (error) {
     if (isFatal(error)) throw error;
@@ -136,30 +136,30 @@ export function* inSavepoint<Answer>(
 
 const UNDO: SqlStep = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change' };
 
-export class Calls {
-  readonly #changes: Changes;
+export class TransactionRunner {
+  readonly #changes: ChangeRunner;
   readonly #all: AnyTransactions;
 
-  constructor(changes: Changes, all: AnyTransactions) {
+  constructor(changes: ChangeRunner, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
   }
 
   /** @throws Error if it fails: the caller must roll it back */
-  *run(made: Call, running: Running): SqlSteps<Outcome> {
-    const steps = new Steps(this.#changes, running);
-    const output = yield* this.#start(made, steps, { now: running.now });
+  *run(made: TransactionCall, context: RunContext): SqlSteps<Outcome> {
+    const steps = new Steps(this.#changes, context);
+    const output = yield* this.#start(made, steps, { now: context.now });
     if (!(output instanceof Refusal)) return { text: toOutput(output) };
-    if (steps.isDirty && !running.isSafe) throw new Error(`${made.call} is to be taken back`);
+    if (steps.isDirty && !context.isSafe) throw new Error(`${made.call} is to be taken back`);
     return { refused: output.refused };
   }
 
   /** Runs a reading function. */
-  read(made: Call): SqlSteps<unknown> {
+  read(made: TransactionCall): SqlSteps<unknown> {
     return this.#start(made, new Steps(this.#changes), {});
   }
 
-  *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): SqlSteps<unknown> {
+  *#start({ collection, call, input, tenant }: TransactionCall, steps: Steps, more: Fields): SqlSteps<unknown> {
     // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
       const stored = this.#changes.stored.get(name);
@@ -179,15 +179,15 @@ export class Calls {
 /** One run of a transaction. */
 class Steps {
   isDirty = false;
-  readonly #changes: Changes;
-  readonly #running: Running | undefined;
+  readonly #changes: ChangeRunner;
+  readonly #running: RunContext | undefined;
   readonly #failures: unknown[] = [];
   /** The number of calls that have not ended. */
   #open = 0;
 
-  constructor(changes: Changes, running?: Running) {
+  constructor(changes: ChangeRunner, context?: RunContext) {
     this.#changes = changes;
-    this.#running = running;
+    this.#running = context;
   }
 
   /** The methods of a collection; those that change it only in transactions, not in reading functions. */
@@ -197,7 +197,7 @@ class Steps {
       this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
     const list = (asked: PageQuery) => {
       const query = toStoredQuery(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
-      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, codec));
+      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toRecordPage(page, codec));
     };
     if (!this.#running) return { get, list };
     const builder = new ChangeBuilder(stored, tenant);
@@ -234,13 +234,13 @@ class Steps {
   }
 
   *#run(change: Change): SqlSteps<Outcome> {
-    const running = this.#running as Running;
+    const context = this.#running as RunContext;
     const toAnswer = (error: unknown): Outcome => {
-      const refused = running.toRefusal(error, change);
+      const refused = context.refusalCodeOf(error, change);
       if (refused === undefined) throw error;
       return { refused };
     };
-    const outcome = yield* inSavepoint(change, running, this.#changes.run(change, running.now), toAnswer);
+    const outcome = yield* inSavepoint(change, context, this.#changes.run(change, context.now), toAnswer);
     this.isDirty ||= outcome.text !== undefined;
     return outcome;
   }

@@ -16,7 +16,7 @@ export const isStorable = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'));
 
 /** A value to look for: null, which equals nothing, where no record can have it. */
-export const toAsked = (value: unknown): unknown => (isStorable(value) ? value : null);
+export const toLookupValue = (value: unknown): unknown => (isStorable(value) ? value : null);
 
 /** A name that others choose, as it is stored: its digest if it is long, or cannot be stored. */
 export const toStoredName = (name: string): string =>

@@ -7,7 +7,7 @@ import type { InReply, InRequest, OperationId } from '../engine/routes/read-writ
 import { buildUrlOf } from '../engine/routes/urls.ts';
 import { buildToBigints } from '../engine/schema/bigints.ts';
 import type { operations } from '../registered.ts';
-import type { Request } from './requests.ts';
+import type { SendRequest } from './requests.ts';
 
 /** A body of another type than JSON is sent as it is, with the `content-type` among the headers. */
 type SentAs<Content> = Content extends { 'application/json': infer Json } ? InRequest<Json> : string | Uint8Array;
@@ -59,7 +59,7 @@ interface AnySent {
   key?: string | null;
 }
 
-export function buildClient(contract: Contract, request: Request): Client {
+export function buildClient(contract: Contract, request: SendRequest): Client {
   const urlOf = buildUrlOf(contract);
   const calls = [...contract.operations.values()].map(({ id, method, replies }) => {
     const call = async ({ params = {}, query = {}, body, ...others }: AnySent = {}) => {

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 // biome-ignore lint/suspicious/noExplicitAny: a type would promise what the check is there to find out
 type Json = any;
 
-export interface Reply {
+export interface CheckedReply {
   status: number;
   /** By lower-case name. */
   headers: Record<string, string>;
@@ -60,12 +60,12 @@ export class ContractCheck {
   }
 
   /** Lists how the reply breaks the contract; empty if it does not. */
-  problemsOf(method: string, url: string, reply: Reply): string[] {
+  problemsOf(method: string, url: string, reply: CheckedReply): string[] {
     const unsafe = Object.entries(SECURITY).filter(([name, value]) => !value.test(reply.headers[name] ?? ''));
     return [...unsafe.map(([name]) => `${name} is not safe`), ...this.#contractProblems(method, url, reply)];
   }
 
-  #contractProblems(method: string, url: string, { status, headers, text }: Reply): string[] {
+  #contractProblems(method: string, url: string, { status, headers, text }: CheckedReply): string[] {
     const pointer = this.#responseOf(method, url, status);
     if (!this.#isOurs && status >= 400 && !this.#isDescribed(pointer)) return [];
     if (!pointer) return status < 400 ? [] : [...this.#bodyProblems('/components/schemas/Error', text, status)];

@@ -8,17 +8,17 @@ import { listen } from '../engine/http/connections/listening.ts';
 import { DROPPED } from '../engine/routes/route.ts';
 import { openServiceStore } from '../opening.ts';
 import { loadConfig } from '../operate/config.ts';
-import type { Domain, Services, Transactions } from '../registered.ts';
+import type { Domain, Services, ServiceTransactions } from '../registered.ts';
 import type { Service } from '../service.ts';
 import { loadServiceContract } from '../service-contract.ts';
 import type { CollectionsOf } from '../store/description.ts';
 import type { CallsOf } from '../store/transactions.ts';
 import { buildClient, type Client } from './client.ts';
 import { ContractCheck } from './contract-check.ts';
-import { buildRequest, type Request } from './requests.ts';
+import { buildRequest, type SendRequest } from './requests.ts';
 
 export type { Client } from './client.ts';
-export type { Received, Request, RequestOptions } from './requests.ts';
+export type { ReceivedReply, RequestOptions, SendRequest } from './requests.ts';
 
 /** Of node:test, or of tap. */
 export interface TestContext {
@@ -36,16 +36,16 @@ export interface TestServer {
   /** Calls operations by their names. It throws when a reply breaks the contract. */
   client: Client;
   /** Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. It throws when a reply breaks the contract. */
-  request: Request;
+  request: SendRequest;
   /** The database, by the names that handlers use. */
-  collections: CollectionsOf<Domain, CallsOf<Transactions>>;
+  collections: CollectionsOf<Domain, CallsOf<ServiceTransactions>>;
   app: FastifyInstance;
   port: number;
   /** The key that client and requests send, with all scopes. */
   key: string;
 }
 
-const KEY = 'key-of-the-tests-0123456789';
+const TEST_KEY = 'key-of-the-tests-0123456789';
 
 /** Ends with the test, whose output has the cause of a 500. Each server has a database of its own. */
 export async function openTestServer(
@@ -59,21 +59,21 @@ export async function openTestServer(
   const dropped: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => note(line, dropped) });
   const log = { logger, write: process.stderr.write.bind(process.stderr) };
-  const app = await build(service, { ...config, apiKeys: [KEY] }, { contract, store, log, ...given });
+  const app = await build(service, { ...config, apiKeys: [TEST_KEY] }, { contract, store, log, ...given });
   t.after(async () => {
     await app.close();
     await store.close();
   });
   await listen(app, { host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const send = buildRequest(port, new ContractCheck(readFileSync(service.contract, 'utf8')), KEY);
-  const request: Request = async (...args) => {
+  const send = buildRequest(port, new ContractCheck(readFileSync(service.contract, 'utf8')), TEST_KEY);
+  const request: SendRequest = async (...args) => {
     const received = await send(...args);
     if (dropped.length > 0) throw new Error(dropped.shift());
     return received;
   };
   const collections = store.collections as unknown as TestServer['collections'];
-  return { client: buildClient(contract, request), request, collections, app, port, key: KEY };
+  return { client: buildClient(contract, request), request, collections, app, port, key: TEST_KEY };
 }
 
 /** Shows errors, and takes the words of a handler that drops the key of a request. */

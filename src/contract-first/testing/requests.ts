@@ -1,9 +1,9 @@
 /** Requests to a server of this machine, on real sockets. */
 import { type Agent, request as httpRequest } from 'node:http';
 import { parse } from 'lossless-json';
-import type { ContractCheck, Reply } from './contract-check.ts';
+import type { CheckedReply, ContractCheck } from './contract-check.ts';
 
-export interface Received extends Reply {
+export interface ReceivedReply extends CheckedReply {
   /** The body, integers above 2^53 as bigint. */
   body: unknown;
 }
@@ -19,10 +19,15 @@ export interface RequestOptions {
 }
 
 /** Sends a request. @throws Error when the reply breaks the contract */
-export type Request = (url: string, options?: RequestOptions) => Promise<Received>;
+export type SendRequest = (url: string, options?: RequestOptions) => Promise<ReceivedReply>;
 
 /** Requests to the server on this port, with this key unless they say otherwise. */
-export function buildRequest(port: number, check: ContractCheck, key: string, agent: Agent | false = false): Request {
+export function buildRequest(
+  port: number,
+  check: ContractCheck,
+  key: string,
+  agent: Agent | false = false,
+): SendRequest {
   return async (url, options = {}) => {
     const reply = await send(port, url, { ...options, key: options.key === undefined ? key : options.key }, agent);
     const problems = check.problemsOf(options.method ?? 'GET', url, reply);
@@ -37,7 +42,7 @@ export function send(
   url: string,
   options: RequestOptions = {},
   agent: Agent | false = false,
-): Promise<Reply> {
+): Promise<CheckedReply> {
   const { method = 'GET', key = null, body, headers = {} } = options;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
   const bytes = isRaw ? body : JSON.stringify(body);
@@ -72,7 +77,7 @@ export function send(
   });
 }
 
-function toBody({ headers, text }: Reply): unknown {
+function toBody({ headers, text }: CheckedReply): unknown {
   if (!/json/.test(headers['content-type'] ?? '') || !/^[[{]/.test(text)) return text;
   return parse(text, undefined, (digits) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits)));
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refuseUnstorableFields } from '../../../src/contract-first/contract/checks/records.ts';
+import { reportUnstorableFields } from '../../../src/contract-first/contract/checks/records.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 import type { Column } from '../../../src/contract-first/store/description.ts';
@@ -11,7 +11,7 @@ function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
   const problems: string[] = [];
   const description = { noun: 'a', schema: 'A', table: 'a', columns: { f: { column: 'f', ...column } }, errors: {} };
   const stored = { type: 'object', properties: { f: field } };
-  refuseUnstorableFields(
+  reportUnstorableFields(
     { description: { ...description, migrations: new URL(import.meta.url) }, stored },
     buildChecks({ isJudged: true }),
     (problem) => problems.push(problem),

@@ -53,7 +53,7 @@ t.test('the contract is read as its operations, with what each says', async (t) 
   t.match(operations.get('createPet'), {
     method: 'POST',
     path: '/pets',
-    security: [{ scopes: ['pets:write'], place: { in: 'bearer' } }],
+    security: [{ scopes: ['pets:write'], location: { in: 'bearer' } }],
     body: { required: true, maxBytes: 16384 },
   });
   t.match(operations.get('getPet')?.deprecation, { sunset: new Date('2030-12-05'), successor: 'listPets' });

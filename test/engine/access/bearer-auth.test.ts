@@ -9,7 +9,7 @@ import { loadContract } from '../../../src/contract-first/contract/read/load-con
 import { type AuthOptions, addAuth } from '../../../src/contract-first/engine/access/auth.ts';
 import { toCaller } from '../../../src/contract-first/engine/access/caller.ts';
 import { StoredKeys } from '../../../src/contract-first/engine/access/stored-keys.ts';
-import type { KeyPlace, Requirement } from '../../../src/contract-first/engine/contract/contract.ts';
+import type { KeyLocation, Requirement } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { HttpError } from '../../../src/contract-first/engine/errors.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
@@ -17,7 +17,7 @@ import type { Store } from '../../../src/contract-first/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';
 import { holdClock } from '../../held-clock.ts';
-import { KEY, type Received, type RequestOptions, type Service, startService } from '../../service.ts';
+import { KEY, type ReceivedReply, type RequestOptions, type Service, startService } from '../../service.ts';
 
 const INFO = pino.levels.values.info as number;
 const NO_KEY = 'Bearer realm="Pet Store"';
@@ -32,7 +32,7 @@ const OPERATIONS: Call[] = [
 const withHeader = (authorization: string): RequestOptions => ({ key: null, headers: { authorization } });
 
 /** Asks for the list with this key until the status is this one, for half a minute at most. */
-async function askUntil({ request }: Service, key: string, status: number): Promise<Received> {
+async function askUntil({ request }: Service, key: string, status: number): Promise<ReceivedReply> {
   let reply = await request('/v1/pets', { key });
   for (let count = 0; reply.status !== status && count < 600; count++) {
     await wait(50);
@@ -42,7 +42,7 @@ async function askUntil({ request }: Service, key: string, status: number): Prom
 }
 
 /** Both ways to send a key. */
-const PLACES: KeyPlace[] = [
+const PLACES: KeyLocation[] = [
   { in: 'bearer', name: 'Authorization' },
   { in: 'header', name: 'X-Key' },
 ];
@@ -336,7 +336,7 @@ t.test(
     const store = openUrl(`sqlite:${file}`);
     const key = makeKey('petstore');
     await store.createKey(toStoredKey(key, 'Ada'));
-    const ways = PLACES.map((place) => ({ place, scopes: [], alsoNeeded: [] }));
+    const ways = PLACES.map((location) => ({ location, scopes: [], alsoNeeded: [] }));
     const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
     const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
     const asApiKey = (token: string) => send({ 'x-key': token });
@@ -354,10 +354,10 @@ t.test(
   },
 );
 
-const [BEARER, HEADER] = PLACES as [KeyPlace, KeyPlace];
+const [BEARER, HEADER] = PLACES as [KeyLocation, KeyLocation];
 const WAYS = [
-  { place: HEADER, scopes: ['pets:write'], alsoNeeded: [] },
-  { place: BEARER, scopes: ['pets:read'], alsoNeeded: [] },
+  { location: HEADER, scopes: ['pets:write'], alsoNeeded: [] },
+  { location: BEARER, scopes: ['pets:read'], alsoNeeded: [] },
 ];
 
 t.test('a key that is sent by one way in does not count for another one', async (t) => {
@@ -372,14 +372,14 @@ t.test('a key that is sent by one way in does not count for another one', async 
 
 t.test('where the second of two keys lacks a scope, another way in may still pass', async (t) => {
   const key = makeKey('petstore');
-  const both = { place: HEADER, scopes: [], alsoNeeded: [{ place: BEARER, scopes: ['pets:write'] }] };
+  const both = { location: HEADER, scopes: [], alsoNeeded: [{ location: BEARER, scopes: ['pets:write'] }] };
   for (const [scope, status] of [
     ['pets:read', 200],
     ['pets:list', 403],
   ] as const) {
     const store = openUrl('sqlite::memory:');
     await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
-    const send = await startWithWays(t, [both, { place: BEARER, scopes: [scope], alsoNeeded: [] }], { store });
+    const send = await startWithWays(t, [both, { location: BEARER, scopes: [scope], alsoNeeded: [] }], { store });
     t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), status);
   }
 });

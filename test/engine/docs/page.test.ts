@@ -4,9 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { toPage } from '../../../src/contract-first/contract/docs/page.ts';
+import { renderPage } from '../../../src/contract-first/contract/docs/page.ts';
 import { buildSamples } from '../../../src/contract-first/contract/docs/sample.ts';
-import { type Source, toSource } from '../../../src/contract-first/contract/docs/source.ts';
+import { type DocumentSource, toSource } from '../../../src/contract-first/contract/docs/source.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import type { ReadContract } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { MediaNode } from '../../../src/contract-first/engine/contract/document.ts';
@@ -45,7 +45,7 @@ const textOf = (page: string, id: string) => decoded(sectionOf(page, id)).replac
 /** Each media type of requests and replies of a contract. */
 function mediaOf(
   contract: ReadContract,
-  source: Source,
+  source: DocumentSource,
 ): [place: string, media: MediaNode, leftOut: 'readOnly' | 'writeOnly'][] {
   return [...contract.operations.values()].flatMap((operation) => {
     const node = source.nodesOf(operation).source;
@@ -94,7 +94,7 @@ for (const [name, yaml] of Object.entries(CONTRACTS)) {
         t.strictSame(problems, [], place);
       }
     }
-    const page = toPage(contract, []);
+    const page = renderPage(contract, []);
     for (const operation of contract.operations.values()) {
       const replies = Object.values(source.nodesOf(operation).source.responses ?? {}).map((reply) =>
         source.follow(reply),
@@ -110,13 +110,13 @@ for (const [name, yaml] of Object.entries(CONTRACTS)) {
 
 t.test('no text of a contract is HTML, on either page, and all can be read without JavaScript', async (t) => {
   const contract = await load(t, RICH);
-  const page = toPage(contract, []);
+  const page = renderPage(contract, []);
   t.match(page, '<title>&#60;b&#62;Rich&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
   t.notMatch(page, /<(img|script)>|<img|<\/?noscript>| style=/);
   t.match(page, '<td><code>mine</code>');
   t.notMatch(page, 'Clients to copy');
   t.match(page, '<a href="https://example.com/"><code>gone</code></a> and <a href="#error-gone"><code>gone</code></a>');
-  t.match(toPage(contract, ['go/client.go', 'go/README.md']), /README\.md<\/a><\/li>/);
+  t.match(renderPage(contract, ['go/client.go', 'go/README.md']), /README\.md<\/a><\/li>/);
   for (const text of [
     'PUT /v2/things/{part_id}/{at}',
     'Takes a key as X-Key and a key as X-More.',
@@ -130,7 +130,7 @@ t.test('no text of a contract is HTML, on either page, and all can be read witho
 });
 
 t.test('a type is one line of words, and a named object is explained once', async (t) => {
-  const page = toPage(await load(t, RICH), []);
+  const page = renderPage(await load(t, RICH), []);
   for (const words of [
     'id integer, int64, only in replies required',
     'a integer, 1 to 100, default 20 required An a.',
@@ -167,7 +167,7 @@ t.test('a type is one line of words, and a named object is explained once', asyn
 });
 
 t.test('a command sends what its operation takes, as a shell and the server read it', async (t) => {
-  const page = toPage(await load(t, RICH), []);
+  const page = renderPage(await load(t, RICH), []);
   t.equal(
     commandOf(page, 'putThing'),
     `curl -i -X PUT \\
@@ -198,7 +198,7 @@ t.test('a command sends what its operation takes, as a shell and the server read
 });
 
 t.test('samples leave out a schema within itself, deep objects first, and fields of the other direction', async (t) => {
-  const page = toPage(await load(t, RICH), []);
+  const page = renderPage(await load(t, RICH), []);
   const [, reply = ''] = partsOf(sectionOf(page, 'putThing'), '<pre tabindex="0">', '</pre>');
   const [thing] = JSON.parse(decoded(reply).replace('9223372036854775807', '"9223372036854775807"'));
   t.match(thing, {
@@ -237,7 +237,7 @@ t.test('samples leave out a schema within itself, deep objects first, and fields
 });
 
 t.test('servers are listed once, this one first, and named by their words', async (t) => {
-  const page = toPage(await readOurs(), []);
+  const page = renderPage(await readOurs(), []);
   t.strictSame(
     partsOf(page, '<option value="', '</option>').map((option) => option.replace(/.*>/, '')),
     ['This server', 'Production', 'Staging'],
@@ -247,7 +247,7 @@ t.test('servers are listed once, this one first, and named by their words', asyn
     'https://petstore.example/v1',
     'https://staging.petstore.example/v1',
   ]);
-  const other = toPage(await load(t, RICH), []);
+  const other = renderPage(await load(t, RICH), []);
   t.strictSame(partsOf(other, '<code class="server">', '</code>').map(decoded), [
     '/v2',
     'https://things.example/v2',
@@ -257,7 +257,7 @@ t.test('servers are listed once, this one first, and named by their words', asyn
   delete bare.servers;
   bare.components.schemas.Pet.properties.none = { type: 'null' };
   bare.paths['/pets'].get.responses['400'].description = 'In words of its own.';
-  const own = toPage(await load(t, stringify(bare)), []);
+  const own = renderPage(await load(t, stringify(bare)), []);
   t.match(own, '<code class="server"><!--server-0-->/<!----></code>');
   t.match(textOf(own, 'object-Pet'), '"none": null');
   t.match(textOf(own, 'listPets'), '400 In words of its own.');

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { parse } from 'yaml';
-import { kindOf, toCodes } from '../../../src/contract-first/engine/errors.ts';
+import { allErrorCodes, errorKindOf } from '../../../src/contract-first/engine/errors.ts';
 // Its codes are in the catalogue, too.
 import '../../../src/generated/domain.ts';
 import { CONTRACT } from '../../properties/operations.ts';
 
 t.test("the contract's list of codes is the catalogue's", async (t) => {
   const { ErrorCode } = parse(CONTRACT).components.schemas;
-  t.strictSame(ErrorCode['x-extensible-enum'].toSorted(), toCodes().sort());
+  t.strictSame(ErrorCode['x-extensible-enum'].toSorted(), allErrorCodes().sort());
 });
 
 t.test("the contract's table of codes is the catalogue's", async (t) => {
@@ -17,8 +17,8 @@ t.test("the contract's table of codes is the catalogue's", async (t) => {
   const rows = [...own, ...general].map(([, code, status]) => [code, Number(status)]);
   t.strictSame(
     rows.sort(),
-    toCodes()
-      .map((code) => [code, kindOf(code).status])
+    allErrorCodes()
+      .map((code) => [code, errorKindOf(code).status])
       .sort(),
   );
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
-import { ContractCheck, type Reply } from '../../contract-check.ts';
+import { type CheckedReply, ContractCheck } from '../../contract-check.ts';
 import { type OwnStore, openUrl } from '../../database.ts';
 import { CONTRACT, readOperations } from '../../properties/operations.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
@@ -14,8 +14,8 @@ const check = new ContractCheck();
 async function failureOf(
   port: number,
   ...bytes: string[]
-): Promise<{ status: number; code: string; headers: Reply['headers'] }> {
-  const reply = (await sendRaw(port, ...bytes)).at(-1) as Reply;
+): Promise<{ status: number; code: string; headers: CheckedReply['headers'] }> {
+  const reply = (await sendRaw(port, ...bytes)).at(-1) as CheckedReply;
   // Only a request that got as far as the deprecated operation has its headers.
   const url = reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets';
   const problems = check.problemsOf('GET', url, reply);

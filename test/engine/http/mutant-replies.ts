@@ -1,6 +1,6 @@
 /** Sends damaged requests, and judges all that comes back. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ContractCheck, type Reply } from '../../contract-check.ts';
+import { type CheckedReply, ContractCheck } from '../../contract-check.ts';
 import { connectRaw, type Received } from '../../raw-client.ts';
 import { makeMutants } from './mutated-requests.ts';
 
@@ -54,7 +54,7 @@ async function exchange(port: number, packets: string[], isHasty: boolean): Prom
   return last;
 }
 
-function judge(reply: Reply, packets: string[], { statuses, ids, problems }: Verdict): void {
+function judge(reply: CheckedReply, packets: string[], { statuses, ids, problems }: Verdict): void {
   statuses[reply.status] = (statuses[reply.status] ?? 0) + 1;
   ids.push(reply.headers['x-request-id'] as string);
   const isHead = reply.text === '' && reply.headers['content-length'] !== '0';
@@ -66,6 +66,6 @@ function judge(reply: Reply, packets: string[], { statuses, ids, problems }: Ver
 }
 
 /** By every rule of the contract's default reply; only what got as far as the deprecated operation has its headers. */
-function problemsOfError(reply: Reply): string[] {
+function problemsOfError(reply: CheckedReply): string[] {
   return check.problemsOf('GET', reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets', reply);
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { loadConfig } from '../../config.ts';
-import { ContractCheck, type Reply } from '../../contract-check.ts';
+import { type CheckedReply, ContractCheck } from '../../contract-check.ts';
 import { listPets, type OwnStore, openUrl } from '../../database.ts';
 import { startServer } from '../../program.ts';
 import { connectRaw } from '../../raw-client.ts';
@@ -23,7 +23,7 @@ const CONNECT = 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n';
 const PET = '{"name":"Rex","categoryId":1}';
 
 /** The statuses of these replies, each of which keeps the contract. */
-function statusesOf(replies: Reply[]): number[] {
+function statusesOf(replies: CheckedReply[]): number[] {
   for (const reply of replies) {
     const problems = check.problemsOf(reply.status === 201 ? 'POST' : 'GET', '/v1/pets', reply);
     if (problems.length > 0) throw new Error(problems.join('; '));

@@ -2,7 +2,7 @@
 import createError from '@fastify/error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import t, { type Test } from 'tap';
-import { KEY, type Received, type Service, send, startService } from '../../service.ts';
+import { KEY, type ReceivedReply, type Service, send, startService } from '../../service.ts';
 
 /** Each status, with its code. */
 const CODES: Record<number, string> = {
@@ -140,7 +140,7 @@ const OWN_ROUTE = ['handler sync', 'handler async', 'handler send', 'serializer'
 
 interface Thrower extends Service {
   /** What is thrown at this place while this request is served. */
-  failing: (place: string, url: string, make: (reply: FastifyReply) => unknown) => Promise<Received>;
+  failing: (place: string, url: string, make: (reply: FastifyReply) => unknown) => Promise<ReceivedReply>;
   lines: string[];
 }
 

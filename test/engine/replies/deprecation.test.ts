@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import { edited } from '../../edited-contract.ts';
-import { nextOf, type Received, startService } from '../../service.ts';
+import { nextOf, type ReceivedReply, startService } from '../../service.ts';
 
 const PAGING = '^(<[^>]+>; rel="next", )?<[^>]+>; rel="successor-version"$';
 
@@ -34,8 +34,8 @@ async function start(t: Test) {
 
 t.test('each page of a deprecated list links to the next page and to the successor', async (t) => {
   const { request } = await start(t);
-  const replies: Received[] = [];
-  for (let url: string | undefined = '/v1/pets?limit=2'; url; url = nextOf(replies.at(-1) as Received)) {
+  const replies: ReceivedReply[] = [];
+  for (let url: string | undefined = '/v1/pets?limit=2'; url; url = nextOf(replies.at(-1) as ReceivedReply)) {
     replies.push(await request(url));
   }
   t.strictSame(

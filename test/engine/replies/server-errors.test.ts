@@ -1,14 +1,14 @@
 /** Errors as another contract has them: `src/errors.ts`. */
 import t, { type Test } from 'tap';
-import { describeUnknownCodes } from '../../../src/contract-first/contract/checks/server-errors.ts';
+import { findUnknownCodes } from '../../../src/contract-first/contract/checks/server-errors.ts';
 import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';
 import {
+  allErrorCodes,
   type ErrorCode,
+  errorKindOf,
   GENERAL,
-  kindOf,
   notImplemented,
   refuse,
-  toCodes,
 } from '../../../src/contract-first/engine/errors.ts';
 import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
@@ -17,7 +17,7 @@ import { domain } from '../../../src/generated/domain.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { loadConfig } from '../../config.ts';
-import type { Reply } from '../../contract-check.ts';
+import type { CheckedReply } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';
 import { connectRaw } from '../../raw-client.ts';
@@ -99,10 +99,10 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   const { port } = await startService(t, { ...options, store });
   const hasty = await startService(t, { ...options, requestTimeout: 500 });
   const seen = new Set<string>();
-  function check(code: string, { status, headers, text }: Reply) {
+  function check(code: string, { status, headers, text }: CheckedReply) {
     const { errors, isFault, request_id } = JSON.parse(text);
     t.equal(request_id, headers['x-request-id'], code);
-    const expected = kindOf(code as ErrorCode).status;
+    const expected = errorKindOf(code as ErrorCode).status;
     t.match({ status, errors, isFault }, { ...withText(expected, code), status: expected }, code);
     t.equal(errors[0].text.split(' ')[0], code);
     seen.add(code);
@@ -111,7 +111,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
     const { socket, replies } = connectRaw(code === 'request_timeout' ? hasty.port : port, bytes);
     const all = await replies(code === 'overloaded' ? 3 : 1);
     socket.destroy();
-    check(code, all.at(-1) as Reply);
+    check(code, all.at(-1) as CheckedReply);
   }
   for (const [code, act] of Object.entries(THROWN)) {
     answer = act;
@@ -122,7 +122,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   await send(port, '/v1/pets', { key: rare });
   const limited = await send(port, '/v1/pets', { key: rare });
   check('rate_limited', limited);
-  t.strictSame([...seen].sort(), toCodes().sort(), 'each code of the catalogue was provoked');
+  t.strictSame([...seen].sort(), allErrorCodes().sort(), 'each code of the catalogue was provoked');
 });
 
 /** The problems of a start with getPet's 400, this function and this Error. */
@@ -222,7 +222,7 @@ for (const [what, toErrorBody, cause] of FAULTY) {
       const { socket, replies } = connectRaw(port, 'GET / HTTP/1.1\r\n: :\r\n\r\n');
       const [raw] = await replies(1);
       socket.destroy();
-      t.match(JSON.parse((raw as Reply).text), { code: 'malformed_request', status: 400 });
+      t.match(JSON.parse((raw as CheckedReply).text), { code: 'malformed_request', status: 400 });
       const reported = lines.filter((line) => line.includes('src/errors.ts has failed'));
       t.ok(reported.length > 0);
       for (const line of reported) t.match(line, cause);
@@ -261,12 +261,12 @@ t.test(
 
 t.test('a code of the contract that neither the server nor a collection has is named', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
-  t.strictSame(describeUnknownCodes(await load(t, withCode), domain), [
+  t.strictSame(findUnknownCodes(await load(t, withCode), domain), [
     'schema Error: field code: pet_lost has no status: give the description of a collection errors: { pet_lost: { status: 404 } }',
   ]);
   // Errors of another form have codes of the team alone.
   const texts = edited(({ schemas }) => Object.assign(schemas.Error, { required: [], properties: { code: {} } }));
   const open = edited(({ schemas }) => (schemas.ErrorCode = { type: 'string' }));
   const any = edited(({ schemas }) => (schemas.Error = { type: 'object' }));
-  for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(describeUnknownCodes(await load(t, yaml), domain), []);
+  for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(findUnknownCodes(await load(t, yaml), domain), []);
 });

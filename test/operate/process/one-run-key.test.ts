@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t from 'tap';
 import { findKeys } from '../../../src/contract-first/operate/commands/check.ts';
-import { makeOneRunKey, takesKeys, toCurl } from '../../../src/contract-first/operate/process/one-run-key.ts';
+import { firstCurl, makeOneRunKey, takesKeys } from '../../../src/contract-first/operate/process/one-run-key.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
 import { loadConfig } from '../../config.ts';
@@ -43,7 +43,7 @@ t.test('the line to try has the key where the contract says that it is sent', as
     const contract = await load(t, yaml);
     const { port } = await startService(t, { contract, yaml });
     const origin = `http://127.0.0.1:${port}`;
-    const line = toCurl(KEY, origin, finished(contract));
+    const line = firstCurl(KEY, origin, finished(contract));
     t.equal(line, toLine(origin));
     const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
     t.equal(stdout, '[]', line);
@@ -55,7 +55,7 @@ t.test('where each operation needs more than a key, the line has the location of
     t,
     edited(({ limit }) => (limit.required = true)),
   );
-  t.equal(toCurl(KEY, 'http://a', finished(contract)), `curl -H 'Authorization: Bearer ${KEY}' 'http://a/v1'`);
+  t.equal(firstCurl(KEY, 'http://a', finished(contract)), `curl -H 'Authorization: Bearer ${KEY}' 'http://a/v1'`);
 });
 
 t.test('there is none in production, and the failure says what makes a key', async (t) => {

@@ -2,13 +2,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';
-import type { Received, Request, RequestOptions } from '../../service.ts';
+import type { ReceivedReply, RequestOptions, SendRequest } from '../../service.ts';
 
 const postgres = await startPostgres(t);
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
 /** Asks until the answer has this status. */
-async function untilStatus(request: Request, url: string, options: RequestOptions, status: number): Promise<Received> {
+async function untilStatus(
+  request: SendRequest,
+  url: string,
+  options: RequestOptions,
+  status: number,
+): Promise<ReceivedReply> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     const reply = await request(url, options);
@@ -22,7 +27,7 @@ t.test(
   async (t) => {
     const env = { DATABASE_URL: postgres.newUrl() };
     const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
-    const [one, other] = servers.map(({ request }) => request) as [Request, Request];
+    const [one, other] = servers.map(({ request }) => request) as [SendRequest, SendRequest];
 
     // With a key, so that it can be sent again where the machine stands still.
     const first = { ...CREATE, headers: { 'idempotency-key': 'first' } };

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { migrate } from '../../../src/contract-first/store/sqlite/migrate.ts';
+import { migrateSqlite } from '../../../src/contract-first/store/sqlite/migrate.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
@@ -41,7 +41,7 @@ t.test('a database that cannot be used is reported in one line', async (t) => {
 t.test('stored pets that do not fit the contract are counted at the start, which is refused', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
-  migrate(db, domain);
+  migrateSqlite(db, domain);
   db.exec(
     "INSERT INTO pets (name, category_id, status) VALUES ('Ada', 7, 'lost'), ('Bob', 7, 'sold'), ('', 7, 'lost')",
   );

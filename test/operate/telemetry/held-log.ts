@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import type { Test } from 'tap';
 import type { Server } from '../../program.ts';
-import { buildRequest, type Request } from '../../service.ts';
+import { buildRequest, type SendRequest } from '../../service.ts';
 
 /** What a signal ends with, whether or not somebody still reads its output. */
 export async function stop({ child }: Pick<Server, 'child'>): Promise<number> {
@@ -13,14 +13,14 @@ export async function stop({ child }: Pick<Server, 'child'>): Promise<number> {
 }
 
 /** Requests one after the other on one connection. */
-export function requestOn(t: Test, port: number): Request {
+export function requestOn(t: Test, port: number): SendRequest {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
   return buildRequest(port, undefined, agent);
 }
 
 /** Each makes a line of some 1,200 characters in the log, which cuts longer URLs. */
-export async function requestLongUrls(request: Request, count: number): Promise<void> {
+export async function requestLongUrls(request: SendRequest, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent++) {
     const { status } = await request(`/livez?${sent}=${'x'.repeat(1200)}`);
     if (status !== 200) throw new Error(`${status}`);

@@ -4,12 +4,12 @@ import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../eng
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
 /** Keys whose values are for people only. */
-export const WORDS = new Set([
+export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
 /** Where a schema keeps the name that it had in `components`. */
-export const NAME = 'name of the schema';
+export const COMPONENT_NAME = 'name of the schema';
 
 /** Keys of OpenAPI, above schemas, under which the keys are names, too. */
 const NAMING = /^(paths|webhooks|variables)$/;
@@ -41,7 +41,7 @@ export function expandContract<Contract extends object>(contract: Contract): Con
     if (target === undefined) throw new Error(`The contract has nothing at ${$ref}.`);
     const node = expand(target, [...trail, $ref]);
     const [, name] = $ref.match(/^#\/components\/schemas\/(.*)$/) ?? [];
-    return name && typeof node === 'object' ? { ...node, [NAME]: name } : node;
+    return name && typeof node === 'object' ? { ...node, [COMPONENT_NAME]: name } : node;
   }
 
   function expandEntries(node: object, trail: string[]): Keywords {
@@ -57,7 +57,7 @@ export function expandContract<Contract extends object>(contract: Contract): Con
 }
 
 function withoutName(part: Schema): Schema {
-  const { [NAME]: _name, ...rest } = keywordsOf(part);
+  const { [COMPONENT_NAME]: _name, ...rest } = keywordsOf(part);
   return part && rest;
 }
 
@@ -75,7 +75,7 @@ function merge(parts: Schema[]): Schema {
   const whole: Keywords = {};
   const rest: Schema[] = [];
   for (const [key, value] of filled.flatMap((part) => Object.entries(part))) {
-    if (!Object.hasOwn(whole, key) || WORDS.has(key)) whole[key] = value;
+    if (!Object.hasOwn(whole, key) || DOCUMENTATION_KEYS.has(key)) whole[key] = value;
     else if (key === 'required')
       whole.required = [...new Set([...(whole.required as string[]), ...(value as string[])])];
     else if (key === 'properties') {

@@ -10,15 +10,15 @@ import { toPrintable } from '../../json/literals.ts';
 import type { AnyDomain } from '../../store/description.ts';
 import { findContract } from '../project.js';
 import { compareContracts, compareStoredRecords, prefixesOf } from './contracts.ts';
-import type { Change, Effect } from './rules.ts';
+import type { ContractChange, Effect } from './rules.ts';
 
-export interface Judgement {
+export interface Comparison {
   version: string;
   /** The newest release, which the contract was compared with. */
   released: string | undefined;
-  changes: Change[];
+  changes: ContractChange[];
   /** Why stored records may not fit any more. */
-  ofStoredRecords: Change[];
+  ofStoredRecords: ContractChange[];
   /** Why the contract may not be released; empty when it may. */
   problems: string[];
 }
@@ -30,10 +30,10 @@ const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'
 const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
 /** The contract and the folder of the releases: the project's, or those that the command line names. @throws ProjectError */
-export function toFiles([contract = findContract(), folder = join(dirname(findContract()), 'released')]: string[]): [
-  contract: string,
-  folder: string,
-] {
+export function filesToCompare([
+  contract = findContract(),
+  folder = join(dirname(findContract()), 'released'),
+]: string[]): [contract: string, folder: string] {
   return [contract, folder];
 }
 
@@ -59,7 +59,7 @@ export async function judgeContract(
   folder: string,
   domain: AnyDomain,
   today = new Date(),
-): Promise<Judgement> {
+): Promise<Comparison> {
   const contract = await read(file);
   const { version } = contract.info;
   const versions = (existsSync(folder) ? readdirSync(folder) : []).map((name) => name.replace(/\.yaml$/, ''));
@@ -67,7 +67,7 @@ export async function judgeContract(
     .filter((name) => VERSION.test(name))
     .toSorted(compareVersions)
     .at(-1);
-  const judgement: Judgement = { version, released, changes: [], ofStoredRecords: [], problems: [] };
+  const judgement: Comparison = { version, released, changes: [], ofStoredRecords: [], problems: [] };
   if (released) {
     const before = await read(resolve(folder, `${released}.yaml`));
     judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
@@ -83,7 +83,12 @@ export async function judgeContract(
   return judgement;
 }
 
-function* judgeVersion(version: string, released: string, changes: Change[], prefix: string): Generator<string> {
+function* judgeVersion(
+  version: string,
+  released: string,
+  changes: ContractChange[],
+  prefix: string,
+): Generator<string> {
   if (compareVersions(version, released) < 0) {
     yield `info.version ${version} is lower than ${released}, which is released.`;
   }
@@ -114,7 +119,7 @@ const HEADINGS = {
 };
 
 /** The findings for a reviewer: each change once, with all the places that show it. */
-export function toReport({ version, released, changes, ofStoredRecords, problems }: Judgement): string {
+export function renderComparison({ version, released, changes, ofStoredRecords, problems }: Comparison): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {
     const ours = changes.filter(({ effect }) => effect.verdict === verdict);
@@ -122,7 +127,7 @@ export function toReport({ version, released, changes, ofStoredRecords, problems
   }
   if (ofStoredRecords.length > 0) {
     lines.push('', 'Stored data is affected (a start with records that do not fit refuses, and counts them):');
-    for (const { place, what } of ofStoredRecords) lines.push(`  ${place}`, `      ${what}`);
+    for (const { location, what } of ofStoredRecords) lines.push(`  ${location}`, `      ${what}`);
   }
   if (problems.length > 0) lines.push('', 'Refused:', ...problems.map((problem) => `  ${problem}`));
   else if (version === released) lines.push('  no change.');
@@ -130,11 +135,11 @@ export function toReport({ version, released, changes, ofStoredRecords, problems
   return lines.map(toPrintable).join('\n');
 }
 
-function toLines(changes: Change[]): string[] {
+function toLines(changes: ContractChange[]): string[] {
   const byText = new Map<string, string[]>();
-  for (const { place, what, effect } of changes) {
+  for (const { location, what, effect } of changes) {
     const text = `      ${what}. ${effect.why}`;
-    byText.set(text, [...(byText.get(text) ?? []), `  ${place}`]);
+    byText.set(text, [...(byText.get(text) ?? []), `  ${location}`]);
   }
-  return [...byText].flatMap(([text, places]) => [...new Set(places), text]);
+  return [...byText].flatMap(([text, locations]) => [...new Set(locations), text]);
 }

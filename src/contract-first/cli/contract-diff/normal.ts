@@ -1,7 +1,7 @@
 /** A contract as it is compared: one way to write what may be written in several, and no word that says what holds without it. */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
-import { typesOf } from '../../contract/schema/keyword-subsets.ts';
+import { allowedTypesOf } from '../../contract/schema/keyword-subsets.ts';
 import {
   type BodyNode,
   type Document,
@@ -23,7 +23,7 @@ import { lookUp } from '../../engine/schema/keys.ts';
 export const NO_KEY = 'no key';
 
 /** The one of several types of a reply that the server sends. */
-export const SENT = 'content type that is sent';
+export const SENT_TYPE = 'content type that is sent';
 
 /** The type that generated clients take, where the server sends another. */
 export const FIRST = 'content type that is listed first';
@@ -50,7 +50,7 @@ export const inOneVersion = <Contract extends { openapi?: string }>(contract: Co
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
 /** The operations by method and path, where the names of parameters in the path do not count. */
-export function toOperations(
+export function operationsByPath(
   { paths, security }: Pick<Document, 'paths' | 'security'>,
   toKey = withoutNames,
 ): Record<string, Comparable> {
@@ -99,7 +99,7 @@ export const isOver = ({ deprecation: { deprecated, 'x-sunset': end } }: Compara
 
 /** The operations of both contracts: a link goes with the operation that it leads to, and may stay behind. */
 export function toComparable(before: Document, after: Document, today: string) {
-  const [old, now] = [toOperations(before), toOperations(after)];
+  const [old, now] = [operationsByPath(before), operationsByPath(after)];
   const ended = Object.entries(old).filter(([name, operation]) => !now[name] && isOver(operation, today));
   const gone = ended.map(([, { operationId }]) => operationId);
   const isGone = ({ operationId, operationRef = '' }: LinkNode) => {
@@ -124,9 +124,9 @@ function toWaysIn(requirements: SecurityNode[] = []): string[] {
 }
 
 function toParameter(parameter: ParameterNode): ParameterNode {
-  const { name, in: place } = parameter;
-  const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
-  return { ...withoutUsual(parameter, style), name: place === 'header' ? name.toLowerCase() : name };
+  const { name, in: location } = parameter;
+  const style = location === 'query' || location === 'cookie' ? 'form' : 'simple';
+  return { ...withoutUsual(parameter, style), name: location === 'header' ? name.toLowerCase() : name };
 }
 
 const toStatus = (status: string) => (status === 'default' ? status : status.toUpperCase());
@@ -136,7 +136,12 @@ function toResponse(response: ResponseNode): ResponseNode {
   const named = mapEntries(response.headers, (name, header) => [name.toLowerCase(), withoutUsual(header, 'simple')]);
   const headers = dropped(named, (_header, name) => name === 'content-type');
   const [first] = types;
-  return { ...withTypes(response), headers, [SENT]: types.find(isJson) ?? first, [FIRST]: types.some(isJson) && first };
+  return {
+    ...withTypes(response),
+    headers,
+    [SENT_TYPE]: types.find(isJson) ?? first,
+    [FIRST]: types.some(isJson) && first,
+  };
 }
 
 /** Media types without parameters, and in the letters that all have. */
@@ -146,8 +151,13 @@ const withTypes = <Node extends { content?: Record<string, MediaNode> }>(node: N
 });
 
 /** Names of authentication schemes and of headers are the same in any case (RFC 9110, sections 11.1 and 5.1). */
-export function toScheme({ scheme, in: place, name, ...rest }: SchemeNode): Record<string, unknown> {
-  return { ...rest, scheme: scheme?.toLowerCase(), in: place, name: place === 'header' ? name?.toLowerCase() : name };
+export function toScheme({ scheme, in: location, name, ...rest }: SchemeNode): Record<string, unknown> {
+  return {
+    ...rest,
+    scheme: scheme?.toLowerCase(),
+    in: location,
+    name: location === 'header' ? name?.toLowerCase() : name,
+  };
 }
 
 const mapEntries = <Value>(
@@ -164,7 +174,7 @@ export const dropped = <Value>(
 /** Without each word that says what holds without it. `explode` says nothing of a value that is neither a list nor an object. */
 function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
   const explode = (node.style ?? style) === 'form';
-  const isPlain = typesOf(keywordsOf(node.schema))?.every((type) => type !== 'array' && type !== 'object');
+  const isPlain = allowedTypesOf(keywordsOf(node.schema))?.every((type) => type !== 'array' && type !== 'object');
   const usual: Keywords = { style, explode, allowReserved: false, allowEmptyValue: false, deprecated: false };
   return dropped<unknown>(isPlain ? { ...node, explode } : node, (value, key) => value === usual[key]) as Node;
 }

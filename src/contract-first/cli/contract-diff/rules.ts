@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import { isOurs } from '../../contract/read/keywords.ts';
-import { WORDS } from './expand.ts';
+import { DOCUMENTATION_KEYS } from './expand.ts';
 
-export interface Change {
+export interface ContractChange {
   /** As messages of the service name it: `createBook body.name`. */
-  place: string;
+  location: string;
   what: string;
   effect: Effect;
 }
@@ -18,7 +18,7 @@ export interface Effect {
 
 const breaking = (why: string): Effect => ({ verdict: 'breaking', why });
 
-export const REFUSED = breaking('Requests that were fine may be refused now.');
+export const FAILS_REQUESTS = breaking('Requests that were fine may be refused now.');
 export const UNEXPECTED = breaking('Clients may get something else than they expect.');
 export const RETYPED = breaking('Generated clients take their types from it.');
 export const MISSING = breaking('Clients that use it find nothing.');
@@ -28,7 +28,7 @@ export const RENAMED = breaking('Generated clients take their names from it.');
 export const SOONER = breaking('Clients have less time than they were promised, or change in vain.');
 export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.');
 export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as before.' };
-export const READ: Effect = { verdict: 'documentation', why: 'Only people read it.' };
+export const FOR_READERS: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
 /** The parts by their names; undefined in the version that has none of this name. */
 export function pairs<Part>(
@@ -46,7 +46,7 @@ export function compareLists<Item>(before: Item[] = [], after: Item[] = []): { l
   return { lost: without(before, after), gained: without(after, before) };
 }
 
-export function describe(key: string, before: unknown, after: unknown): string {
+export function describeChange(key: string, before: unknown, after: unknown): string {
   if (after === true) return `became ${key}`;
   if (before === true) return `is no longer ${key}`;
   if (before === undefined) return `${key} ${show(after)} was added`;
@@ -63,32 +63,32 @@ function show(value: unknown): string {
 }
 
 export type Direction = 'request' | 'response';
-export type Changes = Generator<Change, void>;
+export type ContractChanges = Generator<ContractChange, void>;
 
 /** An object, or a schema that is `true` or `false`. */
 type Node = boolean | { required?: unknown };
 
 /** Called if the values under a key differ. */
-export type Rule<Value> = (
+export type CompareRule<Value> = (
   before: Value | undefined,
   after: Value | undefined,
-  place: string,
+  location: string,
   direction: Direction,
   key: string,
-) => Changes;
+) => ContractChanges;
 
 /** By their keys, each of the values that OpenAPI has under its key. */
-export type Rules = Record<string, Rule<never>>;
+export type Rules = Record<string, CompareRule<never>>;
 
 /** How the allowed values have changed; `other` where neither the old nor the new ones have all of the others. */
-export type Relation = 'fewer' | 'more' | 'other' | undefined;
+export type ValuesRelation = 'fewer' | 'more' | 'other' | undefined;
 
 const EFFECTS = {
-  request: { fewer: REFUSED, more: FINE, other: REFUSED },
+  request: { fewer: FAILS_REQUESTS, more: FINE, other: FAILS_REQUESTS },
   response: { fewer: FINE, more: UNEXPECTED, other: UNEXPECTED },
 };
 
-export function effectOf(relation: NonNullable<Relation>, direction: Direction): Effect {
+export function effectOf(relation: NonNullable<ValuesRelation>, direction: Direction): Effect {
   return EFFECTS[direction][relation];
 }
 
@@ -96,14 +96,15 @@ export function effectOf(relation: NonNullable<Relation>, direction: Direction):
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
 /** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
-export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): Rule<Record<string, unknown>> {
-  return function* (before, after, place, direction) {
+export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Record<string, unknown>> {
+  return function* (before, after, location, direction) {
     for (const [key, old, now] of pairs(before, after)) {
       if (isDeepStrictEqual(old, now)) continue;
-      const rule = Object.hasOwn(rules, key) ? (rules[key] as Rule<unknown>) : undefined;
-      if (rule) yield* rule(old, now, place, direction, key);
-      else if (WORDS.has(key) || isOfOthers(key)) yield { place, what: `${key} changed`, effect: READ };
-      else yield { place, what: describe(key, old, now), effect: otherwise };
+      const rule = Object.hasOwn(rules, key) ? (rules[key] as CompareRule<unknown>) : undefined;
+      if (rule) yield* rule(old, now, location, direction, key);
+      else if (DOCUMENTATION_KEYS.has(key) || isOfOthers(key))
+        yield { location, what: `${key} changed`, effect: FOR_READERS };
+      else yield { location, what: describeChange(key, old, now), effect: otherwise };
     }
   };
 }
@@ -111,17 +112,17 @@ export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): Rule<Record<st
 /** A value that means one thing; nothing where the old and the new one mean the same. */
 export function value<Value>(
   judge: (before: Value | undefined, after: Value | undefined, direction: Direction) => Effect | undefined,
-): Rule<Value> {
-  return function* (before, after, place, direction, key) {
+): CompareRule<Value> {
+  return function* (before, after, location, direction, key) {
     const effect = judge(before, after, direction);
-    if (effect) yield { place, what: describe(key, before, after), effect };
+    if (effect) yield { location, what: describeChange(key, before, after), effect };
   };
 }
 
 /** A keyword that says which values are allowed. */
 export function keyword<Value>(
-  relate: (before: Value | undefined, after: Value | undefined, direction: Direction) => Relation,
-): Rule<Value> {
+  relate: (before: Value | undefined, after: Value | undefined, direction: Direction) => ValuesRelation,
+): CompareRule<Value> {
   return value((before, after, direction) => {
     const relation = relate(before, after, direction);
     return relation && effectOf(relation, direction);
@@ -129,14 +130,14 @@ export function keyword<Value>(
 }
 
 /** A list that may grow, and not lose an item. */
-export function growing(loss: Effect): Rule<unknown[]> {
+export function growing(loss: Effect): CompareRule<unknown[]> {
   return value((before, after) => {
     const { lost, gained } = compareLists(before, after);
     return lost.length > 0 ? loss : gained.length > 0 ? FINE : undefined;
   });
 }
 
-export function relateSets(before: unknown[], after: unknown[]): Relation {
+export function relateSets(before: unknown[], after: unknown[]): ValuesRelation {
   const { lost, gained } = compareLists(before, after);
   if (lost.length > 0) return gained.length > 0 ? 'other' : 'fewer';
   return gained.length > 0 ? 'more' : undefined;
@@ -146,28 +147,28 @@ export const required = keyword<boolean>((before = false, after = false) => {
   return before === after ? undefined : after ? 'fewer' : 'more';
 });
 
-export const ignored: Rule<unknown> = function* () {};
+export const ignored: CompareRule<unknown> = function* () {};
 
 /** The things in a node, each by its name. Of one that was added, `added` says the effect. */
-export function named<Part extends Node>(
-  toPlace: (place: string, name: string) => string,
-  rule: Rule<Part>,
-  added: (part: Part, direction: Direction) => Omit<Change, 'place'> = toAddition,
-): Rule<Record<string, Part>> {
-  return function* (before, after, place, direction, key) {
+export function compareByName<Part extends Node>(
+  toLocation: (location: string, name: string) => string,
+  rule: CompareRule<Part>,
+  added: (part: Part, direction: Direction) => Omit<ContractChange, 'location'> = toAddition,
+): CompareRule<Record<string, Part>> {
+  return function* (before, after, location, direction, key) {
     for (const [name, old, now] of pairs(before, after)) {
-      const there = toPlace(place, name);
+      const there = toLocation(location, name);
       if (old !== undefined && now !== undefined) yield* rule(old, now, there, direction, key);
-      else if (now !== undefined) yield { place: there, ...added(now, direction) };
-      else yield { place: there, what: 'was removed', effect: direction === 'request' ? REFUSED : MISSING };
+      else if (now !== undefined) yield { location: there, ...added(now, direction) };
+      else yield { location: there, what: 'was removed', effect: direction === 'request' ? FAILS_REQUESTS : MISSING };
     }
   };
 }
 
 /** Clients may leave out optional items, and ignore unknown ones. */
-export function toAddition(node: Node, direction: Direction): Omit<Change, 'place'> {
+export function toAddition(node: Node, direction: Direction): Omit<ContractChange, 'location'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required
-    ? { what: 'was added, and is required', effect: REFUSED }
+    ? { what: 'was added, and is required', effect: FAILS_REQUESTS }
     : { what: 'was added, and is optional', effect: FINE };
 }

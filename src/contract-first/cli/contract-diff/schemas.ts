@@ -7,28 +7,28 @@ import { HIDDEN as HIDDEN_AS, withoutFields } from '../../contract/schema/direct
 import { isSubset } from '../../contract/schema/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mapSubschemas } from '../../engine/schema/subschemas.ts';
-import { NAME, WORDS } from './expand.ts';
+import { COMPONENT_NAME, DOCUMENTATION_KEYS } from './expand.ts';
 import {
   byKey,
-  type Change,
-  type Changes,
+  type CompareRule,
+  type ContractChange,
+  type ContractChanges,
+  compareByName,
   compareLists,
   type Direction,
-  describe,
+  describeChange,
   type Effect,
   effectOf,
+  FAILS_REQUESTS,
   FINE,
+  FOR_READERS,
   growing,
   ignored,
   keyword,
   MISSING,
   MOVED,
-  named,
-  READ,
-  REFUSED,
   RENAMED,
   RETYPED,
-  type Rule,
   type Rules,
   relateSets,
   required,
@@ -40,42 +40,42 @@ import {
 import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
 /** A keyword that says by itself which values fit: what it says is compared by its meaning. */
-const limit: Rule<unknown> = function* (before, after, place, direction, key) {
+const limit: CompareRule<unknown> = function* (before, after, location, direction, key) {
   const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
   const [old, now] = [toSchema(before), toSchema(after)];
   const isProven = [old, now].every((schema) => reversedIn(schema).length === 0);
   const [isNarrower, isWider] = isProven ? [isSubset(now, old), isSubset(old, now)] : [false, false];
   if (isNarrower && isWider) return;
   const effect = effectOf(isNarrower ? 'fewer' : isWider ? 'more' : 'other', direction);
-  yield { place, what: describe(key, before, after), effect };
+  yield { location, what: describeChange(key, before, after), effect };
 };
 
-const LIMITS = (
+const LIMIT_RULES = (
   'enum pattern multipleOf minimum exclusiveMinimum maximum exclusiveMaximum minLength maxLength minItems maxItems ' +
   'minProperties maxProperties uniqueItems not propertyNames dependentRequired'
 ).split(' ');
 
-const subschema = (suffix: string): Rule<Schema> =>
-  function* (before, after, place, direction) {
-    yield* compareSchemas(before, after, place + suffix, direction);
+const subschema = (suffix: string): CompareRule<Schema> =>
+  function* (before, after, location, direction) {
+    yield* compareSchemas(before, after, location + suffix, direction);
   };
 
 /** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
-const parts: Rule<Schema[]> = function* (before, after, place, direction, key) {
+const parts: CompareRule<Schema[]> = function* (before, after, location, direction, key) {
   const isChoice = key !== 'allOf';
   if (isChoice && !(before && after)) {
-    yield { place, what: describe(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
+    yield { location, what: describeChange(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
     return;
   }
   const { lost, gained } = compareLists(before, after);
   const common = Math.min(lost.length, gained.length);
   for (let index = 0; index < common; index++) {
-    yield* compareSchemas(lost[index], gained[index], `${place}: a part of ${key}`, direction);
+    yield* compareSchemas(lost[index], gained[index], `${location}: a part of ${key}`, direction);
   }
   if (lost.length === gained.length) return;
   const isMore = gained.length > lost.length === isChoice;
-  const what = describe(key, lost.slice(common), gained.slice(common));
-  yield { place, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
+  const what = describeChange(key, lost.slice(common), gained.slice(common));
+  yield { location, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
 };
 
 const KEYWORDS: Rules = {
@@ -83,16 +83,16 @@ const KEYWORDS: Rules = {
   format: value(judgeFormats),
   contentEncoding: value(() => RETYPED),
   contentMediaType: value(() => RETYPED),
-  ...Object.fromEntries(LIMITS.map((key) => [key, limit])),
-  default: value((_before, _after, direction) => (direction === 'request' ? MOVED : READ)),
+  ...Object.fromEntries(LIMIT_RULES.map((key) => [key, limit])),
+  default: value((_before, _after, direction) => (direction === 'request' ? MOVED : FOR_READERS)),
   deprecated: value(() => FINE),
   'x-extensible-enum': growing(MISSING),
-  [NAME]: value((before) => (before ? RENAMED : FINE)),
+  [COMPONENT_NAME]: value((before) => (before ? RENAMED : FINE)),
   const: ignored,
   $defs: ignored,
   discriminator: keyword(relateChoices),
-  readOnly: value(() => READ),
-  writeOnly: value(() => READ),
+  readOnly: value(() => FOR_READERS),
+  writeOnly: value(() => FOR_READERS),
   others: subschema(': any other field'),
   items: subschema('[]'),
   allOf: parts,
@@ -101,13 +101,18 @@ const KEYWORDS: Rules = {
 };
 
 /** A missing schema allows anything, like `{}`. */
-export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: string, direction: Direction): Changes {
+export function* compareSchemas(
+  before: Schema = {},
+  after: Schema = {},
+  location: string,
+  direction: Direction,
+): ContractChanges {
   if (isDeepStrictEqual(before, after)) return;
-  if (before === false) yield { place, what: 'may be there now', effect: effectOf('more', direction) };
-  else if (after === false) yield { place, what: 'may no longer be there', effect: effectOf('fewer', direction) };
+  if (before === false) yield { location, what: 'may be there now', effect: effectOf('more', direction) };
+  else if (after === false) yield { location, what: 'may no longer be there', effect: effectOf('fewer', direction) };
   else {
     const [old, now] = [toJudged(before, direction), toJudged(after, direction)];
-    const fields = named(
+    const fields = compareByName(
       (there, name) => `${there}.${name}`,
       FIELD,
       isClosed(old) ? toAdditionToClosed : toAdditionToOpen,
@@ -116,12 +121,12 @@ export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: 
     const toSent = (schema: Schema) => withoutNames(withoutFields(HIDDEN[direction], keywordsOf(schema)));
     const sent = [toSent(before), toSent(after)] as const;
     const changes = [
-      ...byKey({ ...KEYWORDS, fields })(...all, place, direction, ''),
-      ...compareTogether(...sent, place, direction),
+      ...byKey({ ...KEYWORDS, fields })(...all, location, direction, ''),
+      ...compareTogether(...sent, location, direction),
     ];
     const reversed = [before, after].flatMap((schema) => reversedIn(schema));
     if (reversed.includes('outside') && !isDeepStrictEqual(...sent)) {
-      changes.push({ place, what: 'stands within itself, under not, if, oneOf or contains', effect: UNKNOWN });
+      changes.push({ location, what: 'stands within itself, under not, if, oneOf or contains', effect: UNKNOWN });
     }
     const isFine = reversed.length === 0 && changes.some(isProvable) && isHarmless(before, after, direction);
     for (const change of changes) yield isFine && isProvable(change) ? { ...change, effect: FINE } : change;
@@ -137,7 +142,7 @@ function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
 }
 
 /** Two schemas with other keywords may allow the same values: by `anyOf` with null, or by another bound that means the same. */
-const isProvable = ({ effect }: Change) => [REFUSED, UNEXPECTED, UNKNOWN].includes(effect);
+const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
 
 /** Whether every request that was right still is, or every reply was right before. */
 function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
@@ -156,7 +161,7 @@ function toPlain(schema: Schema): Schema {
 
 function withoutNames(schema: Keywords): Keywords {
   const plain = mapSubschemas(schema, toPlain);
-  for (const key of [NAME, ...WORDS]) delete plain[key];
+  for (const key of [COMPONENT_NAME, ...DOCUMENTATION_KEYS]) delete plain[key];
   return plain;
 }
 
@@ -193,14 +198,14 @@ function toJudged(source: Schema, direction: Direction): Keywords {
     ...(others !== undefined && { others }),
     ...(choice && { discriminator: choice }),
     fields: Object.fromEntries(fields),
-    [NAME]: nameOf(schema),
+    [COMPONENT_NAME]: nameOf(schema),
   };
 }
 
 /** Its own, or that of the one alternative to null: clients have that type for both. */
-function nameOf({ [NAME]: own, anyOf, oneOf }: Keywords): unknown {
+function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
   const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
-  return own ?? (others.length === 0 ? one?.[NAME] : undefined);
+  return own ?? (others.length === 0 ? one?.[COMPONENT_NAME] : undefined);
 }
 
 const isClosed = ({ others }: Keywords) => others === false;
@@ -211,7 +216,7 @@ function toAdditionToClosed(field: { required?: unknown }, direction: Direction)
 
 /** Before, requests could have a field of this name with any value. */
 function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
-  return direction === 'request' ? { what: 'was added', effect: REFUSED } : toAddition(field, direction);
+  return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
 }
 
 type Types = string | string[];
@@ -232,7 +237,7 @@ function judgeTypes(before: Types | undefined, after: Types | undefined, directi
 function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
   if (direction === 'response' || [before, after].includes('binary')) return RETYPED;
   const isWider = after === undefined || FREE.test(after) || (before === 'int32' && after === 'int64');
-  return isWider ? FINE : REFUSED;
+  return isWider ? FINE : FAILS_REQUESTS;
 }
 
 /** Formats that no value breaks. */

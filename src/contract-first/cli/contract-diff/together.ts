@@ -3,18 +3,23 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSubset } from '../../contract/schema/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf } from '../../engine/schema/subschemas.ts';
-import { NAME } from './expand.ts';
-import { type Changes, type Direction, type Relation, relateSets, UNKNOWN } from './rules.ts';
+import { COMPONENT_NAME } from './expand.ts';
+import { type ContractChanges, type Direction, relateSets, UNKNOWN, type ValuesRelation } from './rules.ts';
 
 /** Changes that break clients where nothing proves the opposite. The schemas are without words. */
-export function* compareTogether(before: Keywords, after: Keywords, place: string, direction: Direction): Changes {
+export function* compareTogether(
+  before: Keywords,
+  after: Keywords,
+  location: string,
+  direction: Direction,
+): ContractChanges {
   if (isSeenOtherwise(before, after)) {
-    yield { place, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
+    yield { location, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
   }
   // A value that fits two parts does not fit the whole: so one part that widens, or goes, may change what the others allow.
   const isSame = !before.oneOf || !after.oneOf || isDeepStrictEqual(before.oneOf, after.oneOf);
   const isSafe = isSame || isChoice(direction === 'request' ? after : before);
-  if (!isSafe) yield { place, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
+  if (!isSafe) yield { location, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
 }
 
 /** Keywords for what no other names, and those whose fields and items they see. */
@@ -55,7 +60,7 @@ export function reversedIn(schema: Schema, isReversed = false, around: string[] 
   const inner = subschemasOf(keywords).flatMap(({ subschema, keyword }) => {
     if (!refers(subschema)) return [];
     const isOdd = isReversed || (REVERSING.includes(keyword) && !(keyword === 'oneOf' && isChoice(keywords)));
-    return reversedIn(subschema, isOdd, [...around, `#/components/schemas/${keywordsOf(subschema)[NAME]}`]);
+    return reversedIn(subschema, isOdd, [...around, `#/components/schemas/${keywordsOf(subschema)[COMPONENT_NAME]}`]);
   });
   return isReversed && $ref !== undefined ? [around.includes($ref) ? 'within' : 'outside', ...inner] : inner;
 }
@@ -80,7 +85,7 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
   if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
     // Within itself, a schema stays a reference.
-    const { [NAME]: name = '', $ref = String(name) } = branch;
+    const { [COMPONENT_NAME]: name = '', $ref = String(name) } = branch;
     const schema = $ref.replace(/.*\//, '');
     const named = [schema, `#/components/schemas/${schema}`];
     const mapped = Object.keys(mapping).filter((name) => named.includes(mapping[name] as string));
@@ -97,7 +102,7 @@ function tagsOf(field: Schema | undefined): string[] {
 }
 
 /** Without it, or by another field, other values fit; a name that chooses another schema says something else. */
-export function relateChoices(before: Choice | undefined, after: Choice | undefined): Relation {
+export function relateChoices(before: Choice | undefined, after: Choice | undefined): ValuesRelation {
   if (before?.propertyName !== after?.propertyName) return 'other';
   const [old, now] = [before, after].map((choice) => (choice as Choice).chosen) as [Choice['chosen'], Choice['chosen']];
   if (Object.keys(old).some((name) => Object.hasOwn(now, name) && now[name] !== old[name])) return 'other';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CST, Lexer, stringify } from 'yaml';
 import { toLocated } from '../../contract/located-problems.ts';
 import { type Bundle, checkFile, isInFiles, SIZE_LIMIT } from '../../contract/read/bundle.ts';
-import { inPlace, toCurrent, withIds } from '../../contract/read/normal-form.ts';
+import { resolvedItem, toCurrent, withIds } from '../../contract/read/normal-form.ts';
 import { readFiles, readSource } from '../../contract/read/source.ts';
 import { type Document, operationsOf } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
@@ -141,5 +141,5 @@ function withNames(document: Document): Document {
 
 const idsOf = (document: Document) =>
   Object.values(document.paths ?? {})
-    .flatMap((item) => operationsOf(inPlace(item, document)))
+    .flatMap((item) => operationsOf(resolvedItem(item, document)))
     .map(([, { operationId }]) => operationId);

@@ -2,15 +2,15 @@
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
-import { nameOf } from '../../contract/read/operations.ts';
+import { operationLabel } from '../../contract/read/operations.ts';
 import { toTokenSchemes } from '../../contract/read/security.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
-import { describeNotes } from '../contract-notes.ts';
-import { describeSlowPatterns } from '../patterns.ts';
+import { findNotes } from '../contract-notes.ts';
+import { findSlowPatterns } from '../patterns.ts';
 import { loadTeamParts } from '../team-parts.ts';
 
-export interface Row {
+export interface JudgedOperation {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
   name: string;
   /** `GET /books`. */
@@ -20,7 +20,7 @@ export interface Row {
 }
 
 export interface Judgement {
-  rows: Row[];
+  rows: JudgedOperation[];
   /** Lines on parts that a team has to write for it, and on what the server does otherwise than the contract says. */
   notes: string[];
 }
@@ -39,8 +39,8 @@ export async function judge(file: string, original = { file, name: file }): Prom
       .filter((problem) => problem.startsWith(start) && left.delete(problem))
       .map((problem) => toErrorDetails(problem, start));
 
-  const rows = sourcesOf(contract).map(({ method, path, id }): Row => {
-    const start = `${nameOf(id)}: `;
+  const rows = sourcesOf(contract).map(({ method, path, id }): JudgedOperation => {
+    const start = `${operationLabel(id)}: `;
     const request = `${method.toUpperCase()} ${path}`;
     return { name: id, request, problems: take(start) };
   });
@@ -48,7 +48,7 @@ export async function judge(file: string, original = { file, name: file }): Prom
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
   const schemes = contract ? toTokenSchemes(contract.resolved) : [];
   const unchecked = schemes.map((name) => `security scheme ${name}: src/tokens.ts is to check its tokens`);
-  return { rows, notes: contract ? [...unchecked, ...ofErrors, ...describeNotes(contract)] : [] };
+  return { rows, notes: contract ? [...unchecked, ...ofErrors, ...findNotes(contract)] : [] };
 }
 
 interface Read {
@@ -66,11 +66,11 @@ async function readAll(file: string): Promise<Read> {
     const read = await readContract(file);
     problems.push(...read.problems);
     const { operations } = read.contract;
-    const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
-    const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
+    const hasProblems = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
+    const sound = [...operations].filter(([id]) => id !== '' && !hasProblems(id));
     const contract = { ...read.contract, operations: new Map(sound) };
     collect(problems, () => checkOperations(contract, own));
-    collect(problems, () => problems.push(...describeSlowPatterns(contract)));
+    collect(problems, () => problems.push(...findSlowPatterns(contract)));
     const ofErrors = problems.filter((problem) => OF_ERRORS.test(problem));
     return { contract: read.contract, problems: problems.filter((problem) => !OF_ERRORS.test(problem)), ofErrors };
   } catch (error) {

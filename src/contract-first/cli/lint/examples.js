@@ -5,7 +5,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { follow } from './references.js';
+import { resolveReference } from './references.js';
 
 const CONTRACT = 'contract';
 
@@ -55,7 +55,7 @@ export function examples() {
     const validator = () => compile(node.schema, location.child('schema'));
     if ('example' in node) check(node.example, validator, location.child('example'), 'example', ctx);
     for (const [name, source] of Object.entries(node.examples ?? {})) {
-      const { node: example } = follow(source, location, ctx);
+      const { node: example } = resolveReference(source, location, ctx);
       check(example.value, validator, location.child(['examples', name]), `example ${name}`, ctx);
     }
   }
@@ -82,7 +82,7 @@ function checkHeaders(response, ctx) {
   const names = Object.values(response.content ?? {}).flatMap(({ examples }) => Object.keys(examples ?? {}));
   for (const [name, source] of Object.entries(response.headers ?? {})) {
     const location = ctx.location.child(['headers', name]);
-    const { node: header } = follow(source, location, ctx);
+    const { node: header } = resolveReference(source, location, ctx);
     const missing = names.filter((example) => header.required && !header.examples?.[example]);
     if (missing.length === 0) continue;
     ctx.report({

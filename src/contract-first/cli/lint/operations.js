@@ -1,5 +1,5 @@
 /** Rules of operations and their responses. */
-import { follow, hasHeader, responsesOf } from './references.js';
+import { hasHeader, resolveReference, responsesOf } from './references.js';
 
 /** Every operation says what it answers when it has done what was asked: a `default` stands for errors. */
 export function successResponses() {
@@ -35,7 +35,7 @@ export function errorResponses() {
         }
         for (const [name, source] of Object.entries(media?.examples ?? {})) {
           const position = location.child(['content', 'application/json', 'examples', name]);
-          const example = follow(source, position, ctx);
+          const example = resolveReference(source, position, ctx);
           const shown = example.node.value?.status;
           if (isOf(shown, status)) continue;
           const message = `The example ${name} has the status ${shown}, and stands under ${status} of ${operation.operationId}.`;

@@ -1,7 +1,7 @@
 /** Look-ups for the rules: nodes behind a `$ref`, with their position, responses, and headers. */
 
 /** Empty where there is nothing: Redocly's own rules report that. */
-export function follow(source, position, ctx) {
+export function resolveReference(source, position, ctx) {
   if (!source?.$ref) return { node: source ?? {}, location: position };
   const { node = {}, location = position } = ctx.resolve(source);
   return { node, location };
@@ -10,7 +10,7 @@ export function follow(source, position, ctx) {
 /** The responses of an operation, each with its status as the contract has it: `200`, `4XX`, `default`. */
 export function responsesOf(operation, ctx) {
   return Object.entries(operation.responses ?? {}).map(([status, source]) => {
-    const { node: response, location } = follow(source, ctx.location.child(['responses', status]), ctx);
+    const { node: response, location } = resolveReference(source, ctx.location.child(['responses', status]), ctx);
     return { status, response, location };
   });
 }

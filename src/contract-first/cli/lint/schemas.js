@@ -1,5 +1,5 @@
 /** Rules of schemas. */
-import { follow } from './references.js';
+import { resolveReference } from './references.js';
 
 /** Every array says what its items are: without it, clients in typed languages get a list of anything. */
 export function arrayItems() {
@@ -53,7 +53,7 @@ export function closedRequestBodies() {
 
       /** Checks a schema that values have, and those of their fields and items. */
       function checkValue(source, position) {
-        const { node: schema, location } = follow(source, position, ctx);
+        const { node: schema, location } = resolveReference(source, position, ctx);
         if (seen.has(position.pointer)) return;
         seen.add(position.pointer);
         if (!isClosed(source)) ctx.report({ message: MESSAGE, location });
@@ -61,7 +61,7 @@ export function closedRequestBodies() {
       }
 
       function checkParts(source, position) {
-        const { node: schema, location } = follow(source, position, ctx);
+        const { node: schema, location } = resolveReference(source, position, ctx);
         for (const [name, field] of Object.entries(schema.properties ?? {})) {
           checkValue(field, location.child(['properties', name]));
         }
@@ -81,7 +81,7 @@ export function closedRequestBodies() {
           return true;
         if (source.type && !includes(source.type, 'object')) return true;
         if (source.enum || 'const' in source) return true;
-        if (source.$ref) return isClosed(follow(source, ctx.location, ctx).node);
+        if (source.$ref) return isClosed(resolveReference(source, ctx.location, ctx).node);
         return ['anyOf', 'oneOf'].some((keyword) => source[keyword]?.every(isClosed)) || source.allOf?.some(isClosed);
       }
 

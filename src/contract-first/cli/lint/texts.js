@@ -1,5 +1,5 @@
 /** Rules of descriptions, and of the document as a whole. */
-import { follow } from './references.js';
+import { resolveReference } from './references.js';
 
 /** Fields within a condition, or in the schema of a text, are described elsewhere or not at all. */
 const CONDITION = /(?<!\/properties)\/(if|then|else|not|dependentSchemas|contentSchema)\//;
@@ -23,7 +23,7 @@ function checkEach(nodes, kind, ctx) {
 }
 
 function check(source, name, location, ctx) {
-  if (source?.description || follow(source, location, ctx).node.description) return;
+  if (source?.description || resolveReference(source, location, ctx).node.description) return;
   ctx.report({ message: `The ${name} must have a description.`, location });
 }
 

@@ -7,11 +7,11 @@ import { buildCompileReply } from '../../engine/replies/reply-writers.ts';
 import { compileOperation, type TeamParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
-import { checkRequired, checkSendable, refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
-import { checkCursors, checkNextLinks, checkPages } from './pages.ts';
-import { refuseUnstorableFields, refuseUnstoredFields, toRecords } from './records.ts';
-import { checkServerReplies } from './server-replies.ts';
-import { checkRecords } from './unfit-records.ts';
+import { reportImpossible, reportUnfitDefaults, reportUnmetRequired, reportUnsendable } from '../schema/impossible.ts';
+import { reportCursors, reportNextLinks, reportPages } from './pages.ts';
+import { reportUnstorableFields, reportUnstoredFields, toRecords } from './records.ts';
+import { reportServerReplies } from './server-replies.ts';
+import { reportUnfitRecords } from './unfit-records.ts';
 
 /**
  * Returns warnings: what cannot be proven to fit. More can be where patterns are known to take linear time.
@@ -35,14 +35,14 @@ export function checkOperations(
     const before = problems.length;
     const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, report);
-    checkHeaders(operation, report);
-    checkServerReplies({ buildCheck, compileReply, contract, operation, toErrorBody, reported }, report);
-    checkNextLinks(operation, contract.isComplete, buildCheck, report);
-    checkSchemas(operation, contract, buildCheck, report);
+    reportHeaders(operation, report);
+    reportServerReplies({ buildCheck, compileReply, contract, operation, toErrorBody, reported }, report);
+    reportNextLinks(operation, contract.isComplete, buildCheck, report);
+    reportSchemas(operation, contract, buildCheck, report);
     if (problems.length > before) continue;
     for (const { description, stored } of collections) {
-      checkPages(operation, stored, report);
-      if (contract.isComplete) refuseUnstoredFields(operation, description, report);
+      reportPages(operation, stored, report);
+      if (contract.isComplete) reportUnstoredFields(operation, description, report);
     }
   }
   if (problems.length === 0) {
@@ -50,16 +50,16 @@ export function checkOperations(
     const warn = (warning: string) => warnings.push(warning);
     const checking = { buildCheck, isLinear };
     const operations = [...contract.operations.values()];
-    for (const collection of collections) refuseUnstorableFields(collection, buildCheck, report);
-    checkRecords(operations, collections, checking, { report, warn });
-    for (const operation of operations) checkCursors(operation, collections, checking, { report, warn });
+    for (const collection of collections) reportUnstorableFields(collection, buildCheck, report);
+    reportUnfitRecords(operations, collections, checking, { report, warn });
+    for (const operation of operations) reportCursors(operation, collections, checking, { report, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);
   return warnings;
 }
 
 /** A handler would fail only after it has stored something. */
-function checkHeaders(operation: Operation, report: ReportProblem): void {
+function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
     for (const problem of problems) report(`response ${reply.status}: ${problem}`);
@@ -67,18 +67,18 @@ function checkHeaders(operation: Operation, report: ReportProblem): void {
 }
 
 /** A header's name (RFC 9110, section 5.1). */
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Finds names and values in the contract that no header may have. */
 function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
-  if (!NAME.test(name)) return [`header ${name}: no header may have this name`];
+  if (!HEADER_NAME.test(name)) return [`header ${name}: no header may have this name`];
   const { const: only = [], enum: several = [] } = keywordsOf(schema);
   const value = [only, several].flat().find((one) => UNSENDABLE.test(String(one)));
   return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
 }
 
 /** Refuses schemas that nothing fits, and defaults that do not fit themselves. Fields that no schema names are refused in each reply, or, strictly, everywhere. */
-function checkSchemas(
+function reportSchemas(
   { parameters, body, replies }: Operation,
   { isComplete, isStrict }: ReadContract,
   buildCheck: BuildCheck,
@@ -91,10 +91,10 @@ function checkSchemas(
   ];
   const sent = inAllTypes(replies).map((reply) => ({ ...reply, name: `response ${reply.status}: body` }));
   for (const { schema, name } of isComplete ? [...received, ...sent] : [])
-    refuseImpossible(schema, name, buildCheck, report);
-  for (const { schema, name } of received) refuseUnfitDefaults(schema, name, buildCheck, report);
+    reportImpossible(schema, name, buildCheck, report);
+  for (const { schema, name } of received) reportUnfitDefaults(schema, name, buildCheck, report);
   if (isStrict) {
-    for (const { schema } of contents) checkRequired(schema, 'body', report);
-    for (const { schema, name } of sent) checkRequired(schema, name, report);
-  } else for (const { schema, name } of sent.filter(({ isJson }) => isJson)) checkSendable(schema, name, report);
+    for (const { schema } of contents) reportUnmetRequired(schema, 'body', report);
+    for (const { schema, name } of sent) reportUnmetRequired(schema, name, report);
+  } else for (const { schema, name } of sent.filter(({ isJson }) => isJson)) reportUnsendable(schema, name, report);
 }

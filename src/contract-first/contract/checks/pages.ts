@@ -9,27 +9,27 @@ import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isWithin } from '../schema/subsets.ts';
 import { type Checking, findWitness } from '../schema/witnesses.ts';
-import { type Collection, fieldsOf, successesOf, toClosed } from './records.ts';
+import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 import { findCollection } from './unfit-records.ts';
 
 /** An order that a parameter of the query names is proven to be asked for; each other may be. */
-export function checkCursors(
+export function reportCursors(
   operation: Operation,
-  all: Collection[],
+  all: RecordSchema[],
   checking: Checking,
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const { method, parameters } = operation;
-  const lists = successesOf(operation.replies).map(({ schema }) => findCollection(all, fieldsOf(schema)));
+  const lists = successesOf(operation.replies).map(({ schema }) => findCollection(all, objectFieldsOf(schema)));
   const collection = lists.find((found) => found)?.collection;
   const cursor = parameters.find(
-    ({ name, in: place, isOpaque }) => place === 'query' && (isOpaque || name === 'after'),
+    ({ name, in: location, isOpaque }) => location === 'query' && (isOpaque || name === 'after'),
   );
   if (method !== 'GET' || !collection || !cursor || !findLimit(parameters)) return;
   const { name, schema, int64s } = cursor;
   const check = checking.buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
   const { description, stored } = collection;
-  const fields = fieldsOf(stored);
+  const fields = objectFieldsOf(stored);
   const { asked, others } = ordersOf(description, parameters);
   for (const [order, field] of [...asked, ...others]) {
     const longest = longestCursor(fields[field] as Schema, description.columns[field] as Column, checking);
@@ -43,8 +43,8 @@ export function checkCursors(
 type Orders = [order: string, field: string][];
 
 function ordersOf({ lists = {} }: AnyDescription, parameters: Parameter[]): { asked: Orders; others: Orders } {
-  const named = parameters.flatMap(({ in: place, schema }) =>
-    place === 'query' ? (keywordsOf(schema).enum ?? []) : [],
+  const named = parameters.flatMap(({ in: location, schema }) =>
+    location === 'query' ? (keywordsOf(schema).enum ?? []) : [],
   );
   const orders = Object.entries(lists.orders ?? {}).map(([order, field]): Orders[0] => [
     order,
@@ -77,7 +77,7 @@ function longValuesOf(field: Schema, { type }: Column, checking: Checking): unkn
 }
 
 /** A page may be empty, and may have as many records as the highest `limit`: a reply that forbids either would fail at run time. */
-export function checkPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
+export function reportPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
   for (const { status, schema } of limit ? inAllTypes(replies) : []) {
@@ -89,7 +89,7 @@ export function checkPages({ parameters, replies }: Operation, stored: Schema, r
 }
 
 /** Checks that the link to the next page is a valid request of the operation. */
-export function checkNextLinks(
+export function reportNextLinks(
   operation: Operation,
   isComplete: boolean,
   buildCheck: BuildCheck,
@@ -98,14 +98,15 @@ export function checkNextLinks(
   const { method, parameters } = operation;
   // The cursor `after` of a page counts as opaque, even if the contract does not say so.
   const ofPage = isComplete && findLimit(parameters) ? 'after' : undefined;
-  const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
-  for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
-    if (required && place === 'query')
+  const isCursor = ({ name, in: location, isOpaque }: Parameter) =>
+    isOpaque || (location === 'query' && name === ofPage);
+  for (const { name, in: location, required, schema, int64s } of parameters.filter(isCursor)) {
+    if (required && location === 'query')
       report(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
-    const refused = EXTREME_CURSORS.find(check);
+    const unfit = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')
       report(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
-    if (refused) report(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
+    if (unfit) report(`parameter ${name}: cannot be the cursor ${unfit}: ${check(unfit)?.join('; ')}`);
   }
 }

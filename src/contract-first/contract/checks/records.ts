@@ -46,7 +46,7 @@ export function toClosed(stored: Schema): Schema {
 }
 
 /** A collection that the contract has, and the schema of its records. */
-export interface Collection {
+export interface RecordSchema {
   description: AnyDescription;
   stored: Schema;
 }
@@ -56,15 +56,15 @@ interface Unstorable {
   words: string;
 }
 
-const TEXTS: Unstorable = {
+const TEXT_COLUMN: Unstorable = {
   values: ['\0', 'x\0', '\0x', 'x\0x'],
   words: 'may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$',
 };
 
 /** By the type of the column. */
 const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
-  text: TEXTS,
-  uuid: TEXTS,
+  text: TEXT_COLUMN,
+  uuid: TEXT_COLUMN,
   time: {
     values: ['x', '2026-01-01', '12:00:00Z', '2026-01-01T12:00:00', '2026-13-01T12:00:00Z'],
     words:
@@ -77,8 +77,8 @@ const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
 };
 
 /** A collection that the contract no longer has, and fields that the store sets, are skipped. */
-export function refuseUnstorableFields(
-  { description: { schema, columns }, stored }: Collection,
+export function reportUnstorableFields(
+  { description: { schema, columns }, stored }: RecordSchema,
   buildCheck: BuildCheck,
   report: ReportProblem,
 ): void {
@@ -88,11 +88,11 @@ export function refuseUnstorableFields(
     const { type, set } = columns[name] ?? {};
     const unstorable = type && UNSTORABLE[type];
     if (!unstorable || set !== undefined) continue;
-    const place = `schema ${schema}: field ${name}`;
-    const check = buildCheck(field, { name: place }, () => {});
+    const location = `schema ${schema}: field ${name}`;
+    const check = buildCheck(field, { name: location }, () => {});
     const least = keywordsOf(field).minLength ?? 1;
     const isTaken = (value: unknown) => !check(typeof value === 'string' ? value.padStart(least, 'x') : value);
-    if (unstorable.values.some(isTaken)) report(`${place}: ${unstorable.words}`);
+    if (unstorable.values.some(isTaken)) report(`${location}: ${unstorable.words}`);
   }
 }
 
@@ -100,7 +100,7 @@ export function refuseUnstorableFields(
  * Refuses fields of a JSON body that no column keeps, and that are not in the reply, if the reply is the record: they would be gone in silence.
  * `writeOnly` says that the handler alone needs them.
  */
-export function refuseUnstoredFields(
+export function reportUnstoredFields(
   { body, replies }: Operation,
   { table, columns }: AnyDescription,
   report: ReportProblem,
@@ -108,11 +108,11 @@ export function refuseUnstoredFields(
   // In any media type: a handler may write the record as XML, too.
   const record = inAllTypes(replies)
     .filter(isSuccess)
-    .map(({ schema }) => fieldsOf(schema))
+    .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
   for (const { schema } of record ? contents : []) {
-    const gone = Object.entries(fieldsOf(schema)).filter(([name, field]) => {
+    const gone = Object.entries(objectFieldsOf(schema)).filter(([name, field]) => {
       const { writeOnly, hidden } = keywordsOf(field);
       return !(name in (record as object)) && !writeOnly && !hidden;
     });
@@ -130,9 +130,9 @@ export const successesOf = (replies: Reply[]): Reply[] =>
   inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
 /** The fields of an object, or of the items of a list. */
-export function fieldsOf(schema: Schema): Record<string, Schema> {
+export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   const { properties, items } = mergeAllOf(schema);
-  return properties ?? (items === undefined ? {} : fieldsOf(items));
+  return properties ?? (items === undefined ? {} : objectFieldsOf(items));
 }
 
 /** Whether each column of a collection is among the fields. */

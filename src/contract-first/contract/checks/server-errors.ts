@@ -4,7 +4,7 @@ import { stringify } from 'lossless-json';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import type { ErrorForm } from '../../engine/error-body.ts';
-import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
+import { allErrorCodes, type ErrorCode, errorKindOf, GENERAL, HttpError } from '../../engine/errors.ts';
 import { Problem } from '../../engine/problem.ts';
 import type { CompiledReply } from '../../engine/replies/reply-writers.ts';
 import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
@@ -14,15 +14,16 @@ import type { AnyDomain } from '../../store/description.ts';
 import { schemaOf } from './records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
-export const toServerCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
+export const toServerCodes = () =>
+  allErrorCodes().filter((code) => !(code in GENERAL) && errorKindOf(code).status !== 405);
 
 /** Codes of the contract's `Error` schema that have no status: the compiler would report each use of them, and not the cause. */
-export function describeUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
+export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
   if (!('message' in others && 'status' in others)) return [];
   const { 'x-extensible-enum': open = [], enum: codes = open } = mergeAllOf(code);
   // The compiler has yet to see a description: it may have none.
-  const known = [...toCodes(), ...Object.values(domain).flatMap(({ errors }) => Object.keys(Object(errors)))];
+  const known = [...allErrorCodes(), ...Object.values(domain).flatMap(({ errors }) => Object.keys(Object(errors)))];
   const unknown = codes.filter((one) => !known.includes(one as ErrorCode));
   const advice = (one: unknown) => `give the description of a collection errors: { ${one}: { status: 404 } }`;
   return unknown.map((one) => `schema Error: field code: ${one} has no status: ${advice(one)}`);
@@ -34,27 +35,31 @@ export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Name
 
 /** Whether the operation can be answered with the code: `gone` needs a sunset; 404 a path with a parameter, which may be empty. */
 const mayBe = (code: ErrorCode, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
-  (code !== 'gone' || deprecation?.sunset !== undefined) && (kindOf(code).status !== 404 || path.includes('{'));
+  (code !== 'gone' || deprecation?.sunset !== undefined) && (errorKindOf(code).status !== 404 || path.includes('{'));
 
 /** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
 export const codesOf = (reply: Named, operation: Replying): ErrorCode[] =>
   toServerCodes().filter(
-    (code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply,
+    (code) => mayBe(code, operation) && replyFor(operation.replies, errorKindOf(code).status) === reply,
   );
 
 /** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
-const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
+const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
 /** The most problems that a request may have, in each of its parts. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
-  const place = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
+  const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
-  return new Problem(`/${['body', 'path', 'query', 'header'][index % 4]}${place}`, code, LONGEST.invalid_request);
+  return new Problem(
+    `/${['body', 'path', 'query', 'header'][index % 4]}${pointer}`,
+    code,
+    LONGEST_MESSAGES.invalid_request,
+  );
 });
-const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
+const OTHER_MESSAGE = 'What went wrong, and what to do: '.padEnd(160, 'x');
 const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
 
 /** Reports a fault only once, for the first reply that has it: most replies have the same faults. `reported` has those from before. */
-export function checkErrors(
+export function reportUnfitErrors(
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
   codes: ErrorCode[],
@@ -62,10 +67,14 @@ export function checkErrors(
   report: ReportProblem,
 ): void {
   for (const code of codes) {
-    const isLong = code in LONGEST;
+    const isLong = code in LONGEST_MESSAGES;
     const failures = [
       new HttpError(code, 'x'),
-      new HttpError(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}),
+      new HttpError(
+        code,
+        isLong ? LONGEST_MESSAGES.invalid_request : OTHER_MESSAGE,
+        isLong ? { problems: PROBLEMS } : {},
+      ),
     ];
     const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
     if (problem === undefined) continue;
@@ -85,8 +94,8 @@ function findProblem({ schema, check, write }: CompiledReply, make: () => unknow
   }
   const problems = check(body);
   if (problems) return problems.join('; ');
-  const place = isEmpty(body) ? findText(schema, 'body') : undefined;
-  if (place) return `it says nothing: let ${place} have the message`;
+  const pointer = isEmpty(body) ? findText(schema, 'body') : undefined;
+  if (pointer) return `it says nothing: let ${pointer} have the message`;
   const [made, written] = [stringify(body), write(body)].map((text) => JSON.parse(text as string));
   if (isDeepStrictEqual(made, written)) return undefined;
   const lost = Object.keys(made).filter((name) => !isDeepStrictEqual(made[name], written[name]));

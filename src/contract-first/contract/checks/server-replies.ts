@@ -4,14 +4,14 @@ import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/c
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { PLAIN_JSON, replyFor } from '../../engine/contract/replies.ts';
 import { buildToBody, type ToErrorBody } from '../../engine/error-body.ts';
-import { type ErrorCode, kindOf } from '../../engine/errors.ts';
+import { type ErrorCode, errorKindOf } from '../../engine/errors.ts';
 import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
 import { REQUEST_IDS, SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
 import type { CompileReply } from '../../engine/replies/reply-writers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { EXTREME_CURSORS } from '../../store/lists.ts';
-import { checkErrors, codesOf, type Replying, toServerCodes } from './server-errors.ts';
+import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
 /** The media types of text that errors may be sent as. */
 export const TEXT = /^text\/(plain|html)$/;
@@ -33,7 +33,7 @@ interface ServerRepliesOptions {
   reported: Set<string>;
 }
 
-export function checkServerReplies(options: ServerRepliesOptions, report: ReportProblem): void {
+export function reportServerReplies(options: ServerRepliesOptions, report: ReportProblem): void {
   const { buildCheck, compileReply, contract, operation, toErrorBody, reported } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
@@ -43,31 +43,31 @@ export function checkServerReplies(options: ServerRepliesOptions, report: Report
       reportReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     } else if (codes.length > 0) {
       const toBody = buildToBody(toErrorBody, operation.id, reply);
-      checkErrors(compileReply(reply, report), toBody, codes, reported, reportReply);
+      reportUnfitErrors(compileReply(reply, report), toBody, codes, reported, reportReply);
     }
     for (const name of missingHeaders(reply, operation, Object.keys(announced)))
       reportReply(`header ${name} is required, and not sent`);
     for (const [name, value] of Object.entries(announced)) {
       if (!declaredHeader(reply, name)) reportReply(`header ${name} is sent, and not declared`);
-      else checkHeader(buildCheck, reply, name, [value], reportReply);
+      else reportHeader(buildCheck, reply, name, [value], reportReply);
     }
     for (const [name, values] of Object.entries(sentHeaders(reply, operation, contract))) {
-      checkHeader(buildCheck, reply, name, values, reportReply);
+      reportHeader(buildCheck, reply, name, values, reportReply);
     }
   }
-  if (contract.isComplete) checkLocations(options, report);
+  if (contract.isComplete) reportLocationHeaders(options, report);
 }
 
 /**
  * Names replies and headers that the server sends and a contract with `x-complete` does not declare. `npm run generate` reports them; the
  * server would still run.
  */
-export function describeUndeclared({ operations, isComplete }: ReadContract): string[] {
+export function findUndeclared({ operations, isComplete }: ReadContract): string[] {
   const problems: string[] = [];
   for (const operation of isComplete ? operations.values() : []) {
     const { id, replies } = operation;
     const met = toServerCodes().filter((code) => isMet(code, operation));
-    const statuses = [...new Set(met.map((code) => kindOf(code).status))];
+    const statuses = [...new Set(met.map((code) => errorKindOf(code).status))];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
     if (undeclared.length > 0)
       problems.push(`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`);
@@ -93,7 +93,7 @@ function isMet(code: ErrorCode, { path, security, parameters, body, deprecation 
     gone: deprecation?.sunset !== undefined,
     ...{ ids_used_up: false, not_implemented: false, http_version_not_supported: false },
   };
-  if (kindOf(code).status === 404) return code === 'route_not_found' && path.includes('{');
+  if (errorKindOf(code).status === 404) return code === 'route_not_found' && path.includes('{');
   return met[code] ?? true;
 }
 
@@ -127,7 +127,7 @@ const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string) =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 
 /** A header that the contract does not declare is not checked. */
-export function checkHeader(
+export function reportHeader(
   buildCheck: BuildCheck,
   reply: Pick<Reply, 'headers'>,
   name: string,
@@ -146,7 +146,7 @@ export function checkHeader(
 }
 
 /** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
-function checkLocations({ buildCheck, contract, operation }: ServerRepliesOptions, report: ReportProblem): void {
+function reportLocationHeaders({ buildCheck, contract, operation }: ServerRepliesOptions, report: ReportProblem): void {
   const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
   const urls = paths.map((path) => contract.prefix + path);
   for (const reply of operation.replies) {
@@ -179,7 +179,7 @@ function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract):
 /** The links from a list to its next page. */
 function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: AnyContract): string[] {
   if (deprecation?.successor !== undefined) return [];
-  const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');
+  const cursors = parameters.filter(({ isOpaque, in: location }) => isOpaque && location === 'query');
   const url = prefix + encodePath(path).replace(/\{\w+\}/g, '1');
   return cursors.flatMap(({ name }) => EXTREME_CURSORS.map((cursor) => `<${url}?${name}=${cursor}>; rel="next"`));
 }

@@ -9,7 +9,7 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { Column } from '../../store/description.ts';
 import { isSubset } from '../schema/subsets.ts';
 import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';
-import { type Collection, fieldsOf, hasColumns, successesOf } from './records.ts';
+import { hasColumns, objectFieldsOf, type RecordSchema, successesOf } from './records.ts';
 
 interface Finding {
   words: string;
@@ -21,15 +21,15 @@ interface Finding {
 const MOST_STEPS = 100_000;
 
 /** Reports what is proven wrong to `report`, and what cannot be proven to `warn`. */
-export function checkRecords(
+export function reportUnfitRecords(
   operations: Operation[],
-  collections: Collection[],
+  collections: RecordSchema[],
   checking: Checking,
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
   // A collection of another contract is skipped.
-  const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, fieldsOf(stored)));
+  const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, objectFieldsOf(stored)));
   for (const collection of all) ofStore(collection, checking).forEach(report);
   for (const operation of operations) {
     const findings = [...ofRequest(operation, operations, all, compared), ...ofReplies(operation, all, compared)];
@@ -53,8 +53,8 @@ function setBy({ set, type }: Column): readonly unknown[] | undefined {
   return set === 'id' ? UUIDS : undefined;
 }
 
-function ofStore({ description: { schema, columns }, stored }: Collection, checking: Checking): string[] {
-  const fields = fieldsOf(stored);
+function ofStore({ description: { schema, columns }, stored }: RecordSchema, checking: Checking): string[] {
+  const fields = objectFieldsOf(stored);
   return Object.entries(columns).flatMap(([name, column]) => {
     const values = setBy(column) ?? (column.first === undefined ? [] : [column.first]);
     const witness = findWitness(values, true, fields[name] as Schema, checking);
@@ -69,24 +69,24 @@ function show(value: unknown): string {
 }
 
 interface Words {
-  place: string;
+  location: string;
   /** After a value. */
   proven: string;
   unproven: string;
   isCertain: boolean;
 }
 
-const toFindings = (all: Unfit[], { place, proven, unproven, isCertain }: Words): Finding[] =>
+const toFindings = (all: Unfit[], { location, proven, unproven, isCertain }: Words): Finding[] =>
   all.map(({ path, witness }) => ({
-    words: `${place}${path}: ${witness ? `${show(witness.value)} ${proven}: ${witness.problem}` : unproven}`,
+    words: `${location}${path}: ${witness ? `${show(witness.value)} ${proven}: ${witness.problem}` : unproven}`,
     isCertain: isCertain && witness !== undefined,
   }));
 
 /** The collection whose records have all these fields, and whether they have no others. */
 export function findCollection(
-  all: Collection[],
+  all: RecordSchema[],
   fields: object,
-): { collection: Collection; isWhole: boolean } | undefined {
+): { collection: RecordSchema; isWhole: boolean } | undefined {
   const sizeOf = (of: object) => Object.keys(of).length;
   const found = all.filter(({ description: { columns } }) => hasColumns(columns, fields));
   const [collection] = found.sort((one, other) => sizeOf(other.description.columns) - sizeOf(one.description.columns));
@@ -94,13 +94,13 @@ export function findCollection(
 }
 
 /** The record that a request becomes: its reply has it, or that of a GET of the same path. */
-function findRecord(operation: Operation, operations: Operation[], all: Collection[]) {
+function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
   const replies = [operation, ...reading].flatMap(({ replies }) => successesOf(replies));
-  return replies.map(({ schema }) => findCollection(all, fieldsOf(schema))).find((found) => found);
+  return replies.map(({ schema }) => findCollection(all, objectFieldsOf(schema))).find((found) => found);
 }
 
-function ofRequest(operation: Operation, operations: Operation[], all: Collection[], compared: Compared): Finding[] {
+function ofRequest(operation: Operation, operations: Operation[], all: RecordSchema[], compared: Compared): Finding[] {
   const { method, body } = operation;
   const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
   const found = /^(POST|PUT|PATCH)$/.test(method) ? findRecord(operation, operations, all) : undefined;
@@ -111,7 +111,7 @@ function ofRequest(operation: Operation, operations: Operation[], all: Collectio
 function ofBody(
   { method, path, parameters }: Operation,
   schema: Schema,
-  { collection, isWhole }: { collection: Collection; isWhole: boolean },
+  { collection, isWhole }: { collection: RecordSchema; isWhole: boolean },
   compared: Compared,
 ): Finding[] {
   const { columns, schema: name } = collection.description;
@@ -122,7 +122,7 @@ function ofBody(
     additionalProperties: _others,
     ...rules
   } = mergeAllOf(collection.stored);
-  const fields = fieldsOf(schema);
+  const fields = objectFieldsOf(schema);
   const isGiven = ([name, { set, is, isOptional, first }]: [string, Column]) =>
     name in fields || set !== undefined || isOptional || first !== undefined || (is === 'id' && method === 'PUT');
   const isCertain = isWhole && (method === 'PATCH' || Object.entries(columns).every(isGiven));
@@ -131,8 +131,8 @@ function ofBody(
     unproven: `cannot be proven to fit schema ${name}, which stores it`,
     isCertain,
   };
-  const compare = (given: Schema, field: string, place: string) =>
-    toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, place });
+  const compare = (given: Schema, field: string, location: string) =>
+    toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, location });
   const findings = Object.entries(fields).flatMap(([field, given]) => {
     const column = columns[field];
     // Objects are merged with the stored ones, and refused by the store.
@@ -149,20 +149,20 @@ function ofBody(
   return findings;
 }
 
-function ofReplies(operation: Operation, all: Collection[], compared: Compared): Finding[] {
+function ofReplies(operation: Operation, all: RecordSchema[], compared: Compared): Finding[] {
   return successesOf(operation.replies).flatMap(({ status, schema }) => {
-    const fields = fieldsOf(schema);
+    const fields = objectFieldsOf(schema);
     const { collection, isWhole } = findCollection(all, fields) ?? {};
     if (!collection) return [];
     const { schema: name, columns } = collection.description;
-    const known = fieldsOf(collection.stored);
+    const known = objectFieldsOf(collection.stored);
     return Object.entries(columns).flatMap(([field, column]) => {
       const [given, wanted] = [known[field], fields[field]] as [Schema, Schema];
       const values = keywordsOf(wanted).hidden ? [] : setBy(column);
       const witness = values && findWitness(values, given, wanted, compared);
       const found = witness ? [{ path: '', witness }] : [];
       return toFindings(values ? found : findUnfit(given, wanted, compared), {
-        place: `response ${status}: body.${field}`,
+        location: `response ${status}: body.${field}`,
         proven: `may be stored by schema ${name}, and not sent`,
         unproven: `cannot be proven to take what schema ${name} stores`,
         isCertain: isWhole === true,

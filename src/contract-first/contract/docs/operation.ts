@@ -6,8 +6,8 @@ import { isJson, toMediaType } from '../../engine/contract/replies.ts';
 import { toDay } from '../../engine/docs/filled.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { type Targets, toContent, toText } from './prose.ts';
-import { toCurl, type Values } from './request.ts';
-import { join, toFields, toTerm, toType, type Vocabulary } from './schema.ts';
+import { type SampleValues, sampleCurl } from './request.ts';
+import { join, renderFields, renderTerm, renderType, type Vocabulary } from './schema.ts';
 
 interface NamedHeader {
   id: string;
@@ -16,20 +16,20 @@ interface NamedHeader {
 }
 
 /** All that the sections of a page have in common. */
-export interface Page extends Vocabulary, Values {
+export interface PageContext extends Vocabulary, SampleValues {
   targets: Targets;
   /** The headers of replies that were named, by their names in lower case. */
   headers: Map<string, NamedHeader>;
 }
 
 /** A sample of a request, for which the page's script adds languages, or of a reply. */
-export function toFigure(text: Html | string, caption: Html | string | undefined, isRequest = false): Html {
+export function renderFigure(text: Html | string, caption: Html | string | undefined, isRequest = false): Html {
   return html`<figure${isRequest && html` class="request"`}><figcaption><span>${caption}</span><button type="button" class="copy">Copy</button></figcaption>
 <pre tabindex="0">${typeof text === 'string' ? toContent(text) : text}</pre></figure>
 `;
 }
 
-export function toSection(page: Page, operation: Operation): Html {
+export function renderSection(page: PageContext, operation: Operation): Html {
   const { id, method, path } = operation;
   const { source } = page.nodesOf(operation);
   const replies = repliesOf(page, source);
@@ -42,8 +42,8 @@ ${page.toProse(source.description)}
 <p>${toKeys(operation)}</p>
 </div>
 <div class="samples">
-${toFigure(toCurl(page, operation), toTryLink(operation, source), true)}
-${toReplySamples(page, replies)}
+${renderFigure(sampleCurl(page, operation), toTryLink(operation, source), true)}
+${renderReplySamples(page, replies)}
 </div>
 <div class="fields">
 ${toParameters(page, operation)}
@@ -65,7 +65,7 @@ const PLACES = [
 const toTryLink = ({ id }: Operation, { tags }: OperationNode): Html =>
   html`<a href="./docs/try#/${encodeURIComponent((tags?.[0] ?? 'default').toWellFormed())}/${id}">Try it</a>`;
 
-function toNotice({ blank, targets }: Page, { id, deprecation }: Operation): Html | undefined {
+function toNotice({ blank, targets }: PageContext, { id, deprecation }: Operation): Html | undefined {
   if (!deprecation) return undefined;
   const { at, sunset, successor } = deprecation;
   return html`<p class="deprecated">Deprecated${at && ` since ${toDay(at)}`}${
@@ -78,52 +78,52 @@ function toKeys({ security, isKeyOptional }: Operation): Html {
   if (security.length === 0) return html`Takes no key.`;
   const kinds = security.map((requirement) => {
     const keys = [requirement, ...requirement.alsoNeeded];
-    const places = keys.map(
-      ({ place }) => html`<a href="#page-authentication">a key</a> as <code>${place.name}</code>`,
+    const locations = keys.map(
+      ({ location }) => html`<a href="#page-authentication">a key</a> as <code>${location.name}</code>`,
     );
     const scopes = keys.flatMap((key) => key.scopes).map((scope) => html`<code>${scope}</code>`);
     const key =
-      security.length + keys.length > 2 ? join(places, ' and ') : html`<a href="#page-authentication">a key</a>`;
+      security.length + keys.length > 2 ? join(locations, ' and ') : html`<a href="#page-authentication">a key</a>`;
     return html`${key}${scopes.length > 0 && html` with ${join(scopes, ', ')}`}`;
   });
   return html`Takes ${join(kinds, ', or ')}${isKeyOptional && ', or none'}.`;
 }
 
-function toParameters(page: Page, operation: Operation): Html[] {
+function toParameters(page: PageContext, operation: Operation): Html[] {
   const { parameters } = page.nodesOf(operation);
-  return PLACES.map(([place, title]) => {
+  return PLACES.map(([location, title]) => {
     const terms = parameters
-      .filter((one) => one.in === place)
+      .filter((one) => one.in === location)
       .map((one) => {
         const [media] = Object.values(one.content ?? {});
-        return toTerm(page, one.name, one.schema ?? media?.schema, operation.id, one);
+        return renderTerm(page, one.name, one.schema ?? media?.schema, operation.id, one);
       });
     return html`${terms.length > 0 && html`<h4>${title}</h4><dl>${terms}</dl>`}`;
   });
 }
 
 /** The fields of the first media type; others have the same, as a rule. */
-function toBody(page: Page, { id, body }: Operation, { requestBody }: OperationNode): Html | undefined {
+function toBody(page: PageContext, { id, body }: Operation, { requestBody }: OperationNode): Html | undefined {
   const { description, content = {} } = page.follow(requestBody) ?? {};
   const [media] = Object.values(content);
   if (!body || !media) return undefined;
   const types = Object.keys(content).map((type) => html`<code>${toMediaType(type)}</code>`);
-  return html`<h4>Body ${join(types, ', ')}</h4>${page.toProse(description)}${toFields(page, media.schema, id)}`;
+  return html`<h4>Body ${join(types, ', ')}</h4>${page.toProse(description)}${renderFields(page, media.schema, id)}`;
 }
 
 /** The error codes of a reply's examples. */
-function codesOf({ follow, targets }: Page, { content = {} }: ResponseNode): string[] {
+function codesOf({ follow, targets }: PageContext, { content = {} }: ResponseNode): string[] {
   const examples = Object.values(Object.values(content)[0]?.examples ?? {}).map((one) => Object(follow(one).value));
   return examples.map(({ code }) => toText(code)).filter((code) => targets.has(code));
 }
 
 export type NamedReply = readonly [status: string, reply: ResponseNode];
 
-export const repliesOf = ({ follow }: Page, { responses = {} }: OperationNode): NamedReply[] =>
+export const repliesOf = ({ follow }: PageContext, { responses = {} }: OperationNode): NamedReply[] =>
   Object.entries(responses).map(([status, reply]) => [status, follow(reply)]);
 
 /** Samples of each reply with a body, of which those of the first are open. */
-export function toReplySamples(page: Page, replies: NamedReply[]): Html[] {
+export function renderReplySamples(page: PageContext, replies: NamedReply[]): Html[] {
   const shown = replies.filter(([, { content = {} }]) => Object.keys(content).length > 0);
   return shown.map(([status, reply], index) => {
     const words = codesOf(page, reply).join(', ') || toFirstSentence(reply.description);
@@ -136,15 +136,15 @@ ${toBodies(page, reply)}</details>
 const toFirstSentence = (text: string): string => (text.trim().split(/(?<=\.)\s|\n/)[0] as string).replace(/\.$/, '');
 
 /** Further media types are shown where they have examples. */
-function toBodies(page: Page, { content = {} }: ResponseNode): Html[] {
+function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
   const isWritten = ({ example, examples }: MediaNode) => example !== undefined || examples !== undefined;
   const entries = Object.entries(content);
   return entries.flatMap(([type, media], index) => {
     if (index > 0 && !isWritten(media)) return [];
     const samples = isJson(toMediaType(type)) || isWritten(media) ? page.ofMedia(media, 'writeOnly') : [];
     const kind = entries.length > 1 ? type : undefined;
-    if (samples.length === 0) return [toFigure(`A body of type ${type}`, kind)];
-    return samples.map(({ summary, value }) => toFigure(toSampleText(value, type), summary ?? kind));
+    if (samples.length === 0) return [renderFigure(`A body of type ${type}`, kind)];
+    return samples.map(({ summary, value }) => renderFigure(toSampleText(value, type), summary ?? kind));
   });
 }
 
@@ -152,11 +152,11 @@ export const toSampleText = (value: unknown, type = 'application/json'): string 
   isJson(toMediaType(type)) || typeof value !== 'string' ? (stringify(value, null, 2) as string) : value;
 
 /** Headers that the first reply has, too, are not repeated. */
-function toReply(page: Page, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
+function toReply(page: PageContext, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
   const id = page.ids.add(`${path}.${status}`);
   const { description, headers = {}, content = {} } = reply;
   const schemas = new Set(Object.values(content).map(({ schema }) => schema));
-  const types = [...schemas].flatMap((schema) => (schema === undefined ? [] : [toType(page, schema)]));
+  const types = [...schemas].flatMap((schema) => (schema === undefined ? [] : [renderType(page, schema)]));
   const codes = codesOf(page, reply).map((code) => html`<a href="#${page.targets.get(code)}"><code>${code}</code></a>`);
   const names = Object.keys(headers).filter((name) => reply === first || !Object.hasOwn(first.headers ?? {}, name));
   const links = names.map((name) => html`<a href="#${addHeader(page, name, headers[name] as HeaderNode)}">${name}</a>`);
@@ -167,7 +167,7 @@ ${links.length > 0 && html`<p>Headers: ${join(links, ', ')}</p>`}</dd>
 }
 
 /** Remembers a header, to explain it once; returns its id. */
-function addHeader({ headers, ids, follow }: Page, name: string, node: HeaderNode): string {
+function addHeader({ headers, ids, follow }: PageContext, name: string, node: HeaderNode): string {
   const key = name.toLowerCase();
   const header = headers.get(key) ?? { id: ids.add(`header-${name}`), name, nodes: [] };
   headers.set(key, header);

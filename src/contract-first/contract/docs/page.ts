@@ -3,15 +3,22 @@ import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { SchemeNode } from '../../engine/contract/document.ts';
 import { listClients } from '../../engine/docs/docs.ts';
 import { toBrotli } from '../../engine/docs/documents.ts';
-import { toBlanks, toServers } from '../../engine/docs/filled.ts';
+import { pageValues, toServers } from '../../engine/docs/filled.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isNode } from '../../engine/schema/json.ts';
 import { buildIds } from './ids.ts';
-import { type Page, repliesOf, toFigure, toReplySamples, toSampleText, toSection } from './operation.ts';
-import { buildProse, toCodes, toTopics } from './prose.ts';
-import { toCurl } from './request.ts';
+import {
+  type PageContext,
+  renderFigure,
+  renderReplySamples,
+  renderSection,
+  repliesOf,
+  toSampleText,
+} from './operation.ts';
+import { buildProse, errorCodesIn, splitTopics } from './prose.ts';
+import { sampleCurl } from './request.ts';
 import { buildSamples } from './sample.ts';
-import { toFields, toType } from './schema.ts';
+import { renderFields, renderType } from './schema.ts';
 import { toSource } from './source.ts';
 
 /** A part of the contents. */
@@ -21,9 +28,9 @@ interface Group {
 }
 
 /** `clients` are the paths of the clients to copy: `python/client.py`. */
-export function toPage(contract: AnyContract, clients: readonly string[]): string {
+export function renderPage(contract: AnyContract, clients: readonly string[]): string {
   const page = buildPage(contract);
-  const [intro, ...topics] = toTopics(page.document.info.description);
+  const [intro, ...topics] = splitTopics(page.document.info.description);
   const guide = topics.map(({ title, text }) => ({ title, text, id: page.ids.add(`about-${title.toLowerCase()}`) }));
   const tags = toTags(page, [...contract.operations.values()]);
   const start = toStart(page, contract, intro?.text);
@@ -54,7 +61,7 @@ ${clients.length > 0 && toClients(clients)}
 
 /** As the build writes it, and the server loads it. `clients` is the folder of the clients to copy. */
 export const makePage = (contract: AnyContract, clients: URL): Promise<Buffer> =>
-  toBrotli(Buffer.from(toPage(contract, listClients(clients))));
+  toBrotli(Buffer.from(renderPage(contract, listClients(clients))));
 
 /** The server puts another relative path in place of `./`: a proxy may serve the page below any path. */
 const toDocument = (title: string, body: Html): string =>
@@ -81,7 +88,7 @@ const STARTS = [
   { id: 'page-authentication', words: 'Authentication' },
 ];
 
-function buildPage(contract: AnyContract): Page {
+function buildPage(contract: AnyContract): PageContext {
   const source = toSource(contract);
   const operations = [...contract.operations.values()];
   const ids = buildIds([
@@ -91,17 +98,17 @@ function buildPage(contract: AnyContract): Page {
     'page-clients',
   ]);
   const targets = new Map([
-    ...toCodes(source.document.info.description).map((code) => [code, ids.add(`error-${code}`)] as const),
+    ...errorCodesIn(source.document.info.description).map((code) => [code, ids.add(`error-${code}`)] as const),
     ...operations.flatMap(({ id, method, path }) => [[id, id] as const, [`${method} ${path}`, id] as const]),
   ]);
-  const blanks = toBlanks(contract);
+  const blanks = pageValues(contract);
   const blank = (name: string) => html`<!--${name}-->${blanks.get(name)}<!---->`;
   const rest = { ids, targets, blank, linked: new Set<string>(), headers: new Map() };
   return { ...source, ...buildSamples(source), ...buildProse(targets), ...rest };
 }
 
 /** The operations by their first tag, in the order of the contract's tags. */
-function toTags(page: Page, operations: Operation[]): [title: string, operations: Operation[]][] {
+function toTags(page: PageContext, operations: Operation[]): [title: string, operations: Operation[]][] {
   const tags = new Map<string, Operation[]>((page.document.tags ?? []).map(({ name }) => [name, []]));
   for (const operation of operations) {
     const title = page.nodesOf(operation).source.tags?.[0] ?? 'Operations';
@@ -110,14 +117,14 @@ function toTags(page: Page, operations: Operation[]): [title: string, operations
   return [...tags].filter(([, own]) => own.length > 0);
 }
 
-function toTagged(page: Page, title: string, operations: Operation[]): Html {
+function toTagged(page: PageContext, title: string, operations: Operation[]): Html {
   const description = page.document.tags?.find(({ name }) => name === title)?.description;
   return html`<section id="${page.ids.add(`tag-${title}`)}" class="tag"><h2>${title}</h2>${page.toProse(description)}</section>
-${operations.map((operation) => toSection(page, operation))}`;
+${operations.map((operation) => renderSection(page, operation))}`;
 }
 
 /** The first letter of the title leads to the top. The servers are chosen by their index. */
-function toBar(page: Page, contract: AnyContract): Html {
+function toBar(page: PageContext, contract: AnyContract): Html {
   const { title, version } = page.document.info;
   const options = toServers(contract).map(
     ({ url, description }, index) =>
@@ -153,7 +160,7 @@ ${clients.length > 0 && html`<li><a href="#page-clients">Clients to copy</a></li
 }
 
 /** Title, servers, authentication; beside them a first request, if an operation can be called without parameters. */
-function toStart(page: Page, contract: AnyContract, intro: string | undefined): Html {
+function toStart(page: PageContext, contract: AnyContract, intro: string | undefined): Html {
   const first = [...contract.operations.values()].find(
     ({ method, path, parameters }) =>
       method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
@@ -171,15 +178,15 @@ ${page.toProse(intro)}</div>
 </section>`;
 }
 
-function toFirstRequest(page: Page, operation: Operation): Html {
+function toFirstRequest(page: PageContext, operation: Operation): Html {
   const replies = repliesOf(page, page.nodesOf(operation).source);
   return html`<h2>A first request</h2>
 <p id="page-key" hidden><label>Your API key <input type="password" autocomplete="off" spellcheck="false"></label></p>
-${toFigure(toCurl(page, operation), html`<a href="#${operation.id}">${operation.id}</a>`, true)}
-${toReplySamples(page, replies.slice(0, 1))}`;
+${renderFigure(sampleCurl(page, operation), html`<a href="#${operation.id}">${operation.id}</a>`, true)}
+${renderReplySamples(page, replies.slice(0, 1))}`;
 }
 
-function toSchemes({ document, follow, toProse }: Page): Html {
+function toSchemes({ document, follow, toProse }: PageContext): Html {
   const schemes = Object.entries(document.components?.securitySchemes ?? {}).map(
     ([name, scheme]) => [name, follow(scheme)] as const,
   );
@@ -187,17 +194,17 @@ function toSchemes({ document, follow, toProse }: Page): Html {
   return html`<dl>${schemes.map(([name, scheme]) => html`<dt><code>${name}</code> ${toKind(scheme)}</dt><dd>${toProse(scheme.description)}</dd>`)}</dl>`;
 }
 
-function toKind({ type, scheme, in: place, name, flows = {} }: SchemeNode): Html {
+function toKind({ type, scheme, in: location, name, flows = {} }: SchemeNode): Html {
   const scopes = [...new Set(Object.values(flows).flatMap((flow) => Object.keys(Object(flow.scopes))))];
   const list = scopes.map((scope, index) => html`${index > 0 && ', '}<code>${scope}</code>`);
-  const kind = type === 'http' ? scheme : type === 'apiKey' ? `in the ${place} ${name}` : 'bearer token';
+  const kind = type === 'http' ? scheme : type === 'apiKey' ? `in the ${location} ${name}` : 'bearer token';
   return html`${kind}${scopes.length > 0 && ', with the scopes '}${list}`;
 }
 
-function toHeaders(page: Page): Html {
+function toHeaders(page: PageContext): Html {
   const terms = [...page.headers.values()].map(({ id, name, nodes }) => {
     const [{ schema } = {}] = nodes;
-    return html`<dt id="${id}"><a href="#${id}"><code>${name}</code></a> ${toType(page, schema)}</dt>
+    return html`<dt id="${id}"><a href="#${id}"><code>${name}</code></a> ${renderType(page, schema)}</dt>
 ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
 `;
   });
@@ -205,7 +212,7 @@ ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
 }
 
 /** Each object that was linked to, those that its own fields lead to as well. */
-function toObjects(page: Page): Html[] {
+function toObjects(page: PageContext): Html[] {
   const sections: Html[] = [];
   for (const name of page.linked) {
     const schema = page.document.components?.schemas?.[name];
@@ -213,8 +220,8 @@ function toObjects(page: Page): Html[] {
     const id = page.ids.ofObject(name);
     sections.push(html`<section id="${id}" class="row">
 <div class="words"><h3>${name}</h3>${page.toProse(page.flat(schema).description)}</div>
-<div class="samples">${isNode(value) && toFigure(toSampleText(value), name)}</div>
-<div class="fields">${toFields(page, schema, id)}</div>
+<div class="samples">${isNode(value) && renderFigure(toSampleText(value), name)}</div>
+<div class="fields">${renderFields(page, schema, id)}</div>
 </section>
 `);
   }

@@ -34,7 +34,7 @@ const toRow = (targets: Targets) => (row: string, code: string) =>
   targets.has(code) ? `<tr id="${targets.get(code)}">\n<td>` : row;
 
 /** Splits a text at its second-level headings; the first part has no title. */
-export function toTopics(text = ''): { title: string; text: string }[] {
+export function splitTopics(text = ''): { title: string; text: string }[] {
   return text.split(/^## /m).map((part, index) => {
     const title = index === 0 ? '' : (part.split('\n', 1)[0] as string);
     return { title, text: part.slice(title.length) };
@@ -42,7 +42,7 @@ export function toTopics(text = ''): { title: string; text: string }[] {
 }
 
 /** The error codes that a table of the text explains. */
-export const toCodes = (text = ''): string[] => [
+export const errorCodesIn = (text = ''): string[] => [
   ...new Set([...text.matchAll(/^\| *`(\w+)` *\|/gm)].map(([, code]) => code as string)),
 ];
 

@@ -1,24 +1,24 @@
 /** An operation's request as a curl command, to copy. The page's script writes it for other servers, keys and languages. */
 import { stringify } from 'lossless-json';
-import type { Content, KeyPlace, Operation, Parameter } from '../../engine/contract/contract.ts';
+import type { Content, KeyLocation, Operation, Parameter } from '../../engine/contract/contract.ts';
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
-import { encodePath, toName } from '../../engine/contract/path-names.ts';
+import { encodePath, toRouterName } from '../../engine/contract/path-names.ts';
 import { toMediaType } from '../../engine/contract/replies.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, isNode } from '../../engine/schema/json.ts';
 import { toShellWord } from '../../json/literals.ts';
 import { toContent, toText } from './prose.ts';
 import type { Samples } from './sample.ts';
-import type { Source } from './source.ts';
+import type { DocumentSource } from './source.ts';
 
 /** Where the values of a request come from. */
-export interface Values extends Source, Samples {
+export interface SampleValues extends DocumentSource, Samples {
   /** A value that only a start knows. */
   blank: (name: string) => Html;
 }
 
 /** In place of the reader's key, and of a new `Idempotency-Key`: plain text in the command. */
-const KEY = '<API_KEY>';
+const KEY_PLACEHOLDER = '<API_KEY>';
 const ONCE = '<UUID>';
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
@@ -38,11 +38,12 @@ function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: 
   );
 }
 
-export function toCurl(values: Values, operation: Operation): Html {
+export function sampleCurl(values: SampleValues, operation: Operation): Html {
   const { method, path, body, security } = operation;
   const nodes = values.nodesOf(operation);
   const given = operation.parameters.flatMap((parameter) => {
-    const isSame = (one: ParameterNode) => toName(one.name) === toName(parameter.name) && one.in === parameter.in;
+    const isSame = (one: ParameterNode) =>
+      toRouterName(one.name) === toRouterName(parameter.name) && one.in === parameter.in;
     const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
     const media = content ? (Object.values(content)[0] as MediaNode) : own;
     const isWritten = media.example !== undefined || Object.keys(media.examples ?? {}).length > 0;
@@ -50,10 +51,10 @@ export function toCurl(values: Values, operation: Operation): Html {
     const [sample] = values.ofMedia(media, 'readOnly');
     return [{ ...parameter, value: sample?.value ?? `<${parameter.name}>` }];
   });
-  const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ place }) => place) : [];
+  const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ location }) => location) : [];
   const query = [
     ...given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value)),
-    ...keys.filter((place) => place.in === 'query').map(({ name }) => `${encode(name)}=${KEY}`),
+    ...keys.filter((location) => location.in === 'query').map(({ name }) => `${encode(name)}=${KEY_PLACEHOLDER}`),
   ];
   const filled = encodePath(path).replace(/\{(\w+)\}/g, (_, name) => {
     const one = given.find((parameter) => parameter.in === 'path' && parameter.name === name);
@@ -85,20 +86,20 @@ function toMethodOption(method: string, hasBody: boolean): string {
   return method === (hasBody ? 'POST' : 'GET') ? '-i' : `-i -X ${method}`;
 }
 
-function toKeyOption({ in: place, name }: KeyPlace): string | undefined {
-  if (place === 'basic') return `-u ${toShellWord(`${KEY}:`)}`;
+function toKeyOption({ in: location, name }: KeyLocation): string | undefined {
+  if (location === 'basic') return `-u ${toShellWord(`${KEY_PLACEHOLDER}:`)}`;
   const header = {
-    bearer: `Authorization: Bearer ${KEY}`,
-    header: `${name}: ${KEY}`,
-    cookie: `Cookie: ${name}=${KEY}`,
+    bearer: `Authorization: Bearer ${KEY_PLACEHOLDER}`,
+    header: `${name}: ${KEY_PLACEHOLDER}`,
+    cookie: `Cookie: ${name}=${KEY_PLACEHOLDER}`,
   };
-  return place === 'query' ? undefined : `-H ${toShellWord(header[place])}`;
+  return location === 'query' ? undefined : `-H ${toShellWord(header[location])}`;
 }
 
 /** A body of more characters stands on several lines. */
 const ONE_LINE = 80;
 
-function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: Values): string[] {
+function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: SampleValues): string[] {
   const header = `-H ${toShellWord(`Content-Type: ${type}`)}`;
   const value = ofMedia(media, 'readOnly')[0]?.value;
   if (kind === 'json') {

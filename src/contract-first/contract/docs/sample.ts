@@ -2,7 +2,7 @@
 import type { MediaNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { isMatch } from '../schema/keyword-subsets.ts';
-import { nameOf, type Source } from './source.ts';
+import { componentNameOf, type DocumentSource } from './source.ts';
 
 /** The fields that the sample leaves out: a request has none of the first kind, a reply none of the second. */
 export type LeftOut = 'readOnly' | 'writeOnly';
@@ -17,7 +17,7 @@ export type Samples = ReturnType<typeof buildSamples>;
 /** How many values a made sample has at most, if it can be less deep. */
 const MOST_VALUES = 80;
 
-export function buildSamples({ follow, flat }: Source) {
+export function buildSamples({ follow, flat }: DocumentSource) {
   const known = { readOnly: new Map<unknown, unknown>(), writeOnly: new Map<unknown, unknown>() };
 
   /** Undefined if the schema has no value that can be made. */
@@ -52,7 +52,7 @@ export function buildSamples({ follow, flat }: Source) {
 }
 
 interface Making {
-  flat: Source['flat'];
+  flat: DocumentSource['flat'];
   leftOut: LeftOut;
   /** How many objects may be within each other, unless they are required. */
   depth: number;
@@ -92,16 +92,16 @@ function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open:
     if (!isMap(value) || !discriminator) return value;
     const { propertyName, mapping = {} } = discriminator;
     const names = Object.entries(mapping).flatMap(([name, $ref]) =>
-      nameOf({ $ref }) === nameOf(choice) ? [name] : [],
+      componentNameOf({ $ref }) === componentNameOf(choice) ? [name] : [],
     );
-    const [name = nameOf(choice)] = names;
+    const [name = componentNameOf(choice)] = names;
     return names.includes(String(value[propertyName])) ? value : { ...value, [propertyName]: name };
   }
   return undefined;
 }
 
 /** JSON Schema's types by the keywords that only they have. */
-const TYPES: [type: string, keywords: string[]][] = [
+const KEYWORDS_OF_TYPES: [type: string, keywords: string[]][] = [
   ['object', ['properties', 'additionalProperties', 'required', 'patternProperties']],
   ['array', ['items', 'prefixItems', 'minItems']],
   ['string', ['format', 'pattern', 'minLength', 'maxLength']],
@@ -109,7 +109,7 @@ const TYPES: [type: string, keywords: string[]][] = [
 ];
 
 function makeNew(keywords: Keywords, making: Making, open: Keywords[]): unknown {
-  const implied = TYPES.find(([, names]) => names.some((name) => keywords[name] !== undefined))?.[0];
+  const implied = KEYWORDS_OF_TYPES.find(([, names]) => names.some((name) => keywords[name] !== undefined))?.[0];
   const type = [keywords.type ?? implied].flat().find((one) => one !== 'null');
   if (type === 'string') return makeText(keywords);
   if (type === 'integer' || type === 'number') return makeNumber(keywords);

@@ -4,22 +4,22 @@ import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import type { Ids } from './ids.ts';
 import { type Prose, toText } from './prose.ts';
-import { nameOf, type Source } from './source.ts';
+import { componentNameOf, type DocumentSource } from './source.ts';
 
 /** More values than these are left to the description, and so are schemas without a name that are deeper. */
 const MOST_VALUES = 12;
 const MOST_LEVELS = 5;
 
 /** Where words and links come from. */
-export interface Vocabulary extends Source, Prose {
+export interface Vocabulary extends DocumentSource, Prose {
   ids: Ids;
   /** The names of the objects that were linked to. */
   linked: Set<string>;
 }
 
 /** `integer, int32, 1 to 100, default 20`. */
-export function toType(page: Vocabulary, schema: Schema | undefined, level = 0): Html {
-  const [name, keywords] = [nameOf(schema), page.flat(schema)];
+export function renderType(page: Vocabulary, schema: Schema | undefined, level = 0): Html {
+  const [name, keywords] = [componentNameOf(schema), page.flat(schema)];
   if (name !== undefined && isObject(keywords)) {
     page.linked.add(name);
     return html`<a href="#${page.ids.ofObject(name)}">${name}</a>`;
@@ -29,7 +29,7 @@ export function toType(page: Vocabulary, schema: Schema | undefined, level = 0):
   const choices = oneOf ?? anyOf;
   if (choices.length > 0 && !properties)
     return join(
-      choices.map((choice) => toType(page, choice, level + 1)),
+      choices.map((choice) => renderType(page, choice, level + 1)),
       ' or ',
     );
   const types = [keywords.type ?? (properties ? 'object' : 'any')]
@@ -39,19 +39,20 @@ export function toType(page: Vocabulary, schema: Schema | undefined, level = 0):
 }
 
 function toTypeName(page: Vocabulary, type: string, { items }: Keywords, level: number): Html | string {
-  return type === 'array' && items !== undefined ? html`array of ${toType(page, items, level + 1)}` : type;
+  return type === 'array' && items !== undefined ? html`array of ${renderType(page, items, level + 1)}` : type;
 }
 
 /** The fields of an object or of an array's items, each with an id below `id`; a type, if there are none. */
-export function toFields(page: Vocabulary, schema: Schema | undefined, id: string): Html {
+export function renderFields(page: Vocabulary, schema: Schema | undefined, id: string): Html {
   const { items, ...own } = page.flat(schema);
-  if (items !== undefined && isObject(page.flat(items))) return html`<p>An array of:</p>${toFields(page, items, id)}`;
+  if (items !== undefined && isObject(page.flat(items)))
+    return html`<p>An array of:</p>${renderFields(page, items, id)}`;
   const isListed = own.properties !== undefined && !own.oneOf && !own.anyOf;
-  return html`${!isListed && html`<p>${toType(page, { items, ...own })}</p>`}${toInner(page, own, id)}`;
+  return html`${!isListed && html`<p>${renderType(page, { items, ...own })}</p>`}${toInner(page, own, id)}`;
 }
 
 /** An entry of a list: name, type, whether it is required, description, and the fields of an object without a name. */
-export function toTerm(
+export function renderTerm(
   page: Vocabulary,
   name: string,
   schema: Schema | undefined,
@@ -62,8 +63,8 @@ export function toTerm(
   const id = page.ids.add(`${path}.${name}`);
   const { required, description = keywords.description, deprecated = keywords.deprecated } = term;
   const link = html`<a href="#${id}"><code>${name}</code></a>`;
-  const isExplained = nameOf(schema) !== undefined && isObject(keywords);
-  return html`<dt id="${id}">${deprecated ? html`<s>${link}</s>` : link} ${toType(page, schema)}${
+  const isExplained = componentNameOf(schema) !== undefined && isObject(keywords);
+  return html`<dt id="${id}">${deprecated ? html`<s>${link}</s>` : link} ${renderType(page, schema)}${
     required && html` <strong>required</strong>`
   }</dt>
 <dd>${page.toProse(description)}${!isExplained && toInner(page, keywords, id)}</dd>
@@ -72,8 +73,11 @@ export function toTerm(
 
 function toInner(page: Vocabulary, { items, oneOf, anyOf, ...own }: Keywords, id: string): Html | undefined {
   if (id.split('.').length > MOST_LEVELS) return undefined;
-  if (items !== undefined) return nameOf(items) === undefined ? toInner(page, page.flat(items), id) : undefined;
-  const choices = (oneOf ?? anyOf ?? []).filter((one) => nameOf(one) === undefined && isObject(page.flat(one)));
+  if (items !== undefined)
+    return componentNameOf(items) === undefined ? toInner(page, page.flat(items), id) : undefined;
+  const choices = (oneOf ?? anyOf ?? []).filter(
+    (one) => componentNameOf(one) === undefined && isObject(page.flat(one)),
+  );
   const lists = choices.map((choice, index) => {
     return html`<p>Choice ${index + 1}:</p>${toInner(page, page.flat(choice), `${id}.${index + 1}`)}`;
   });
@@ -86,10 +90,10 @@ function toList(
   id: string,
 ): Html {
   const terms = Object.entries(properties).map(([name, field]) =>
-    toTerm(page, name, field, id, { required: required.includes(name) }),
+    renderTerm(page, name, field, id, { required: required.includes(name) }),
   );
   const hasOthers = isMap(others) && Object.keys(others).length > 0;
-  return html`<dl>${terms}${hasOthers && html`<dt>any other field ${toType(page, others)}</dt><dd></dd>`}</dl>`;
+  return html`<dl>${terms}${hasOthers && html`<dt>any other field ${renderType(page, others)}</dt><dd></dd>`}</dl>`;
 }
 
 /** Whether the schema needs a list of its own. */

@@ -6,10 +6,10 @@ import { withNames } from '../../engine/contract/path-names.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import { fromStep } from '../../json/pointer.ts';
+import { fromPointerToken } from '../../json/pointer.ts';
 import { toCurrent } from '../read/normal-form.ts';
 
-export interface Source {
+export interface DocumentSource {
   document: Document;
   /** The target of a reference, with the description that stands beside the reference; any other node itself. */
   follow<Kind>(node: Kind): Kind;
@@ -18,7 +18,7 @@ export interface Source {
   nodesOf(operation: Operation): { source: OperationNode; parameters: ParameterNode[] };
 }
 
-export function toSource({ json }: Pick<AnyContract, 'json'>): Source {
+export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
   const read = parseWithBigints(json) as Document;
   const document = read.openapi.startsWith('3.0.') ? toCurrent(read) : read;
   const items = new Map(Object.entries(document.paths ?? {}).map(([path, item]) => [withNames(path), item]));
@@ -51,7 +51,8 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): Source {
       const item = follow(items.get(path)) as PathItem;
       const source = item[method.toLowerCase() as Method] as OperationNode;
       const own = (source.parameters ?? []).map((one) => follow(one));
-      const isOwn = ({ name, in: place }: ParameterNode) => own.some((one) => one.name === name && one.in === place);
+      const isOwn = ({ name, in: location }: ParameterNode) =>
+        own.some((one) => one.name === name && one.in === location);
       const shared = (item.parameters ?? []).map((one) => follow(one)).filter((one) => !isOwn(one));
       return { source, parameters: [...shared, ...own] };
     },
@@ -59,10 +60,11 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): Source {
 }
 
 /** The name of the component that a schema refers to, by itself or as the only part of its `allOf`. */
-export function nameOf(schema: Schema | undefined): string | undefined {
+export function componentNameOf(schema: Schema | undefined): string | undefined {
   const { $ref, allOf = [] } = keywordsOf(schema);
   if (typeof $ref === 'string') return /^#\/components\/schemas\/([^/]+)$/.exec(fromPointer($ref))?.[1];
-  return allOf.length === 1 && !keywordsOf(schema).properties ? nameOf(allOf[0]) : undefined;
+  return allOf.length === 1 && !keywordsOf(schema).properties ? componentNameOf(allOf[0]) : undefined;
 }
 
-const fromPointer = ($ref: string): string => fromStep(decodeURIComponent($ref.replace(/%(?![0-9A-F]{2})/gi, '%25')));
+const fromPointer = ($ref: string): string =>
+  fromPointerToken(decodeURIComponent($ref.replace(/%(?![0-9A-F]{2})/gi, '%25')));

@@ -12,7 +12,7 @@ const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 /** A form whose schema is bytes is passed on unparsed. */
-export function kindOf(type: string, schema: Schema): Content['kind'] {
+export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
   return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';
 }
@@ -20,17 +20,21 @@ export function kindOf(type: string, schema: Schema): Content['kind'] {
 type Contents = Record<string, MediaNode>;
 
 /** The media types of a request or a response. For a range, JSON is served, unless JSON has its own schema. */
-export function toTypes(content: Contents, place: string, report: ReportProblem): { type: string; media: MediaNode }[] {
+export function toTypes(
+  content: Contents,
+  location: string,
+  report: ReportProblem,
+): { type: string; media: MediaNode }[] {
   const served = Object.entries(content).filter(([name]) => !RANGE.test(name) || !(PLAIN_JSON in content));
   return served.map(([name, media]) => {
     const type = RANGE.test(name) ? PLAIN_JSON : toMediaType(name);
-    if (!TYPE.test(type)) report(`${place}: ${name} is not a media type, such as ${PLAIN_JSON}`);
+    if (!TYPE.test(type)) report(`${location}: ${name} is not a media type, such as ${PLAIN_JSON}`);
     return { type, media };
   });
 }
 
 /** Raw bodies are not checked, so this refuses schemas with rules that a body could break. */
-export function checkRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
+export function reportRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
     kind === 'string' &&
@@ -47,7 +51,7 @@ export function isForm(schema: Schema): schema is Keywords & { properties: Recor
 }
 
 /** Each field of a form has a part, or several, which are text of simple types, JSON, or files. */
-export function checkForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
+export function reportForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {
     report('its body: a form needs a schema of type: object with properties');
     return;
@@ -56,7 +60,7 @@ export function checkForm(schema: Schema, encoding: MediaNode['encoding'], repor
     const part = partOf(field);
     const kind = kindOfPart(part);
     const file = fileOf(part);
-    if (file !== undefined) checkRawBody(file, `file ${name}`, 'its body', report);
+    if (file !== undefined) reportRawBody(file, `file ${name}`, 'its body', report);
     if (kind === undefined) {
       report(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
     } else if (!isUsual(encoding?.[name] ?? {}, kind)) report(`its body: encoding of ${name} is not supported`);

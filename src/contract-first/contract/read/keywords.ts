@@ -5,13 +5,13 @@ import { EXACT } from '../../engine/contract/numbers.ts';
 import { isNode, type Keywords, type ReportProblem } from '../../engine/schema/json.ts';
 import { isNames, isValue } from '../../engine/schema/keys.ts';
 import { toDouble } from '../../json/exact-number.ts';
-import { toStep } from '../../json/pointer.ts';
+import { toPointerToken } from '../../json/pointer.ts';
 import { mapPaths } from './normal-form.ts';
 
 interface Extension {
   /** Matches the JSON Pointers of places where the keyword may be. */
   where: RegExp;
-  place: string;
+  allowedIn: string;
   fits: (value: unknown) => boolean;
   words: string;
 }
@@ -21,12 +21,12 @@ const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) =
 const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isText = (value: unknown) => typeof value === 'string';
 
-const IN_OPERATION = { where: /\/(get|put|post|delete|options|head|patch|trace)$/, place: 'an operation' };
-const IN_PARAMETER = { where: /\/parameters\/[^/]+$/, place: 'a parameter' };
+const IN_OPERATION = { where: /\/(get|put|post|delete|options|head|patch|trace)$/, allowedIn: 'an operation' };
+const IN_PARAMETER = { where: /\/parameters\/[^/]+$/, allowedIn: 'a parameter' };
 
 const EXTENSIONS: Record<string, Extension> = {
   'x-max-bytes': {
-    ...{ where: /\/(requestBody|requestBodies\/[^/]+)$/, place: 'a request body' },
+    ...{ where: /\/(requestBody|requestBodies\/[^/]+)$/, allowedIn: 'a request body' },
     ...{ fits: isWhole, words: 'a whole number of bytes, 1 or more' },
   },
   // The value of `x-idempotency-hours` is checked with its parameter.
@@ -35,8 +35,8 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-successor': { ...IN_OPERATION, fits: isText, words: 'the operationId of another operation' },
-  'x-extensible-enum': { where: /./, place: 'a schema', fits: isTexts, words: 'a list of texts' },
-  'x-complete': { where: /^#$/, place: 'the root', fits: isBoolean, words: 'true or false' },
+  'x-extensible-enum': { where: /./, allowedIn: 'a schema', fits: isTexts, words: 'a list of texts' },
+  'x-complete': { where: /^#$/, allowedIn: 'the root', fits: isBoolean, words: 'true or false' },
 };
 
 /** Keywords of before, which would be ignored in silence. */
@@ -75,25 +75,26 @@ export function withoutWords(document: Document): Document {
 const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
   Object.fromEntries(Object.entries(node).filter(([key]) => !key.startsWith('x-')));
 
-export function checkExtensions(node: unknown, report: ReportProblem, place = '#', hasNames = false): void {
+export function reportExtensions(node: unknown, report: ReportProblem, pointer = '#', hasNames = false): void {
   if (!isNode(node)) return;
   for (const [key, value] of Object.entries(node)) {
     // A status never begins with `x-`.
-    const isKeyword = !hasNames || place.endsWith('/responses');
-    if (isKeyword && key.startsWith('x-')) checkExtension(key, value, place, report);
+    const isKeyword = !hasNames || pointer.endsWith('/responses');
+    if (isKeyword && key.startsWith('x-')) reportExtension(key, value, pointer, report);
     if (!hasNames && isValue(key)) continue;
     const areNames = !hasNames && isNames(key) && !Array.isArray(value);
-    checkExtensions(value, report, `${place}/${key.replaceAll('/', '~1')}`, areNames);
+    reportExtensions(value, report, `${pointer}/${key.replaceAll('/', '~1')}`, areNames);
   }
 }
 
-function checkExtension(key: string, value: unknown, place: string, report: ReportProblem): void {
+function reportExtension(key: string, value: unknown, pointer: string, report: ReportProblem): void {
   const known = EXTENSIONS[key];
   const near = RENAMED[key] ?? Object.keys(EXTENSIONS).find((name) => isNear(name, key, 2));
-  if (!known && near) report(`${place}: ${key} is not known: write ${near}, or give it another name`);
-  else if (known && !known.where.test(place)) report(`${place}: ${key} means nothing here: put it into ${known.place}`);
+  if (!known && near) report(`${pointer}: ${key} is not known: write ${near}, or give it another name`);
+  else if (known && !known.where.test(pointer))
+    report(`${pointer}: ${key} means nothing here: put it into ${known.allowedIn}`);
   else if (known && !known.fits(value)) {
-    report(`${place}: ${key} is ${JSON.stringify(value)}, and must be ${known.words}`);
+    report(`${pointer}: ${key} is ${JSON.stringify(value)}, and must be ${known.words}`);
   }
 }
 
@@ -110,19 +111,20 @@ function isNear(one: string, other: string, letters: number): boolean {
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
 /** `int64` must be of type integer. A number that a double cannot hold is allowed in examples; elsewhere it would be rounded. */
-export function checkNumbers(node: unknown, place: string, report: ReportProblem): void {
+export function reportInexactNumbers(node: unknown, pointer: string, report: ReportProblem): void {
   if (typeof node === 'bigint') {
-    const isKept = EXACT.includes(place.slice(place.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
-    if (!isKept) report(`${place}: ${node} is too large to be kept exactly`);
+    const isKept = EXACT.includes(pointer.slice(pointer.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
+    if (!isKept) report(`${pointer}: ${node} is too large to be kept exactly`);
     return;
   }
   if (!isNode(node)) return;
   const { type, format }: Keywords = node;
   const types = [type ?? []].flat();
   if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
-    report(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
+    report(`${pointer}: int64 needs type: integer, alone or beside string, boolean or null`);
   }
   for (const [key, value] of Object.entries(node)) {
-    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${toStep(key)}`, report);
+    if (key !== 'example' && key !== 'examples')
+      reportInexactNumbers(value, `${pointer}/${toPointerToken(key)}`, report);
   }
 }

@@ -12,12 +12,12 @@ import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
 import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 import { resolveOf, withTrueReferences } from '../schema/references.ts';
-import { checkExtensions, checkNumbers, withoutWords } from './keywords.ts';
+import { reportExtensions, reportInexactNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
-import { nameOf, toOperations } from './operations.ts';
-import { toKeyPlaces } from './security.ts';
+import { operationLabel, toOperations } from './operations.ts';
+import { toKeyLocations } from './security.ts';
 import { readSource } from './source.ts';
-import { checkValidity } from './validity.ts';
+import { findInvalid } from './validity.ts';
 
 const EMPTY = 'it is empty: an OpenAPI document begins with openapi: 3.1.1';
 
@@ -40,7 +40,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
   const current = toCurrentVersion(source);
-  const dangling = await checkValidity(toCurrentVersion(withTrueReferences(JSON.parse(json), json)));
+  const dangling = await findInvalid(toCurrentVersion(withTrueReferences(JSON.parse(json), json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
@@ -49,19 +49,19 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   // A dangling reference is reported with its operation; the validator reports those that no operation uses.
   if (dangling && problems.length === 0) report(dangling);
   // Other operations than these are judged without them.
-  const refused = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
-  if (refused.has(undefined)) throw new ContractError(problems);
-  const keyPlaces = toKeyPlaces(resolved, report);
+  const unresolved = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
+  if (unresolved.has(undefined)) throw new ContractError(problems);
+  const keyLocations = toKeyLocations(resolved, report);
   const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, refused, keyPlaces, isComplete }, report);
-  checkNumbers(parseWithBigints(json), '#', report);
-  checkExtensions(current, report);
+  const operations = toOperations({ resolved, unresolved, keyLocations, isComplete }, report);
+  reportInexactNumbers(parseWithBigints(json), '#', report);
+  reportExtensions(current, report);
   const prefix = toPrefix(document, report);
-  checkServerPaths(prefix, operations.values(), report);
+  reportServerPaths(prefix, operations.values(), report);
   const contract = {
     ...{ yaml, json, serversAt, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
-    keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
+    keyLocations: [...keyLocations.values()].filter((location) => location !== undefined),
   };
   return { contract, problems };
 }
@@ -83,7 +83,7 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
     const operations = new Map<string, OperationNode>(operationsOf(item));
     const entries = Object.entries(item).map(([key, node]) => {
       const id = operations.get(key)?.operationId;
-      return [key, resolve(node, (problem) => report(`${id ? nameOf(id) : `path ${path}`}: ${problem}`))];
+      return [key, resolve(node, (problem) => report(`${id ? operationLabel(id) : `path ${path}`}: ${problem}`))];
     });
     return Object.fromEntries(entries);
   }
@@ -111,7 +111,7 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 /** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
 const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
 
-function checkServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
+function reportServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
   for (const { id, path } of operations) {
     if (SERVED.test(prefix + path)) report(`operation ${id}: ${prefix}${path} is served by the server itself`);
   }

@@ -7,7 +7,7 @@ import {
   type ParameterNode,
   type PathItem,
 } from '../../engine/contract/document.ts';
-import { NAME, namesIn, toName, withNames } from '../../engine/contract/path-names.ts';
+import { namesIn, PATH_PARAMETER, toRouterName, withNames } from '../../engine/contract/path-names.ts';
 import { isNode, type Keywords } from '../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 
@@ -52,7 +52,7 @@ export function mapPaths(document: Document, map: (item: PathItem, path: string)
 }
 
 /** Two paths that differ in names only are the same to clients. */
-export const withoutNames = (path: string) => path.replace(NAME, '{}');
+export const withoutNames = (path: string) => path.replace(PATH_PARAMETER, '{}');
 
 /** Replaces names of path parameters that a router cannot handle. */
 export function withPathNames(document: Document): Document {
@@ -76,7 +76,7 @@ function rename(parameters: ParameterNode[], document: Document): ParameterNode[
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
     const source = key === undefined ? parameter : document.components?.parameters?.[key];
     return source?.in === 'path' && typeof source.name === 'string'
-      ? { ...source, name: toName(source.name) }
+      ? { ...source, name: toRouterName(source.name) }
       : parameter;
   });
 }
@@ -86,7 +86,7 @@ const ID = /^[A-Za-z][\w-]*$/;
 /** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
 export function withIds(document: Document): Document {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
-    operationsOf(inPlace(item, document)).map(([method, operation]) => ({ path, method, operation })),
+    operationsOf(resolvedItem(item, document)).map(([method, operation]) => ({ path, method, operation })),
   );
   // On some file systems, `findItem.ts` and `finditem.ts` are the same file.
   const taken = new Set<string>();
@@ -101,7 +101,7 @@ export function withIds(document: Document): Document {
     ids.set(`${method} ${path}`, id);
   }
   return mapPaths(document, (item, path) =>
-    mapOperations(inPlace(item, document), (operation, method) => {
+    mapOperations(resolvedItem(item, document), (operation, method) => {
       const operationId = ids.get(`${method} ${path}`);
       return operationId === undefined ? operation : { ...operation, operationId };
     }),
@@ -109,9 +109,9 @@ export function withIds(document: Document): Document {
 }
 
 /** The item itself, or the one that it refers to. Two paths may refer to the same item, whose operations have one id. */
-export function inPlace(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
+export function resolvedItem(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
   const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
-  return target === undefined ? item : inPlace(target as PathItem, document, seen.add(item));
+  return target === undefined ? item : resolvedItem(target as PathItem, document, seen.add(item));
 }
 
 /** `GET /users/{name}` is `getUsersByName`, as in fastify-openapi-glue. */

@@ -16,32 +16,32 @@ import { isJson, PLAIN_JSON } from '../../engine/contract/replies.ts';
 import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import { fromStep } from '../../json/pointer.ts';
+import { fromPointerToken } from '../../json/pointer.ts';
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/keyword-types.ts';
-import { checkForm, checkRawBody, kindOf, toTypes } from './bodies.ts';
+import { bodyKindOf, reportForm, reportRawBody, toTypes } from './bodies.ts';
 import { toDeprecation } from './keywords.ts';
 import { withoutNames } from './normal-form.ts';
 import { toParameters } from './parameters.ts';
-import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
+import { isNoKey, type KeyLocations, toSecurity } from './security.ts';
 import { isValidOperation } from './validity.ts';
 
 /** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
 
 /** An operation's name in problems. */
-export const nameOf = (id: string) => `operation ${id}`;
+export const operationLabel = (id: string) => `operation ${id}`;
 
 interface Options {
   resolved: ResolvedDocument;
   /** The ids of operations that could not be resolved. */
-  refused: Set<string | undefined>;
-  keyPlaces: KeyPlaces;
+  unresolved: Set<string | undefined>;
+  keyLocations: KeyLocations;
   isComplete: boolean;
 }
 
 export function toOperations(
-  { resolved, refused, keyPlaces, isComplete }: Options,
+  { resolved, unresolved, keyLocations, isComplete }: Options,
   report: ReportProblem,
 ): Map<string, Operation> {
   const operations = new Map<string, Operation>();
@@ -50,24 +50,25 @@ export function toOperations(
   for (const [path, item] of Object.entries(resolved.paths)) {
     for (const [method, { ...source }] of operationsOf(item)) {
       source.security ??= resolved.security ?? [];
-      const reportOperation = (problem: string) => report(`${nameOf(source.operationId as string)}: ${problem}`);
+      const reportOperation = (problem: string) =>
+        report(`${operationLabel(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      if (refused.has(source.operationId) || !isValidOperation(item, source, reportOperation)) {
+      if (unresolved.has(source.operationId) || !isValidOperation(item, source, reportOperation)) {
         isWhole = false;
         continue;
       }
-      const operation = toOperation({ method, path, item, source }, keyPlaces, reportOperation);
+      const operation = toOperation({ method, path, item, source }, keyLocations, reportOperation);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
       const problem = method === 'trace' ? 'TRACE is not served' : findUnserved(path);
       if (problem) reportOperation(problem);
       const same = byRoute.get(route);
-      if (same) reportOperation(`${path} is the path of ${nameOf(same.id)}, too; give it another`);
+      if (same) reportOperation(`${path} is the path of ${operationLabel(same.id)}, too; give it another`);
       byRoute.set(route, operation);
     }
   }
-  if (isWhole) checkSuccessors(operations, report);
-  if (isWhole && isComplete) checkLinks(resolved, operations, report);
+  if (isWhole) reportSuccessors(operations, report);
+  if (isWhole && isComplete) reportLinks(resolved, operations, report);
   return operations;
 }
 
@@ -89,13 +90,17 @@ interface Source {
   source: OperationNode;
 }
 
-function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlaces, report: ReportProblem): Operation {
+function toOperation(
+  { method, path, item, source }: Source,
+  keyLocations: KeyLocations,
+  report: ReportProblem,
+): Operation {
   const { security = [] } = source;
-  const ways = toSecurity(security, keyPlaces, report);
+  const ways = toSecurity(security, keyLocations, report);
   const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
   const parameters = toParameters(path, sources.filter(isNoKey(ways)), report);
   const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, report));
-  if (parameters.some(({ keptHours }) => keptHours !== undefined)) checkRepeated(replies, report);
+  if (parameters.some(({ keptHours }) => keptHours !== undefined)) reportRepeated(replies, report);
   return {
     id: source.operationId as string,
     method: method.toUpperCase(),
@@ -130,7 +135,7 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
 }
 
 /** A handler chooses the type by each request's own `Accept`: a repeated request could get another than the first. */
-function checkRepeated(replies: Reply[], report: ReportProblem): void {
+function reportRepeated(replies: Reply[], report: ReportProblem): void {
   for (const { status, others } of replies) {
     if (/^[23]/.test(status) && others.length > 0)
       report(
@@ -147,11 +152,11 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
   const hasJson = types.some(({ type }) => isJson(type));
   const contents = types.flatMap(({ type, media: { schema: own = {}, encoding } }): Content[] => {
     const schema = withoutFields('readOnly', own);
-    const kind = kindOf(type, schema);
+    const kind = bodyKindOf(type, schema);
     const problems: string[] = [];
     const note = (problem: string) => problems.push(problem);
-    if (kind === 'bytes') checkRawBody(schema, type, 'its body', note);
-    if (kind === 'form') checkForm(schema, encoding, note);
+    if (kind === 'bytes') reportRawBody(schema, type, 'its body', note);
+    if (kind === 'form') reportForm(schema, encoding, note);
     if (problems.length > 0 && hasJson) return [];
     problems.forEach(report);
     findInt64s(schema, 'body', report);
@@ -162,7 +167,7 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
 }
 
 /** Links (OpenAPI 3.1, section 4.8.20) have parameters that are there. */
-function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, report: ReportProblem): void {
+function reportLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, report: ReportProblem): void {
   for (const operation of operations.values()) {
     const { responses = {} } = nodesOf(resolved, operation).source;
     for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
@@ -173,7 +178,7 @@ function checkLinks(resolved: ResolvedDocument, operations: Map<string, Operatio
         checkLink(link, reportLink);
         for (const value of Object.values(link.parameters ?? {})) {
           const [, pointer] = /^\$response\.body#\/(.*)$/.exec(String(value)) ?? [];
-          if (pointer !== undefined && !mayHave(body?.schema ?? true, pointer.split('/').map(fromStep)))
+          if (pointer !== undefined && !mayHave(body?.schema ?? true, pointer.split('/').map(fromPointerToken)))
             reportLink(`the body of the response has no ${pointer}`);
         }
       }
@@ -202,7 +207,7 @@ function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
 }
 
 /** The successor's URL is sent as it is, so its path must not have parameters. */
-function checkSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
+function reportSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
   for (const { id, deprecation } of operations.values()) {
     if (deprecation?.successor === undefined) continue;
     const successor = operations.get(deprecation.successor);

@@ -11,7 +11,7 @@ import { findInt64s } from '../schema/keyword-types.ts';
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
 /** Other styles in the query: of arrays that are not exploded, and of objects. */
 const OF_ARRAYS: Record<string, ParameterStyle> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
-const OTHERS: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject: 'deep' };
+const QUERY_STYLES: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject: 'deep' };
 /** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
@@ -19,7 +19,7 @@ const IGNORED = ['accept', 'content-type', 'authorization'];
 export function toParameters(path: string, sources: ParameterNode[], report: ReportProblem): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
-    const { name, in: place, required = false, content } = source;
+    const { name, in: location, required = false, content } = source;
     const { 'x-opaque': isOpaque = false, 'x-idempotency-hours': keptHours = isKey(source) ? USUAL_HOURS : undefined } =
       source;
     const said = content ? content[PLAIN_JSON]?.schema : source.schema;
@@ -30,21 +30,22 @@ export function toParameters(path: string, sources: ParameterNode[], report: Rep
     const schema = said ?? true;
     const int64s = findInt64s(schema, `parameter ${name}`, report);
     const read = { int64s, writing: writing ?? 'text', isOpaque, keptHours };
-    const parameter = { name, in: place as Parameter['in'], required, schema, ...read };
-    byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
+    const parameter = { name, in: location as Parameter['in'], required, schema, ...read };
+    byName.set(`${location} ${location === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   const parameters = [...byName.values()];
-  checkPath(path, parameters, report);
-  checkLimit(parameters, report);
+  reportPath(path, parameters, report);
+  reportLimit(parameters, report);
   return parameters;
 }
 
-const isIgnored = ({ name, in: place }: ParameterNode) => place === 'header' && IGNORED.includes(name.toLowerCase());
+const isIgnored = ({ name, in: location }: ParameterNode) =>
+  location === 'header' && IGNORED.includes(name.toLowerCase());
 
 function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefined): string | undefined {
-  const { in: place, schema, style = STYLES[place], allowEmptyValue, 'x-opaque': isOpaque } = source;
-  if (!(place in STYLES)) return `in ${place} is not supported`;
-  if (style !== STYLES[place] && writing !== OTHERS[style as string]) return `style ${style} is not supported`;
+  const { in: location, schema, style = STYLES[location], allowEmptyValue, 'x-opaque': isOpaque } = source;
+  if (!(location in STYLES)) return `in ${location} is not supported`;
+  if (style !== STYLES[location] && writing !== QUERY_STYLES[style as string]) return `style ${style} is not supported`;
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
   if (isOpaque && keywordsOf(schema).default !== undefined) return 'x-opaque is given out by the server: no default';
   return writing ? undefined : 'needs a schema of simple types, or of an array of them';
@@ -52,20 +53,20 @@ function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefi
 
 /** How the values of a parameter are written; undefined if it is not supported. */
 function toWriting({
-  in: place,
+  in: location,
   schema,
   content,
-  style = STYLES[place],
+  style = STYLES[location],
   explode,
 }: ParameterNode): ParameterStyle | undefined {
   if (schema === undefined) return undefined;
-  if (content) return place === 'query' ? 'json' : undefined;
+  if (content) return location === 'query' ? 'json' : undefined;
   if (isSimple(schema)) return 'text';
   if (isList(schema)) {
     const own = explode ? undefined : OF_ARRAYS[style as string];
-    return own ?? (place === 'query' && explode !== false ? 'repeated' : 'joined');
+    return own ?? (location === 'query' && explode !== false ? 'repeated' : 'joined');
   }
-  if (place !== 'query' || !isFlat(schema)) return undefined;
+  if (location !== 'query' || !isFlat(schema)) return undefined;
   if (style === 'deepObject') return 'deep';
   return explode === false ? undefined : 'fields';
 }
@@ -82,11 +83,11 @@ function isFlat(schema: Schema): boolean {
 /** An array in a path needs a segment of its own: its items are split before they are decoded. */
 function findShared(
   path: string,
-  { name, in: place }: ParameterNode,
+  { name, in: location }: ParameterNode,
   writing: ParameterStyle | undefined,
 ): string | undefined {
   const isAlone = path.split('/').includes(`{${name}}`);
-  return place === 'path' && writing === 'joined' && !isAlone
+  return location === 'path' && writing === 'joined' && !isAlone
     ? 'an array needs a part of the path of its own'
     : undefined;
 }
@@ -108,18 +109,18 @@ function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode):
 
 /** The parameter `limit`, which bounds the records of a page. */
 export function findLimit(parameters: Parameter[]): Parameter | undefined {
-  return parameters.find(({ name, in: place }) => name === 'limit' && place === 'query');
+  return parameters.find(({ name, in: location }) => name === 'limit' && location === 'query');
 }
 
 /** Refuses limits below 1: a page without items has no next one. */
-function checkLimit(parameters: Parameter[], report: ReportProblem): void {
+function reportLimit(parameters: Parameter[], report: ReportProblem): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
   const { type, minimum = 0 } = keywordsOf(limit.schema);
   if (type !== 'integer' || minimum < 1) report('parameter limit: a page needs type: integer and minimum: 1 or more');
 }
 
-function checkPath(path: string, parameters: Parameter[], report: ReportProblem): void {
+function reportPath(path: string, parameters: Parameter[], report: ReportProblem): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   const inPath = namesIn(path);
   const twice = inPath.find((name, index) => inPath.indexOf(name) < index);

@@ -1,5 +1,5 @@
 /** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
-import { BEARER, type KeyPlace, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
+import { BEARER, type KeyLocation, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
 import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
 import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 
@@ -7,55 +7,59 @@ import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
 
 /** A name of a header (RFC 9110, section 5.6.2); enough for one in a query, too. */
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const KEY_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** The places of keys by the name of the scheme; undefined for a refused scheme. Schemes with the same place share one object. */
-export type KeyPlaces = Map<string, KeyPlace | undefined>;
+export type KeyLocations = Map<string, KeyLocation | undefined>;
 
 /** A scheme that no operation needs may be of any kind. */
-export function toKeyPlaces(resolved: ResolvedDocument, report: ReportProblem): KeyPlaces {
-  const places: KeyPlaces = new Map();
-  const shared = new Map<string, KeyPlace>();
+export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem): KeyLocations {
+  const locations: KeyLocations = new Map();
+  const shared = new Map<string, KeyLocation>();
   const needed = schemesIn(resolved);
   for (const [scheme, source] of Object.entries(resolved.components.securitySchemes)) {
-    const place = toKeyPlace(source);
-    if (!place && needed.has(scheme))
+    const location = toKeyLocation(source);
+    if (!location && needed.has(scheme))
       report(`security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`);
-    const known = place && (shared.get(placeKey(place)) ?? place);
-    places.set(scheme, known);
-    if (known) shared.set(placeKey(known), known);
+    const known = location && (shared.get(locationKey(location)) ?? location);
+    locations.set(scheme, known);
+    if (known) shared.set(locationKey(known), known);
   }
-  return places;
+  return locations;
 }
-const TOKEN: KeyPlace = { ...BEARER, isToken: true };
+const TOKEN: KeyLocation = { ...BEARER, isToken: true };
 
 /** The scheme, and each part of it, may be of a wrong kind. */
-function toKeyPlace(node: unknown): KeyPlace | undefined {
-  const { type, scheme, bearerFormat, in: place, name } = Object(node);
+function toKeyLocation(node: unknown): KeyLocation | undefined {
+  const { type, scheme, bearerFormat, in: location, name } = Object(node);
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
   if (type === 'http' && /^bearer$/i.test(scheme)) return /^jwt$/i.test(bearerFormat) ? TOKEN : BEARER;
   if (type === 'http' && /^basic$/i.test(scheme)) return { in: 'basic', name: 'Authorization' };
-  const isKey = type === 'apiKey' && /^(query|header|cookie)$/.test(place) && typeof name === 'string';
-  return isKey && NAME.test(name) ? { in: place, name } : undefined;
+  const isKey = type === 'apiKey' && /^(query|header|cookie)$/.test(location) && typeof name === 'string';
+  return isKey && KEY_NAME.test(name) ? { in: location, name } : undefined;
 }
 
 /** The key by which places are compared: names of headers ignore case. */
-const placeKey = ({ in: place, name, isToken }: { in: string; name: string; isToken?: true }) =>
-  `${place} ${place === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
+const locationKey = ({ in: location, name, isToken }: { in: string; name: string; isToken?: true }) =>
+  `${location} ${location === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
 /** The security requirements, of which one is enough; empty if no key is needed. */
-export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, report: ReportProblem): Requirement[] {
+export function toSecurity(
+  requirements: SecurityNode[],
+  locations: KeyLocations,
+  report: ReportProblem,
+): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
     if (!isNode(requirement) || !Object.values(requirement).every(Array.isArray)) {
       report(`security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`);
       return [];
     }
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {
-      if (!places.has(scheme)) report(`security: ${scheme} is not in components.securitySchemes`);
+      if (!locations.has(scheme)) report(`security: ${scheme} is not in components.securitySchemes`);
       for (const scope of scopes.filter((text) => !SCOPE.test(text))) report(`security: ${scope} cannot be a scope`);
-      const place = places.get(scheme);
-      if (!place) return [];
-      return [{ place, scopes }];
+      const location = locations.get(scheme);
+      if (!location) return [];
+      return [{ location, scopes }];
     });
     const [first, ...alsoNeeded] = keys;
     return first ? [{ ...first, alsoNeeded }] : [];
@@ -65,7 +69,7 @@ export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, repo
 /** A parameter in the place of a key is the key, which handlers do not get. */
 export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
   !alternatives.some((alternative) =>
-    [alternative, ...alternative.alsoNeeded].some(({ place }) => placeKey(place) === placeKey(parameter)),
+    [alternative, ...alternative.alsoNeeded].some(({ location }) => locationKey(location) === locationKey(parameter)),
   );
 
 /** The schemes whose tokens always come from another issuer: OAuth 2 and OpenID Connect. */

@@ -7,7 +7,7 @@ import { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import type { Bundle } from './bundle.ts';
 
-export interface Source {
+export interface ContractSource {
   /** The file, byte for byte; of a contract in several files, their bundle. */
   yaml: Buffer;
   /** With every digit of its numbers. */
@@ -19,7 +19,7 @@ export interface Source {
 }
 
 /** @throws ContractError if a text is not YAML, or a reference to another file leads to nothing */
-export async function readSource(file: URL | string): Promise<Source> {
+export async function readSource(file: URL | string): Promise<ContractSource> {
   const source = await readFiles(file);
   const { missing = [] } = source.bundle ?? {};
   if (missing.length > 0) throw new ContractError(missing);
@@ -27,7 +27,7 @@ export async function readSource(file: URL | string): Promise<Source> {
 }
 
 /** As `readSource`, with references to other files that lead to nothing. @throws ContractError if the text of the first file is not YAML */
-export async function readFiles(file: URL | string): Promise<Source> {
+export async function readFiles(file: URL | string): Promise<ContractSource> {
   const source = await read(file);
   const { json } = source;
   if (!mayBeInFiles(json)) return source;
@@ -46,7 +46,7 @@ export async function readFiles(file: URL | string): Promise<Source> {
 /** Whether a reference in the text of a contract, YAML or JSON, may lead to another file. */
 export const mayBeInFiles = (text: string): boolean => /\$ref["']?\s*:\s*(?!\s|["']?#)/.test(text);
 
-async function read(file: URL | string): Promise<Source> {
+async function read(file: URL | string): Promise<ContractSource> {
   const yaml = readFileSync(file);
   const text = yaml.toString('utf8');
   const known = readJson(text);
@@ -78,7 +78,7 @@ async function readYaml(text: string) {
 }
 
 /** Undefined for a list with anchors, which may be used elsewhere, and for a file in flow style. */
-function findServers({ contents }: Document, text: string): Source['serversAt'] {
+function findServers({ contents }: Document, text: string): ContractSource['serversAt'] {
   const { range, flow, items = [] } = Object(contents);
   if (!range || flow) return undefined;
   const value = items.find(({ key }: { key: unknown }) => String(key) === 'servers')?.value;

@@ -5,8 +5,8 @@ import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
 import { isMap, isNode, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { toPointer } from '../../engine/schema/keys.ts';
-import { checkKeywordTypes } from '../schema/keyword-types.ts';
-import { inPlace, mapPaths } from './normal-form.ts';
+import { reportKeywordTypes } from '../schema/keyword-types.ts';
+import { mapPaths, resolvedItem } from './normal-form.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
@@ -29,7 +29,7 @@ const DIALECTS: unknown[] = [
 ];
 
 /** Returns the problem if it is only a dangling reference. @throws ContractError that lists all other problems */
-export async function checkValidity(document: Record<string, unknown>): Promise<string | undefined> {
+export async function findInvalid(document: Record<string, unknown>): Promise<string | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
   if (openapi !== undefined && !String(openapi).startsWith('3.1.')) {
@@ -54,7 +54,9 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
 
 /** With path items in the place of references to them. */
 function withItems(document: Record<string, unknown>): Record<string, unknown> {
-  return isMap(document.paths) ? { ...mapPaths(document as Document, (item) => inPlace(item, document)) } : document;
+  return isMap(document.paths)
+    ? { ...mapPaths(document as Document, (item) => resolvedItem(item, document)) }
+    : document;
 }
 
 /** The first reference that is not percent-encoded UTF-8: the validator does not name it. */
@@ -67,14 +69,14 @@ const malformedOf = (document: object): string | undefined =>
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
 /** Parts of them that every contract is read for. */
-const READ = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
+const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
 
 function describe(errors: unknown): string[] {
   if (!Array.isArray(errors)) return [String(errors)];
   const faults = toFaults(errors).filter(
-    ({ place, words }) => !UNUSED.test(`${place}/`) || READ.test(`${place} ${words}`),
+    ({ pointer, words }) => !UNUSED.test(`${pointer}/`) || READ_PARTS.test(`${pointer} ${words}`),
   );
-  return faults.map(({ place, words }) => `${place || '/'} ${words}`);
+  return faults.map(({ pointer, words }) => `${pointer || '/'} ${words}`);
 }
 
 function findErrors(paths: unknown): Errors {
@@ -85,7 +87,7 @@ function findErrors(paths: unknown): Errors {
 /** The first fault of an operation without references, with its place in the operation. Schemas are not looked into. */
 function findFault(operation: object): Fault | undefined {
   const [fault] = toFaults(findErrors({ '/': { get: operation } }));
-  return fault && { ...fault, place: fault.place.slice('/paths/~1/get'.length) };
+  return fault && { ...fault, pointer: fault.pointer.slice('/paths/~1/get'.length) };
 }
 
 /** A part, and where an operation without other parts has it. */
@@ -93,19 +95,19 @@ type Part = [name: string, place: string, operation: Record<string, unknown>];
 
 /** Whether nothing is refused. A component is judged where it is used, as the kind that is wanted there. */
 export function isValidOperation(item: PathItem, operation: OperationNode, report: ReportProblem): boolean {
-  const problems = partsOf(item, operation).flatMap(describePart);
+  const problems = partsOf(item, operation).flatMap(findPartProblems);
   // Nothing is read in a part of a wrong kind.
   if (problems.length === 0)
     for (const [name, schema] of schemasOf(item, operation))
-      if (schema !== undefined) checkKeywordTypes(schema, name, (problem) => problems.push(problem));
+      if (schema !== undefined) reportKeywordTypes(schema, name, (problem) => problems.push(problem));
   problems.forEach(report);
   return problems.length === 0;
 }
 
-function describePart([name, at, alone]: Part): string[] {
-  const { place, words } = findFault(alone) ?? {};
-  if (place === undefined) return [];
-  const within = place.slice(at.length).replace(/^\/headers\/([^/]+)/, ' header $1:');
+function findPartProblems([name, at, alone]: Part): string[] {
+  const { pointer, words } = findFault(alone) ?? {};
+  if (pointer === undefined) return [];
+  const within = pointer.slice(at.length).replace(/^\/headers\/([^/]+)/, ' header $1:');
   return [`${name}:${within.replace(/^\/|(?<=:)\//, ' ')} ${words}`];
 }
 

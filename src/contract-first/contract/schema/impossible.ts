@@ -11,16 +11,17 @@ import { isClosed } from './subsets.ts';
 /** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];
 
-export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
+export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => !CONDITIONS.includes(keyword);
-  visit(schema, name, isMeant, (own, place) => {
+  visit(schema, name, isMeant, (own, location) => {
     const keywords = keywordsOf(own);
     const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
     const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
     if (values.length === 0 || !isQuick(own)) return;
-    const check = buildCheck(own, { name: place, at: '/it' }, () => {});
+    const check = buildCheck(own, { name: location, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));
-    if (problems.every(Boolean)) report(`${place}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
+    if (problems.every(Boolean))
+      report(`${location}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
   });
 }
 
@@ -34,16 +35,16 @@ export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schem
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
 /** Each request that leaves the value out would be refused. */
-export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
+export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
-  visit(schema, name, isMeant, (own, place) => {
+  visit(schema, name, isMeant, (own, location) => {
     const { default: value } = keywordsOf(own);
     if (value === undefined || !isQuick(own)) return;
-    const check = buildCheck(own, { name: place, at: '/it' }, () => {});
+    const check = buildCheck(own, { name: location, at: '/it' }, () => {});
     const [problem] = check(value) ?? [];
     const isRounded = typeof value === 'bigint' && !check(Number(value));
     const words = isRounded ? `${value} is too large to be kept exactly` : `is refused by its own schema: ${problem}`;
-    if (problem) report(`${place}: default ${words}`);
+    if (problem) report(`${location}: default ${words}`);
   });
 }
 
@@ -59,13 +60,18 @@ function visit(
   seen.add(schema);
   judge(schema, name);
   for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
-    const place = keyword === 'properties' ? `${name}.${field}` : name;
-    if (isMeant(keyword)) visit(subschema, place, isMeant, judge, seen);
+    const location = keyword === 'properties' ? `${name}.${field}` : name;
+    if (isMeant(keyword)) visit(subschema, location, isMeant, judge, seen);
   }
 }
 
 /** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */
-export function checkRequired(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
+export function reportUnmetRequired(
+  schema: Schema,
+  name: string,
+  report: ReportProblem,
+  seen = new Set<Schema>(),
+): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   const parts = partsOf(schema, isOfValue);
@@ -73,13 +79,13 @@ export function checkRequired(schema: Schema, name: string, report: ReportProble
   for (const part of parts) {
     for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const inside = scopeOf(keyword) === 'field' ? field : '*';
-      if (scopeOf(keyword) !== 'value') checkRequired(subschema, `${name}.${inside}`, report, seen);
+      if (scopeOf(keyword) !== 'value') reportUnmetRequired(subschema, `${name}.${inside}`, report, seen);
     }
   }
 }
 
 /** Refuses a schema that no reply can fit: only objects may, and a field that they require has no name, and so is never sent. */
-export function checkSendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
+export function reportUnsendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   const [sure, all] = [partsOf(schema, (keyword) => keyword === 'allOf'), partsOf(schema, isOfValue)];
@@ -95,7 +101,7 @@ export function checkSendable(schema: Schema, name: string, report: ReportProble
     for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const isField = keyword === 'properties' && required.has(field);
       const isItem = keyword === 'items' && hasItems;
-      if (isField || isItem) checkSendable(subschema, `${name}.${isField ? field : '*'}`, report, seen);
+      if (isField || isItem) reportUnsendable(subschema, `${name}.${isField ? field : '*'}`, report, seen);
     }
   }
 }
@@ -112,12 +118,12 @@ function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
 
 /** Whether fields are sent that have no name of their own. */
 function mayHaveMore(parts: Keywords[]): boolean {
-  const hasOthers = parts.some((part) => OTHERS.some((keyword) => part[keyword]));
+  const hasOthers = parts.some((part) => EXTRA_FIELD_KEYWORDS.some((keyword) => part[keyword]));
   const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);
   return hasOthers || (isSilent && parts.every(({ additionalProperties }) => additionalProperties !== false));
 }
 
-const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
 
 const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
 

@@ -87,7 +87,7 @@ export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
 /** The types that a keyword applies to. Values of other types always fit. */
-const TYPES: [keywords: RegExp, types: string[]][] = [
+const TYPES_OF_KEYWORDS: [keywords: RegExp, types: string[]][] = [
   [/^((min|max)Length|pattern)$/, ['string']],
   [/^((min|max)imum|exclusive(Min|Max)imum|multipleOf)$/, ['number', 'integer']],
   [/^((min|max)(Items|Contains)|uniqueItems|items|prefixItems|contains|unevaluatedItems)$/, ['array']],
@@ -98,8 +98,8 @@ const TYPES: [keywords: RegExp, types: string[]][] = [
 ];
 
 export function appliesToOtherTypes(keyword: string, given: Keywords): boolean {
-  const types = TYPES.find(([keywords]) => keywords.test(keyword))?.[1];
-  return types !== undefined && (typesOf(given)?.every((type) => !types.includes(type)) ?? false);
+  const types = TYPES_OF_KEYWORDS.find(([keywords]) => keywords.test(keyword))?.[1];
+  return types !== undefined && (allowedTypesOf(given)?.every((type) => !types.includes(type)) ?? false);
 }
 
 type Bound = number | bigint | undefined;
@@ -162,15 +162,16 @@ export function isWithinLimit(keyword: string, limit: unknown, one: unknown): bo
 }
 
 /** Whether every value of `given` fits a keyword of `outer`. */
-export type Rule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
+export type SubsetRule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
 
-const isNoLower: Rule = (outer, given, _fits, keyword) =>
+const isNoLower: SubsetRule = (outer, given, _fits, keyword) =>
   isAtLeast(given[keyword] as Bound, outer[keyword] as Bound) || Number(outer[keyword]) === 0;
-const isNoHigher: Rule = (outer, given, _fits, keyword) => isAtLeast(outer[keyword] as Bound, given[keyword] as Bound);
+const isNoHigher: SubsetRule = (outer, given, _fits, keyword) =>
+  isAtLeast(outer[keyword] as Bound, given[keyword] as Bound);
 
-export const RULES: Record<string, Rule> = {
+export const RULES: Record<string, SubsetRule> = {
   type: ({ type = [] }, given) =>
-    typesOf(given)?.every((one) => [type].flat().some((wide) => isType(one, wide))) ?? false,
+    allowedTypesOf(given)?.every((one) => [type].flat().some((wide) => isType(one, wide))) ?? false,
   const: (outer, given) => isAmong(given, [outer.const]),
   enum: (outer, given) => isAmong(given, outer.enum),
   minimum: ({ minimum: limit }, given) =>
@@ -222,7 +223,7 @@ export const isOfType = (one: unknown, { type }: Keywords): boolean =>
   type === undefined || [type].flat().some((wide) => isType(typeOf(one), wide));
 
 /** The types that a value may have, if the schema says so. */
-export function typesOf(schema: Keywords): string[] | undefined {
+export function allowedTypesOf(schema: Keywords): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }
 

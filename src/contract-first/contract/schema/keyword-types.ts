@@ -21,7 +21,7 @@ interface KeywordType {
 const ONE_SCHEMA = { fits: isSchema, words: 'a schema, or true or false' };
 
 /** The keywords that code reads as lists or objects. ajv checks all others. */
-const TYPES: KeywordType[] = [
+const KEYWORD_TYPES: KeywordType[] = [
   {
     keywords: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
     fits: isList,
@@ -49,24 +49,24 @@ const TYPES: KeywordType[] = [
 const sound = new WeakSet<object>();
 
 /** Returns whether it has none. */
-export function checkKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
+export function reportKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
   const seen = new Set<object>();
   let isSound = true;
   visit(root, name);
   if (isSound) for (const one of seen) sound.add(one);
   return isSound;
 
-  function visit(schema: unknown, place: string): void {
-    if (!isSchema(schema)) fail(`${place}: must be a schema, or true or false`);
+  function visit(schema: unknown, location: string): void {
+    if (!isSchema(schema)) fail(`${location}: must be a schema, or true or false`);
     if (!isMap(schema) || seen.has(schema) || sound.has(schema)) return;
     seen.add(schema);
     const target = targetOf(schema as Keywords);
-    if (target) visit(target, place);
+    if (target) visit(target, location);
     for (const [keyword, value] of Object.entries(schema)) {
-      const type = TYPES.find(({ keywords }) => keywords.includes(keyword));
+      const type = KEYWORD_TYPES.find(({ keywords }) => keywords.includes(keyword));
       if (value === undefined || !type) continue;
-      if (!type.fits(value)) fail(`${place}: ${keyword} must be ${type.words}`);
-      else for (const [more, one] of type.within?.(value as never) ?? []) visit(one, place + more);
+      if (!type.fits(value)) fail(`${location}: ${keyword} must be ${type.words}`);
+      else for (const [more, one] of type.within?.(value as never) ?? []) visit(one, location + more);
     }
   }
 
@@ -83,13 +83,13 @@ const MIXED =
 /** Returns the 64-bit integers of a schema. `name` is the value's name in problems. */
 export function findInt64s(schema: Schema, name: string, report: ReportProblem): Int64Map {
   const int64s = int64sOf(schema);
-  checkMap(int64s, name, report);
+  reportInt64Map(int64s, name, report);
   return int64s;
 }
 
 const soundMaps = new WeakSet<Int64Map>();
 
-function checkMap(int64s: Int64Map, name: string, reportAny: ReportProblem): void {
+function reportInt64Map(int64s: Int64Map, name: string, reportAny: ReportProblem): void {
   if (soundMaps.has(int64s)) return;
   let isSound = true;
   const report = (problem: string) => {
@@ -100,14 +100,14 @@ function checkMap(int64s: Int64Map, name: string, reportAny: ReportProblem): voi
     for (const keyword of int64s.comparisons) report(`${name}: ${keyword} is not supported for int64`);
     if (int64s.isOtherNumber && !int64s.isAlwaysInt64) report(`${name}: ${MIXED}`);
   }
-  for (const recursion of int64s.recursions) checkRecursion(int64s, recursion, name, report);
-  for (const [field, inside] of int64s.fields) checkMap(inside, `${name}.${field}`, report);
-  if (int64s.rest) checkMap(int64s.rest, `${name}.*`, report);
+  for (const recursion of int64s.recursions) reportRecursion(int64s, recursion, name, report);
+  for (const [field, inside] of int64s.fields) reportInt64Map(inside, `${name}.${field}`, report);
+  if (int64s.rest) reportInt64Map(int64s.rest, `${name}.*`, report);
   if (isSound) soundMaps.add(int64s);
 }
 
 /** The inside of a recursion is checked where the recursion begins. */
-function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
+function reportRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
   if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of int64s.fields) {
     const other = recursion.fields.get(field);

@@ -45,7 +45,7 @@ export function buildResolve(document: unknown): Resolve {
     }
 
     function targetOf($ref: string, isSchema: boolean): Schema {
-      const isOther = isSchema && OTHER.test($ref);
+      const isOther = isSchema && OTHER_COMPONENT.test($ref);
       const known = targets.get($ref);
       if (faults.has($ref) && !open.has($ref)) report(faults.get($ref) as string);
       if (known !== undefined && !isOther) return known;
@@ -70,7 +70,7 @@ export function buildResolve(document: unknown): Resolve {
 function findFault($ref: string, node: unknown, isSchema: boolean, isOpen: boolean): string | undefined {
   if (isOpen) return `${$ref} refers to itself, which only a schema may do`;
   if (node === undefined) return `$ref ${$ref} is not in this document`;
-  const isNone = isSchema && (OTHER.test($ref) || (Object(node) !== node && typeof node !== 'boolean'));
+  const isNone = isSchema && (OTHER_COMPONENT.test($ref) || (Object(node) !== node && typeof node !== 'boolean'));
   return isNone ? `$ref ${$ref} leads to no schema` : undefined;
 }
 
@@ -82,7 +82,7 @@ function join(target: Schema, beside: Keywords, isSchema: boolean): Schema {
 }
 
 /** A component that is no schema. */
-const OTHER = /^#\/components\/(?!schemas\/)\w+\/[^/]+$/;
+const OTHER_COMPONENT = /^#\/components\/(?!schemas\/)\w+\/[^/]+$/;
 
 /** The words that a reference to something other than a schema may have beside it: all else is ignored (OpenAPI 3.1, section 4.8.23). */
 const wordsOf = (beside: Keywords): Keywords =>

@@ -5,6 +5,7 @@ import { ANNOTATION } from '../../engine/schema/keys.ts';
 import { mapSubschemas, targetOf } from '../../engine/schema/subschemas.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import {
+  allowedTypesOf,
   appliesToOtherTypes,
   fieldOf,
   isOfType,
@@ -12,8 +13,7 @@ import {
   isWithinLimit,
   JOINT,
   RULES as OF_KEYWORDS,
-  type Rule,
-  typesOf,
+  type SubsetRule,
   valuesOf,
 } from './keyword-subsets.ts';
 
@@ -69,7 +69,7 @@ function isNamed(inner: Schema, outer: Schema): boolean {
   if (!mayBe('object', given)) return true;
   const { properties: fields = {} } = known;
   const names = Object.keys(fields);
-  if (names.length === 0) return !PARTS.some((keyword) => keyword in known);
+  if (names.length === 0) return !FIELD_NAMING_KEYWORDS.some((keyword) => keyword in known);
   return (
     isClosed(given) &&
     Object.entries(given.properties ?? {}).every(
@@ -79,7 +79,15 @@ function isNamed(inner: Schema, outer: Schema): boolean {
 }
 
 /** Keywords whose parts may name fields. */
-const PARTS = ['anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties', 'prefixItems', 'recursion'];
+const FIELD_NAMING_KEYWORDS = [
+  'anyOf',
+  'oneOf',
+  'if',
+  'dependentSchemas',
+  'patternProperties',
+  'prefixItems',
+  'recursion',
+];
 
 /** Whether values of this type may fit. */
 function mayBe(type: string, schema: Schema): boolean {
@@ -116,7 +124,7 @@ function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
   return 'const' in others ? [] : typed.map((one) => ({ ...others, const: one }));
 }
 
-const RULES = new Map<string, Rule>(
+const RULES = new Map<string, SubsetRule>(
   Object.entries({
     ...OF_KEYWORDS,
     allOf: ({ allOf = [] }, given) => allOf.every((part) => fits(given, part)),
@@ -129,7 +137,7 @@ const RULES = new Map<string, Rule>(
     properties: ({ properties = {} }, given) =>
       Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field)),
     propertyNames: ({ propertyNames = true }, given) => namesOf(given).every((name) => fits(name, propertyNames)),
-  } satisfies Record<string, Rule>),
+  } satisfies Record<string, SubsetRule>),
 );
 
 /** Whether every value of `given` fits a keyword of `outer`. Where no rule knows it, only an equal one is sure to mean the same. */
@@ -157,7 +165,7 @@ const toText = (value: unknown): string =>
 function isApart(one: Schema, other: Schema): boolean {
   if (one === false || other === false) return true;
   const [left, right] = [mergeAllOf(one), mergeAllOf(other)];
-  const [types, others] = [typesOf(left), typesOf(right)];
+  const [types, others] = [allowedTypesOf(left), allowedTypesOf(right)];
   if (!types || !others) return false;
   if (!types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)))) return true;
   const [values, listed] = [valuesOf(left)?.map(toText), valuesOf(right)?.map(toText)];

@@ -78,20 +78,20 @@ export function findWitness(
   wanted: Schema,
   { buildCheck, isLinear }: Checking,
 ): Witness | undefined {
-  const [isRefused, check] = [given, wanted].map((one) => buildCheck(one, { name: 'it', at: '/it' }, () => {}));
+  const [problemsOf, check] = [given, wanted].map((one) => buildCheck(one, { name: 'it', at: '/it' }, () => {}));
   const patterns = isLinear ? [] : [given, wanted].flatMap(patternsIn);
   const isQuick = (value: unknown) =>
     typeof value !== 'string' || patterns.every((pattern) => isMatch(pattern, value) !== undefined);
   for (const value of values) {
-    if (!isQuick(value) || isRefused?.(value)) continue;
+    if (!isQuick(value) || problemsOf?.(value)) continue;
     const [problem] = check?.(value) ?? [];
     if (problem) return { value, problem: String(problem) };
   }
   return undefined;
 }
 
-const TEXTS = ['x', 'X', '0', ' ', '-'];
-const OTHERS = [0.5, true, '2026-01-31', '2026-01-31T12:00:00Z', 'a@b.example', 'https://a.example/', '/a'];
+const SAMPLE_TEXTS = ['x', 'X', '0', ' ', '-'];
+const SAMPLE_VALUES = [0.5, true, '2026-01-31', '2026-01-31T12:00:00Z', 'a@b.example', 'https://a.example/', '/a'];
 const UUID = '00000000-0000-4000-8000-000000000000';
 
 /** The most letters and items that are tried. */
@@ -106,14 +106,14 @@ function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unkno
   );
   const numbers = [0, ...bounds].flatMap((bound) => [-1, 0, 1].map((step) => add(bound, step)));
   const lengths = limitsOf(parts, 'minLength', 'maxLength', MOST_LETTERS);
-  const texts = lengths.flatMap((length) => TEXTS.map((text) => text.repeat(length)));
+  const texts = lengths.flatMap((length) => SAMPLE_TEXTS.map((text) => text.repeat(length)));
   const listed = parts.flatMap(({ examples = [], enum: values = [], const: only = values[0] }) => [
     only,
     ...examples,
     ...values,
   ]);
   const { type, items = true, required = [], additionalProperties: others = true, ...own } = mergeAllOf(given);
-  const values = [...listed, ...texts, ...numbers, ...OTHERS, UUID];
+  const values = [...listed, ...texts, ...numbers, ...SAMPLE_VALUES, UUID];
   const types = [type].flat();
   if (types.includes('array')) {
     const item = sampleOf(items, buildCheck);

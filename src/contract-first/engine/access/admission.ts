@@ -1,13 +1,13 @@
 /** Tries the operation's security requirements in order; the first whose keys the request has admits it. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
-import type { KeyPlace, NeededKey } from '../contract/contract.ts';
+import type { KeyLocation, NeededKey } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
 import { type Caller, type IdentifyCaller, missingScopes } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
 import { takeFromQuery } from './key-locations.ts';
-import type { RateLimits, RefuseOver } from './rate-limits.ts';
+import type { RateLimits, SendTooManyRequests } from './rate-limits.ts';
 
 export interface CheckedKey extends NeededKey {
   identify: IdentifyCaller;
@@ -20,7 +20,7 @@ export interface AdmissionOptions {
   /** How often an address may send requests without a valid key. */
   unauthorizedRate: Rate | undefined;
   limits: RateLimits;
-  over: RefuseOver;
+  over: SendTooManyRequests;
   isKeyOptional: boolean;
 }
 
@@ -35,20 +35,20 @@ interface Attempt {
   /** The caller for whom the request was counted: a second alternative with the same key does not count it again. */
   counted?: string;
   /** Why a token was refused. */
-  refused?: string;
+  tokenProblem?: string;
   /** The refusal of a key that lacks scopes, while a later alternative may still pass. */
   denied?: HttpError;
 }
 
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #places: KeyPlace[];
+  readonly #locations: KeyLocation[];
   readonly #takeKeys: ((request: FastifyRequest) => void) | undefined;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    this.#places = [...new Set(options.alternatives.flat().map(({ place }) => place))];
-    this.#takeKeys = takeFromQuery(this.#places);
+    this.#locations = [...new Set(options.alternatives.flat().map(({ location }) => location))];
+    this.#takeKeys = takeFromQuery(this.#locations);
   }
 
   readonly hook: onRequestHookHandler = (request, reply, done) =>
@@ -62,12 +62,12 @@ export class Admission {
       return;
     }
     const { request, state, reply, done } = attempt;
-    key.identify(request, reply, (found, refused) => {
+    key.identify(request, reply, (found, tokenProblem) => {
       if (found instanceof HttpError) {
         done(found);
         return;
       }
-      if (refused !== undefined) attempt.refused = refused;
+      if (tokenProblem !== undefined) attempt.tokenProblem = tokenProblem;
       if (found || step === 0) state.caller = found;
       if (!found) this.#check(attempt, index + 1, 0);
       else if (step > 0 || found.rate === undefined || attempt.counted === found.counted)
@@ -105,11 +105,11 @@ export class Admission {
 
   #refuse(attempt: Attempt): void {
     const { isKeyOptional, unauthorizedRate, limits, over, realm } = this.#options;
-    const { request, reply, done, denied, refused } = attempt;
+    const { request, reply, done, denied, tokenProblem } = attempt;
     if (isKeyOptional) this.#pass(attempt, undefined);
     else if (denied) done(denied);
     else {
-      const passed = () => done(unauthorized(request, this.#places, realm, refused));
+      const passed = () => done(unauthorized(request, this.#locations, realm, tokenProblem));
       if (unauthorizedRate === undefined) passed();
       else limits.countForAddress(unauthorizedRate, reply, { passed, over });
     }

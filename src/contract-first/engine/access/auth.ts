@@ -11,7 +11,7 @@ import type { VerifyToken } from '../tokens.ts';
 import { Admission, type CheckedKey } from './admission.ts';
 import { type CallerKey, toCaller, toTokenCaller } from './caller.ts';
 import { buildIdentifyBearer, buildIdentifyByKey, type FindCaller } from './key-auth.ts';
-import { buildRateLimits, type RefuseOver } from './rate-limits.ts';
+import { buildRateLimits, type SendTooManyRequests } from './rate-limits.ts';
 import { buildUses, StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
 
@@ -43,7 +43,11 @@ export interface AuthOptions {
 }
 
 /** Makes the hook that lets requests pass which meet one of these security requirements. */
-export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler;
+export type AuthFor = (
+  security: Requirement[],
+  over: SendTooManyRequests,
+  isKeyOptional?: boolean,
+) => onRequestHookHandler;
 
 /**
  * Makes hooks that let a request pass which meets one of the security requirements. Other requests get 401, or 403 where only
@@ -80,12 +84,12 @@ export async function addAuth(
   const identifyByKey = buildIdentifyByKey(find);
   const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (verified) => toTokenCaller(verified, keyRate));
 
-  function toChecked({ place, scopes }: NeededKey): CheckedKey {
-    if (place.isToken && identifyToken) return { place, scopes, identify: identifyToken };
+  function toChecked({ location, scopes }: NeededKey): CheckedKey {
+    if (location.isToken && identifyToken) return { location, scopes, identify: identifyToken };
     // Without `verifyToken`, a token is a key like any other.
-    if (place.isToken || place.in === 'bearer')
-      return { place: place.isToken ? BEARER : place, scopes, identify: identifyBearer };
-    return { place, scopes, identify: identifyByKey(place) };
+    if (location.isToken || location.in === 'bearer')
+      return { location: location.isToken ? BEARER : location, scopes, identify: identifyBearer };
+    return { location, scopes, identify: identifyByKey(location) };
   }
 
   return (security, over, isKeyOptional = false) => {

@@ -1,7 +1,7 @@
 /** Who sent a request: the id and name of a key, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claims } from '../../registered.ts';
-import { KEY, parseRate, TOKEN } from '../../store/rates.ts';
+import { KEY_BUCKET, parseRate, TOKEN_BUCKET } from '../../store/rates.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import type { HttpError } from '../errors.ts';
 import type { Verified } from '../tokens.ts';
@@ -27,7 +27,7 @@ export interface Caller extends KeyOwner {
 
 /** Finds the caller by the key at one location. `done` gets it, or an error of the service, or the reason why a token was refused. */
 export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
-type Identified = (found: Caller | HttpError | undefined, refused?: string) => void;
+type Identified = (found: Caller | HttpError | undefined, tokenProblem?: string) => void;
 
 /** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
@@ -40,7 +40,7 @@ export function toCaller(
 ): Caller {
   const expiry = expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY;
   const logged = `"keyId":${JSON.stringify(id)},"keyName":${JSON.stringify(name)},`;
-  const own = { claims: undefined, counted: KEY + id, rate: rate === undefined ? keyRate : parseRate(rate) };
+  const own = { claims: undefined, counted: KEY_BUCKET + id, rate: rate === undefined ? keyRate : parseRate(rate) };
   return { id, name, scopes, expiry, use, logged, ...own };
 }
 
@@ -49,7 +49,7 @@ export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Ra
   if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');
   const logged = `"tokenId":${JSON.stringify(id)},`;
   const expiry = Number.POSITIVE_INFINITY;
-  return { id, name: id, scopes, expiry, use: { isNew: false }, logged, claims, counted: TOKEN + id, rate };
+  return { id, name: id, scopes, expiry, use: { isNew: false }, logged, claims, counted: TOKEN_BUCKET + id, rate };
 }
 
 /** The needed scopes that the caller lacks. */

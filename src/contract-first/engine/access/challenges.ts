@@ -1,20 +1,22 @@
 /** The `WWW-Authenticate` challenge to a client without a valid key: how to send one, or which scopes its key lacks. */
 import type { FastifyRequest } from 'fastify';
-import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
+import type { KeyLocation, NeededKey, Requirement } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
 /** The challenges of a 401, without a key and with a wrong one, and those of a 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
-  const places = [
-    ...new Set(security.flatMap(({ alsoNeeded, ...first }) => [first, ...alsoNeeded].map(({ place }) => place))),
+  const locations = [
+    ...new Set(security.flatMap(({ alsoNeeded, ...first }) => [first, ...alsoNeeded].map(({ location }) => location))),
   ];
-  const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? invalid(place) : {}));
-  const missing = places.map((place) => toChallenge(place, realm, {}));
+  const wrong = locations.map((location) =>
+    toChallenge(location, realm, location.in === 'bearer' ? invalid(location) : {}),
+  );
+  const missing = locations.map((location) => toChallenge(location, realm, {}));
   return {
-    401: places.length > 0 ? [missing.join(', '), wrong.join(', ')] : [],
-    403: security.flatMap(({ place, scopes }) =>
-      scopes.length > 0 ? [toChallenge(place, realm, lacking(scopes))] : [],
+    401: locations.length > 0 ? [missing.join(', '), wrong.join(', ')] : [],
+    403: security.flatMap(({ location, scopes }) =>
+      scopes.length > 0 ? [toChallenge(location, realm, lacking(scopes))] : [],
     ),
   };
 }
@@ -22,45 +24,54 @@ export function challengesOf(security: Requirement[], realm: string): Record<401
 /** RFC 6750, section 3.1. */
 const INVALID = { error: 'invalid_token' };
 const REFUSED = 'it is not valid';
-const invalid = ({ isToken }: KeyPlace, refused = REFUSED) =>
-  isToken ? { ...INVALID, error_description: toQuotable(refused) } : INVALID;
+const invalid = ({ isToken }: KeyLocation, tokenProblem = REFUSED) =>
+  isToken ? { ...INVALID, error_description: toQuotable(tokenProblem) } : INVALID;
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
 /** A 401 has a challenge for each place (RFC 9110, section 11.6.1). */
-export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string, refused?: string): HttpError {
-  const isMissing = places.every((place) => keyAt(place, request) === '');
-  const ways = [...new Set(places.map(wayOf))].join(', or ');
+export function unauthorized(
+  request: FastifyRequest,
+  locations: KeyLocation[],
+  realm: string,
+  tokenProblem?: string,
+): HttpError {
+  const isMissing = locations.every((location) => keyAt(location, request) === '');
+  const ways = [...new Set(locations.map(wayOf))].join(', or ');
   const isTwice = /^bearer\s+bearer\s/i.test(request.headers.authorization ?? '');
   const hint = isTwice ? ' The word Bearer was sent twice.' : '';
-  const why = refused === undefined ? '.' : `: ${refused}.`;
-  const noun = nounOf(places);
+  const why = tokenProblem === undefined ? '.' : `: ${tokenProblem}.`;
+  const noun = nounOf(locations);
   const message = isMissing ? `The ${noun} is missing: send ${ways}.` : `The ${noun} is not valid${why}${hint}`;
   // A challenge has `error` only where a bearer key was sent (RFC 6750, section 3.1).
-  const challenges = places.map((place) =>
-    toChallenge(place, realm, place.in === 'bearer' && keyAt(place, request) !== '' ? invalid(place, refused) : {}),
+  const challenges = locations.map((location) =>
+    toChallenge(
+      location,
+      realm,
+      location.in === 'bearer' && keyAt(location, request) !== '' ? invalid(location, tokenProblem) : {},
+    ),
   );
   return new HttpError('unauthorized', message, {
     headers: { 'www-authenticate': [...new Set(challenges)].join(', ') },
   });
 }
 
-export function forbidden(missing: string[], { place, scopes }: NeededKey, realm: string): HttpError {
-  const message = `The ${nounOf([place])} may not do this: it lacks the scope ${missing.join(' and ')}.`;
-  const challenge = toChallenge(place, realm, lacking(scopes));
+export function forbidden(missing: string[], { location, scopes }: NeededKey, realm: string): HttpError {
+  const message = `The ${nounOf([location])} may not do this: it lacks the scope ${missing.join(' and ')}.`;
+  const challenge = toChallenge(location, realm, lacking(scopes));
   return new HttpError('forbidden', message, { headers: { 'www-authenticate': challenge } });
 }
 
-function nounOf(places: KeyPlace[]): string {
-  const nouns = new Set(places.map(({ isToken }) => (isToken ? 'token' : 'API key')));
+function nounOf(locations: KeyLocation[]): string {
+  const nouns = new Set(locations.map(({ isToken }) => (isToken ? 'token' : 'API key')));
   return [...nouns].join(' or ');
 }
 
 /** No scheme is registered for API keys; ours says where to send them: `ApiKey realm="Store", in="header", name="X-Key"`. */
-function toChallenge(place: KeyPlace, realm: string, others: Record<string, string>): string {
-  const scheme = schemeOf(place);
+function toChallenge(location: KeyLocation, realm: string, others: Record<string, string>): string {
+  const scheme = schemeOf(location);
   // A realm is there even if the title has no ASCII: patterns of challenges demand one.
   const named = toQuotable(realm).trim() || 'API';
-  const parameters = { realm: named, ...(!scheme && { in: place.in, name: place.name }), ...others };
+  const parameters = { realm: named, ...(!scheme && { in: location.in, name: location.name }), ...others };
   return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)
     .map(([key, value]) => `${key}="${value}"`)
     .join(', ')}`;

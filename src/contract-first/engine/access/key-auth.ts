@@ -3,7 +3,7 @@ import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from '../../store/api-keys.ts';
-import type { KeyPlace } from '../contract/contract.ts';
+import type { KeyLocation } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
 import { stateOf } from '../request-state.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
@@ -13,7 +13,7 @@ import { keyAt } from './key-locations.ts';
 const MAX_KNOWN = 1000;
 
 /** The longest text that is cached: a key may be sent with any number of spaces before it. */
-const LONGEST = 256;
+const MAX_CACHED_LENGTH = 256;
 
 /** Finds the caller whose key has this hash; an error while keys cannot be read. */
 export type FindCaller = (hash: string) => Caller | HttpError | undefined;
@@ -36,16 +36,16 @@ export class KnownKeys {
   find(key: string, text = key): Caller | HttpError | undefined {
     const hash = hashKey(key);
     const found = this.#find(hash);
-    if (found && !(found instanceof HttpError) && text.length <= LONGEST) this.#hashes.set(text, hash);
+    if (found && !(found instanceof HttpError) && text.length <= MAX_CACHED_LENGTH) this.#hashes.set(text, hash);
     return found;
   }
 }
 
 /** For keys at any location but `bearer`. */
-export function buildIdentifyByKey(find: FindCaller): (place: KeyPlace) => IdentifyCaller {
+export function buildIdentifyByKey(find: FindCaller): (location: KeyLocation) => IdentifyCaller {
   const keys = new KnownKeys(find);
-  return (place) => (request, _reply, done) => {
-    const key = keyAt(place, request);
+  return (location) => (request, _reply, done) => {
+    const key = keyAt(location, request);
     done(keys.findKnown(key) ?? keys.find(key));
   };
 }

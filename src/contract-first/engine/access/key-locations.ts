@@ -1,8 +1,8 @@
 /** Where clients send keys: how a key is found at each location, and in which words a client is asked for it. */
 import type { FastifyRequest } from 'fastify';
-import type { KeyPlace } from '../contract/contract.ts';
+import type { KeyLocation } from '../contract/contract.ts';
 
-interface KeyLocation {
+interface LocationRules {
   /** The scheme of authentication (RFC 9110, section 11.1); none is registered for keys in a header, the query or a cookie. */
   scheme?: string;
   /** How to send a key there. */
@@ -11,7 +11,7 @@ interface KeyLocation {
   find: (request: FastifyRequest, name: string) => unknown;
 }
 
-const LOCATIONS: Record<KeyPlace['in'], KeyLocation> = {
+const LOCATIONS: Record<KeyLocation['in'], LocationRules> = {
   bearer: {
     scheme: 'Bearer',
     way: () => 'Authorization: Bearer <API_KEY>',
@@ -33,13 +33,13 @@ const LOCATIONS: Record<KeyPlace['in'], KeyLocation> = {
   },
 };
 
-export const schemeOf = (place: KeyPlace): string | undefined => LOCATIONS[place.in].scheme;
+export const schemeOf = (location: KeyLocation): string | undefined => LOCATIONS[location.in].scheme;
 
-export const wayOf = ({ in: location, name, isToken }: KeyPlace): string =>
+export const wayOf = ({ in: location, name, isToken }: KeyLocation): string =>
   isToken ? 'Authorization: Bearer <token>' : LOCATIONS[location].way(name);
 
 /** The key that was sent at this location; empty where there is none. */
-export function keyAt({ in: location, name }: KeyPlace, request: FastifyRequest): string {
+export function keyAt({ in: location, name }: KeyLocation, request: FastifyRequest): string {
   const sent = LOCATIONS[location].find(request, name);
   return typeof sent === 'string' ? sent : '';
 }
@@ -58,8 +58,8 @@ function cookieOf(header: string, name: string): string | undefined {
 }
 
 /** Removes checked keys from the query: they are not parameters. Undefined where no key is sent in the query. */
-export function takeFromQuery(places: KeyPlace[]): ((request: FastifyRequest) => void) | undefined {
-  const names = places.filter((place) => place.in === 'query').map(({ name }) => name);
+export function takeFromQuery(locations: KeyLocation[]): ((request: FastifyRequest) => void) | undefined {
+  const names = locations.filter((location) => location.in === 'query').map(({ name }) => name);
   if (names.length === 0) return undefined;
   return ({ query }) => {
     for (const name of names) delete (query as Record<string, unknown>)[name];

@@ -1,12 +1,16 @@
 /** Rate limits of keys, and of addresses that send requests without a valid key. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ADDRESS, buildKnown, buildWindowCounter } from '../../store/rates.ts';
+import { ADDRESS_BUCKET, buildKnown, buildWindowCounter } from '../../store/rates.ts';
 import type { Rate, WindowCount, WindowCounter } from '../../store/store.ts';
 import { withTimeout } from '../timeout.ts';
 
 /** Answers a request that is over its rate limit, with these headers. */
-export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
+export type SendTooManyRequests = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Record<string, string>,
+) => void;
 
 export type RateLimits = ReturnType<typeof buildRateLimits>;
 
@@ -23,7 +27,7 @@ export function buildRateLimits(
   function countRequest(id: string, rate: Rate, reply: FastifyReply, on: Continuation): void {
     function act(standing: Standing): void {
       if (reply.sent) return;
-      const headers: Record<string, string> = id.startsWith(ADDRESS) ? {} : toHeaders(rate, standing);
+      const headers: Record<string, string> = id.startsWith(ADDRESS_BUCKET) ? {} : toHeaders(rate, standing);
       if (standing.isOver) {
         // Not by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full collection frees it.
         headers['Retry-After'] = String(standing.reset);
@@ -43,14 +47,14 @@ export function buildRateLimits(
     /** Counts for the caller's limit, and sets the `RateLimit` headers of the reply. */
     countForCaller: countRequest,
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
-      countRequest(ADDRESS + toNetwork(String(toAddress(reply.request))), rate, reply, on),
+      countRequest(ADDRESS_BUCKET + toNetwork(String(toAddress(reply.request))), rate, reply, on),
   };
 }
 
 /** The next step of a request once it is counted. */
 interface Continuation {
   passed: () => void;
-  over: RefuseOver;
+  over: SendTooManyRequests;
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10. */
@@ -69,7 +73,7 @@ export function toNetwork(ip: string): string {
 }
 
 /** The part of the remaining requests that is leased at once. As much may stay unused in a process whose clients go to others. */
-const PART = 0.01;
+const LEASED_SHARE = 0.01;
 
 /** How long to wait for the shared counter, in milliseconds; after that, this server counts by itself. */
 const COUNT_TIMEOUT = 250;
@@ -110,7 +114,7 @@ export function buildLimiter(countWindow: WindowCounter): Limiter {
   function ask(id: string, rate: Rate, share: Share): void {
     const { limit, window } = rate;
     const left = performance.now() < share.end ? share.left : limit;
-    const amount = Math.max(share.waiting.length, Math.ceil(left * PART));
+    const amount = Math.max(share.waiting.length, Math.ceil(left * LEASED_SHARE));
     const settle = ({ total, ends }: WindowCount) => {
       asking.delete(id);
       share.granted = Math.max(0, Math.min(amount, limit - total + amount));

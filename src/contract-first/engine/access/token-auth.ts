@@ -10,7 +10,7 @@ import type { Caller, IdentifyCaller } from './caller.ts';
 const VERIFY_TIMEOUT = 5000;
 
 /** RFC 6750, section 2.1. */
-const SENT = /^bearer +([\w~+/.-]+=*) *$/i;
+const BEARER_HEADER = /^bearer +([\w~+/.-]+=*) *$/i;
 
 export function buildIdentifyToken(
   verify: VerifyToken<Claims>,
@@ -18,7 +18,7 @@ export function buildIdentifyToken(
   timeout = VERIFY_TIMEOUT,
 ): IdentifyCaller {
   return (request, _reply, done) => {
-    const [, token] = SENT.exec(request.headers.authorization ?? '') ?? [];
+    const [, token] = BEARER_HEADER.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined) {
       done(undefined);
       return;

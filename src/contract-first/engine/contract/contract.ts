@@ -71,7 +71,7 @@ export interface Reply {
  * Where a client sends its key: as a bearer token (RFC 6750); as the password or the user name of basic authentication (RFC 7617); or
  * as the value of a header, a query parameter or a cookie.
  */
-export interface KeyPlace {
+export interface KeyLocation {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** The name of the header, parameter or cookie. */
   name: string;
@@ -81,7 +81,7 @@ export interface KeyPlace {
 
 /** A key in this place, with all of these scopes. */
 export interface NeededKey {
-  place: KeyPlace;
+  location: KeyLocation;
   scopes: string[];
 }
 
@@ -127,7 +127,7 @@ export interface AnyContract {
   /** The path before the prefix that a proxy strips: `/shop`; empty without such a proxy. */
   publicPath: string;
   /** The places of keys of all security schemes. */
-  keyPlaces: KeyPlace[];
+  keyLocations: KeyLocation[];
   operations: Map<string, Operation>;
 }
 
@@ -167,4 +167,4 @@ export class ContractError extends OperatorError {
 }
 
 /** Tokens of OAuth 2 and OpenID Connect are sent as bearer tokens (RFC 6750). */
-export const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };
+export const BEARER: KeyLocation = { in: 'bearer', name: 'Authorization' };

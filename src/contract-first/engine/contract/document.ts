@@ -137,5 +137,5 @@ export function nodesOf({ paths }: Document, { path, method }: { path: string; m
 }
 
 /** Whether a parameter is the header `Idempotency-Key`. */
-export const isKey = ({ name, in: place }: Pick<ParameterNode, 'name' | 'in'>): boolean =>
-  place === 'header' && name.toLowerCase() === 'idempotency-key';
+export const isKey = ({ name, in: location }: Pick<ParameterNode, 'name' | 'in'>): boolean =>
+  location === 'header' && name.toLowerCase() === 'idempotency-key';

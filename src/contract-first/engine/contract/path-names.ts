@@ -3,10 +3,10 @@
  * `{team_id}` inside.
  */
 
-export const NAME = /\{([^{}]*)\}/g;
-export const namesIn = (path: string): string[] => [...path.matchAll(NAME)].map(([, name]) => name as string);
-export const toName = (name: string) => name.replace(/\W/g, '_');
-export const withNames = (path: string) => path.replace(NAME, (_, name) => `{${toName(name)}}`);
+export const PATH_PARAMETER = /\{([^{}]*)\}/g;
+export const namesIn = (path: string): string[] => [...path.matchAll(PATH_PARAMETER)].map(([, name]) => name as string);
+export const toRouterName = (name: string) => name.replace(/\W/g, '_');
+export const withNames = (path: string) => path.replace(PATH_PARAMETER, (_, name) => `{${toRouterName(name)}}`);
 
 /** The path in URLs, with its names in braces, and characters that no URL has percent-encoded (RFC 3986, section 2). */
 export const encodePath = (path: string): string =>

@@ -24,5 +24,5 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
 /** The `Content-Type` of a reply. JSON has no charset (RFC 8259, section 11), but clients have seen one since the first release. */
-export const toContentType = (type: string): string =>
+export const contentTypeOf = (type: string): string =>
   type === PLAIN_JSON || type.startsWith('text/') ? `${type}; charset=utf-8` : type;

@@ -6,7 +6,7 @@ import { brotliDecompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { addDocument } from './documents.ts';
-import { fill, toBlanks } from './filled.ts';
+import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
 /**
@@ -39,7 +39,7 @@ const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x
 const ADDITIONS = new URL('page/', import.meta.url);
 const OWN_FILES = ['reading.css', 'reading.js', 'try.css', 'try.js'];
 
-const TYPES: Record<string, string> = {
+const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -51,7 +51,7 @@ const TYPES: Record<string, string> = {
 /** Below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that a proxy strips. */
 export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, folder?: URL): void {
   const add = (path: string, body: Buffer, headers: object = PAGE_HEADERS) => {
-    const type = TYPES[extname(path)] ?? 'text/plain; charset=utf-8';
+    const type = MEDIA_TYPES[extname(path)] ?? 'text/plain; charset=utf-8';
     addDocument(app, `${prefix}/${path}`, { 'content-type': type, ...headers }, async () => ({ body }));
   };
   add('openapi.yaml', contract.yaml, {});
@@ -71,7 +71,7 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
 async function loadFilled(contract: Contract, root: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
-  const filled = fill(text, toBlanks(contract)).replaceAll('="./', `="${root}`);
+  const filled = fill(text, pageValues(contract)).replaceAll('="./', `="${root}`);
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
 }
 

@@ -14,7 +14,7 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
 }
 
 /** `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; `server-0`; `sunset-getItem`. */
-export function toBlanks(contract: AnyContract): ReadonlyMap<string, string> {
+export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];
   // A part of a word of a shell, which a slash follows.

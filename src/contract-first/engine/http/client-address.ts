@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+)(?:%\w+)?$/i;
 
 /** The longest address with zone and port, in characters. */
-const LONGEST = 100;
+const MAX_ADDRESS_LENGTH = 100;
 
 /** In `TRUST_PROXY`: a proxy that connects by a Unix socket, and so has no address. */
 export const UNIX = 'unix';
@@ -43,7 +43,7 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
   const known = new LRUCache<string, boolean>({ max: 1000 });
   return (text) => {
     if (text === undefined) return trustsUnix && isUnix();
-    const before = text.length > LONGEST ? false : known.get(text);
+    const before = text.length > MAX_ADDRESS_LENGTH ? false : known.get(text);
     if (before !== undefined) return before;
     const isOne = isTrusted(text);
     known.set(text, isOne);

@@ -5,7 +5,7 @@ import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { HttpError } from '../errors.ts';
 import { buildCheckServices } from '../services.ts';
 import type { Stop } from './connections/connection.ts';
-import { describe } from './errors/thrown.ts';
+import { describeThrown } from './errors/thrown.ts';
 
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;
@@ -23,7 +23,7 @@ export function buildIsReady(store: Store, services: object, logger: Logger): Is
       return true;
     } catch (error) {
       const cause = toCause(error);
-      const reason = `${describe(cause)} ${describe((cause as Error | undefined)?.cause)}`;
+      const reason = `${describeThrown(cause)} ${describeThrown((cause as Error | undefined)?.cause)}`;
       if (reason !== reported) logger.error({ err: cause }, 'not ready');
       reported = reason;
       return false;

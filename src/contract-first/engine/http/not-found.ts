@@ -37,9 +37,9 @@ export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendErro
     if (!allow) return new HttpError(...NO_ROUTE);
     return new HttpError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
   };
-  const refuse: onRequestHookHandler = ({ url }, _reply, done) => done(toNotFound(url));
+  const sendNotFound: onRequestHookHandler = ({ url }, _reply, done) => done(toNotFound(url));
   // The options `errorHandler` and `onRequest` work here, but are missing in Fastify's types.
-  const options = { errorHandler: sendError, onRequest: refuse } as object;
+  const options = { errorHandler: sendError, onRequest: sendNotFound } as object;
   // For plugins that call `reply.callNotFound`.
   app.setNotFoundHandler(options, ({ url }) => {
     throw toNotFound(url);

@@ -9,8 +9,8 @@ import { prioritizeNewConnections } from './connections/accepting.ts';
 import { hearErrors, type Stop } from './connections/connection.ts';
 import { addUpgrades, type ConnectionLimits, Connections, type ConnectionsOptions } from './connections/connections.ts';
 import { addDraining } from './connections/listening.ts';
-import { Request } from './connections/request.ts';
-import { addServerHeaders, Response } from './connections/response.ts';
+import { HttpRequest } from './connections/request.ts';
+import { addServerHeaders, HttpResponse } from './connections/response.ts';
 import { toBareHeaders } from './cors.ts';
 import { buildSendError, type SendError } from './errors/error-replies.ts';
 import { MAX_URL_LENGTH } from './errors/malformed.ts';
@@ -113,7 +113,7 @@ function buildHttpServer(options: HttpOptions): HttpServer {
     fastifyLog: buildFastifyLog(logger, toLogged, (request, reply) => {
       made.beginTrace?.(request, reply);
       observe?.(request, reply);
-      (request.raw as Request).reply = reply;
+      (request.raw as HttpRequest).reply = reply;
       addServerHeaders(request, reply);
     }),
     options: {},
@@ -149,7 +149,7 @@ function toFastifyOptions(
     childLoggerFactory: fastifyLog.childLoggerFactory,
     genReqId: nextRequestId,
     frameworkErrors: (error, request, reply) => sendError(error, request, reply.headers(bareHeaders)),
-    clientErrorHandler: (error, socket) => connections.refusals.refuseMalformed(error, socket),
+    clientErrorHandler: (error, socket) => connections.rawReplies.onClientError(error, socket),
     trustProxy: isProxy ?? false,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     pluginTimeout: PART_TIMEOUT,
@@ -189,8 +189,8 @@ function createNodeServer(
     // The default of Node 22: uploads are read in larger pieces.
     highWaterMark: 64 * 1024,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
-    IncomingMessage: Request,
-    ServerResponse: Response as unknown as typeof ServerResponse,
+    IncomingMessage: HttpRequest,
+    ServerResponse: HttpResponse as unknown as typeof ServerResponse,
     ...SINCE_NODE_24,
   };
   const server = createServer(options);

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
-import { inAllTypes, PLAIN_JSON, replyFor, toContentType, toMediaType } from '../contract/replies.ts';
+import { contentTypeOf, inAllTypes, PLAIN_JSON, replyFor, toMediaType } from '../contract/replies.ts';
 import { toErrorText } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
@@ -21,7 +21,7 @@ export interface AnyAnswer {
   next?: string | undefined;
 }
 
-const NONE = {};
+const NO_HEADERS = {};
 
 /** The parts that all replies with a status, in one media type, have in common. */
 interface Form extends ReplyWriter {
@@ -60,7 +60,7 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
   return (reply, answer) => {
     const { type, rawReply, check, write, checkHeaders } = formOf(answer);
     // The server's own errors, made by `refuse`, are not checked.
-    if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NONE);
+    if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NO_HEADERS);
     if (answer.body === undefined) addHead(reply, answer, head).send();
     else if (rawReply) return sendRaw(reply, answer, type, rawReply);
     else {
@@ -84,7 +84,7 @@ function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: S
     const form = {
       ...writerOf(reply),
       checkHeaders: checkHeadersOf(status),
-      type: toContentType(reply?.type ?? PLAIN_JSON),
+      type: contentTypeOf(reply?.type ?? PLAIN_JSON),
       rawReply: reply?.isJson === false ? reply : undefined,
     };
     forms.set(key, form);

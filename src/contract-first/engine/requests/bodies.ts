@@ -6,7 +6,7 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/replies.ts';
-import { type CodeAndMessage, HttpError, TOO_LARGE, toInvalid } from '../errors.ts';
+import { type CodeAndMessage, HttpError, invalidRequest, TOO_LARGE } from '../errors.ts';
 import { cut, problemAt } from '../problem.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
   // Fastify's own parsers round numbers.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(typesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(mediaTypesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
     try {
       done(null, parse(body as Buffer, request.headers['content-encoding']));
     } catch (error) {
@@ -30,13 +30,13 @@ export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
 }
 
 /** The media types of all bodies; also `application/json`, so that it is refused like any other type where no operation takes it. */
-export function typesOf({ operations }: AnyContract): string[] {
+export function mediaTypesOf({ operations }: AnyContract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
 /** Refuses types that only other operations take. `all` has the types of all operations; if it is one, no other type has a parser. */
-export function refuseOtherTypes({ body }: Operation, all: string[]): onRequestHookHandler[] {
+export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
   const types = body.contents.map(({ type }) => type);
   const message = `The body must be ${types.join(' or ')}.`;
@@ -59,7 +59,7 @@ function parse(body: Buffer, coding = 'identity'): unknown {
     return parseExactJson(body.toString());
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof InexactNumber) throw toInvalid([problemAt(`/body${error.path}`, 'inexact', message)]);
+    if (error instanceof InexactNumber) throw invalidRequest([problemAt(`/body${error.path}`, 'inexact', message)]);
     throw new HttpError('malformed_json', `The body ${cut(message)}.`);
   }
 }

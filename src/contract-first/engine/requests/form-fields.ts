@@ -1,8 +1,8 @@
 /** The fields of a form: text, JSON or files. */
-import { toStep } from '../../json/pointer.ts';
+import { toPointerToken } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
-import { toInvalid } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 import { Problem, problemAt } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
@@ -56,7 +56,7 @@ const MAX_ITEMS = 1000;
 
 /** Checks at the end of a form which fields are missing and how many parts each has, and fills in defaults. */
 export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
-  const properties = fieldsOf(schema).map(([name, field]) => {
+  const properties = formFieldsOf(schema).map(([name, field]) => {
     if (!isFile(field)) return [name, field];
     return [name, isRepeated(field) ? { ...keywordsOf(field), items: true } : true];
   });
@@ -64,11 +64,11 @@ export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: R
   const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, report);
   return (given) => {
     const problems = check(given);
-    if (problems) throw toInvalid(problems);
+    if (problems) throw invalidRequest(problems);
   };
 }
 
-export const fieldsOf = (form: Schema) => Object.entries(keywordsOf(form).properties as Record<string, Schema>);
+export const formFieldsOf = (form: Schema) => Object.entries(keywordsOf(form).properties as Record<string, Schema>);
 
 export const isFile = (field: Schema) => kindOfPart(partOf(field)) === 'file';
 
@@ -84,7 +84,7 @@ export type Take = (part: FormPart, given: Values) => void;
 
 /** By the names of the fields. */
 export const buildTakes = (buildCheck: BuildCheck, content: Content): Map<string, Take> =>
-  new Map(fieldsOf(content.schema).map(([name, field]) => [name, buildTake(buildCheck, content, name, field)]));
+  new Map(formFieldsOf(content.schema).map(([name, field]) => [name, buildTake(buildCheck, content, name, field)]));
 
 function buildTake(buildCheck: BuildCheck, { schema, encoding }: Content, name: string, field: Schema): Take {
   const types = toTypes(encoding?.[name]);
@@ -107,7 +107,7 @@ function buildTake(buildCheck: BuildCheck, { schema, encoding }: Content, name: 
   return (taken, given) => {
     const checked = toValue(taken);
     const problems = check(checked);
-    if (problems) throw toInvalid(problems);
+    if (problems) throw invalidRequest(problems);
     if (!isList && name in given) throw invalidPart(name, ...REPEATED);
     const items = (given[name] ?? []) as unknown[];
     if (isList && items.length >= maxItems) throw invalidPart(name, 'maxItems', `must have at most ${maxItems} items`);
@@ -120,11 +120,11 @@ function buildTake(buildCheck: BuildCheck, { schema, encoding }: Content, name: 
 
 function toJson(text: string, name: string): unknown {
   const value = parseInner(text, toLocation(name));
-  if (value instanceof Problem) throw toInvalid([value]);
+  if (value instanceof Problem) throw invalidRequest([value]);
   return value;
 }
 
-const toLocation = (name: string) => `/body/${toStep(name)}`;
+const toLocation = (name: string) => `/body/${toPointerToken(name)}`;
 
 export const invalidPart = (name: string, code: string, words: string) =>
-  toInvalid([problemAt(toLocation(name), code, words)]);
+  invalidRequest([problemAt(toLocation(name), code, words)]);

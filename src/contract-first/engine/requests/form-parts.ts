@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 import { NullProtoObject } from '../../json/exact-json.ts';
 import type { Content } from '../contract/contract.ts';
-import { HttpError, TOO_LARGE, toInvalid } from '../errors.ts';
+import { HttpError, invalidRequest, TOO_LARGE } from '../errors.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
 import { problemAt } from '../problem.ts';
 import type { BuildCheck } from '../schema/checks.ts';
@@ -19,7 +19,7 @@ import {
   buildCheckForm,
   buildTakes,
   type FormPart,
-  fieldsOf,
+  formFieldsOf,
   invalidPart,
   isFile,
   type Take,
@@ -39,7 +39,7 @@ const HEADERS = { headerPairs: 20, headerSize: 8192 };
 export function buildToParts(buildCheck: BuildCheck, content: Content, report: ReportProblem): ToParts {
   const takes = buildTakes(buildCheck, content);
   const checkAll = buildCheckForm(buildCheck, content.schema, report);
-  const files = fieldsOf(content.schema)
+  const files = formFieldsOf(content.schema)
     .filter(([, field]) => isFile(field))
     .map(([name]) => toBytes(name));
   // Loaded only for contracts with forms.
@@ -185,5 +185,5 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
 
 function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  return toInvalid([problemAt('/body', 'syntax', 'is not well-formed multipart/form-data')], error);
+  return invalidRequest([problemAt('/body', 'syntax', 'is not well-formed multipart/form-data')], error);
 }

@@ -1,6 +1,6 @@
 /** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
 import { NullProtoObject } from '../../json/exact-json.ts';
-import { toStep } from '../../json/pointer.ts';
+import { toPointerToken } from '../../json/pointer.ts';
 import type { Operation, Parameter, ParameterStyle } from '../contract/contract.ts';
 import { Problem, problemAt } from '../problem.ts';
 import { type Int64Map, int64sUnder } from '../schema/int64-map.ts';
@@ -26,10 +26,10 @@ type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown
 /** Text that does not fit its schema stays text, and so do unknown parameters: the check refuses both later. */
 export function buildToValues(
   { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
-  place: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   buildIsValid: BuildIsValid,
 ): ToValues {
-  const own = parameters.filter((parameter) => parameter.in === place);
+  const own = parameters.filter((parameter) => parameter.in === location);
   const readOf = (parameter: Parameter) => buildRead(parameter, path, buildIsValid);
   const reads = new Map(own.filter((one) => !hasFields(one)).map((parameter) => [parameter.name, readOf(parameter)]));
   const findField = buildFindField(own, readOf);
@@ -50,22 +50,22 @@ export function buildToValues(
       values[field.object] ??= new NullProtoObject();
       (values[field.object] as Values)[field.name] = field.read(...given);
     } else {
-      const readUnknown: Read = buildReadOne(`/${place}/${toStep(name)}`, (text) => text);
+      const readUnknown: Read = buildReadOne(`/${location}/${toPointerToken(name)}`, (text) => text);
       values[name] = readUnknown(...given);
     }
   }
 }
 
 function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsValid): Read {
-  const { name, in: place, schema, int64s, writing } = parameter;
-  const at = `/${place}/${toStep(name)}`;
+  const { name, in: location, schema, int64s, writing } = parameter;
+  const at = `/${location}/${toPointerToken(name)}`;
   if (writing === 'json') return buildReadJson(at);
   if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
   const toItem = buildToValue(itemsOf(schema) as Schema, int64s.rest?.isInt64 === true, buildIsValid);
   if (writing === 'repeated') return buildReadRepeated(parameter, toItem, buildIsValid);
   // A list in headers may have several lines, and its empty items are ignored (RFC 9110, sections 5.3 and 5.6.1).
-  if (place === 'header') return (given) => [given].flat().flatMap(toListItems).map(toItem);
-  if (place === 'path') {
+  if (location === 'header') return (given) => [given].flat().flatMap(toListItems).map(toItem);
+  if (location === 'path') {
     const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);
     return (_given, _problems, { url }) => toJoinedPart(url as string, fromEnd).map(toItem);
   }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/replies.ts';
-import { type Problem, toFew } from '../problem.ts';
+import { firstProblems, type Problem } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
@@ -45,7 +45,7 @@ export interface SentRequest {
 export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 
 /** The headers of operations that declare none. */
-const NONE: Values = Object.freeze({});
+const NO_HEADERS: Values = Object.freeze({});
 
 export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, report: ReportProblem): CheckRequest {
   const { body } = operation;
@@ -94,8 +94,8 @@ function buildOne(
   report: ReportProblem,
 ): CheckRequest {
   const { parameters } = operation;
-  const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
-  const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
+  const parametersIn = (location: Parameter['in']) => parameters.filter((parameter) => parameter.in === location);
+  const [inPath, inQuery, inHeader] = [parametersIn('path'), parametersIn('query'), parametersIn('header')];
   const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
   const int64s = int64sOf(schema);
   const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, report);
@@ -115,16 +115,16 @@ function buildOne(
     const request: Accepted = {
       path: toPath(params as Texts, problems, raw),
       query: toQuery(query as Texts, problems, raw),
-      header: toHeaders ? toHeaders(headers, raw, problems) : NONE,
+      header: toHeaders ? toHeaders(headers, raw, problems) : NO_HEADERS,
       body,
     };
     // Before the check fills in defaults: a request that is sent again stays the same when the contract gets other ones.
     if (key !== undefined && key in request.header)
       request.digest = toDigest([request.path, request.query, request.body]);
     const found = check(request);
-    if (found || problems.length > 0) return { problems: toFew([...problems, ...(found ?? [])]) };
-    for (const { name, place, convert } of numbers) {
-      if (name in request[place]) request[place][name] = convert(request[place][name]);
+    if (found || problems.length > 0) return { problems: firstProblems([...problems, ...(found ?? [])]) };
+    for (const { name, place: location, convert } of numbers) {
+      if (name in request[location]) request[location][name] = convert(request[location][name]);
     }
     if (toBody) request.body = toBody(request.body);
     return request;
@@ -133,11 +133,11 @@ function buildOne(
 
 /** Finds numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Those sent as text are converted already. */
 function findNumbers(parameters: Parameter[]) {
-  return parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
+  return parameters.flatMap(({ name, in: location, schema, int64s, writing }) => {
     const { default: own } = keywordsOf(schema);
     const isDefault = own !== undefined && (int64s.isInt64 || typeof own !== 'number');
     const convert = (isDefault || WITHIN.includes(writing)) && buildToBigints(int64s);
-    return convert ? [{ name, place, convert }] : [];
+    return convert ? [{ name, place: location, convert }] : [];
   });
 }
 

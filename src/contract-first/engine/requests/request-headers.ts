@@ -32,8 +32,8 @@ function toTags(header: string): { revision: bigint; isWeak: boolean }[] {
   });
 }
 
-const NAME = "[\\w!#$%&'*+.^`|~-]+";
-const RANGE = new RegExp(`^${NAME}/${NAME}$`);
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
 /** Quoted parameters, which may have commas. One that is not closed ends with the header. */
 const QUOTED = /"(?:[^"\\]|\\.)*["\\]?/gs;
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;

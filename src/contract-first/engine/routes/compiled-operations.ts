@@ -6,7 +6,7 @@ import { buildErrorFormOf, type ErrorFormOf, type ToErrorBody } from '../error-b
 import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
 import { buildCompileReply, buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/request-checks.ts';
-import { type BuildCheck, buildChecks, type Checks, refuseNow } from '../schema/checks.ts';
+import { type BuildCheck, buildChecks, type Checks, throwProblem } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
 
 export interface CompiledOperation {
@@ -36,7 +36,7 @@ export function compileOperations(
   const writers = { compileReply: buildCompileReply(buildCheck), proven, toErrorBody };
   const compiled = [...operations.values()].map((operation): [string, CompiledOperation] => [
     operation.id,
-    compileOperation(operation, buildCheck, writers, refuseNow),
+    compileOperation(operation, buildCheck, writers, throwProblem),
   ]);
   return Object.assign(new Map(compiled), { compileNext: buildCheck.compileNext });
 }
@@ -58,7 +58,7 @@ export function compileOperation(
 }
 
 /** Operations without a handler, and handlers without an operation, each in a line of its own; empty where all match. */
-export function describeUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
+export function findUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
   const missing = operations.filter((id) => !handlers.includes(id));
   const unused = handlers.filter((id) => !operations.includes(id));
   return [

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
-import type { Claims, Domain, OpenOperation, operations, Services, Transactions } from '../../registered.ts';
+import type { Claims, Domain, OpenOperation, operations, Services, ServiceTransactions } from '../../registered.ts';
 import type { Awaitable, Idempotency } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
@@ -77,7 +77,7 @@ export type HandlerContext<Id extends OperationId> = Context<
   HeadersOf<Id>,
   Id extends OpenOperation ? CallerOf | undefined : CallerOf
 > &
-  CollectionsOf<Domain, CallsOf<Transactions>> &
+  CollectionsOf<Domain, CallsOf<ServiceTransactions>> &
   ContentOf<operations[Id]['requestBody']> & {
     /**
      * Returns the type that the client prefers by its `Accept`; the first of several that it likes equally, undefined if it accepts none of
@@ -189,40 +189,40 @@ type OfType<Answer, Given> = Given extends { type: infer Type }
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Finds undeclared fields and `any`, which TypeScript itself would accept. `Place` is the path of `Given` in the answer. */
-type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
-  ? `${Place} is any, which may be anything`
+type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
+  ? `${Path} is any, which may be anything`
   : unknown extends Allowed
     ? never
     : Given extends JsonText<infer Inside>
-      ? FaultIn<Inside, InsideOf<Allowed>, Place, Left>
+      ? FaultIn<Inside, InsideOf<Allowed>, Path, Left>
       : Given extends RawBody | number | bigint | boolean | string | null | undefined
         ? Given extends Allowed
           ? never
-          : `${Place} has another type than in the contract`
+          : `${Path} has another type than in the contract`
         : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | null | undefined>>]
           ? Left extends [unknown, ...infer Less]
-            ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Place, Less>
+            ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Path, Less>
             : never
-          : `${Place} has another type than in the contract`;
+          : `${Path} has another type than in the contract`;
 /** Faults of the parts come first, because they say more. */
-type FaultInside<Given, Allowed, Place extends string, Left extends unknown[]> =
-  FaultInParts<Given, Allowed, Place, Left> extends infer Found
+type FaultInside<Given, Allowed, Path extends string, Left extends unknown[]> =
+  FaultInParts<Given, Allowed, Path, Left> extends infer Found
     ? [Found] extends [never]
       ? Given extends Allowed
         ? never
-        : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Place>
+        : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Path>
       : Found
     : never;
-type FaultInParts<Given, Allowed, Place extends string, Left extends unknown[]> = Given extends readonly (infer Item)[]
-  ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`, Left>
+type FaultInParts<Given, Allowed, Path extends string, Left extends unknown[]> = Given extends readonly (infer Item)[]
+  ? FaultIn<Item, ItemOf<Allowed>, `${Path}[]`, Left>
   : {
       [Key in keyof Given]-?: Key extends KeyOf<Allowed>
-        ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & (string | number)}`, Left>
-        : `${Place}.${Key & (string | number)} is not in the contract`;
+        ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Path}.${Key & (string | number)}`, Left>
+        : `${Path}.${Key & (string | number)} is not in the contract`;
     }[keyof Given];
-type Missing<Key, Place extends string> = [Key] extends [never]
-  ? `${Place} is not what the contract says`
-  : `${Place}.${Key & (string | number)} is missing`;
+type Missing<Key, Path extends string> = [Key] extends [never]
+  ? `${Path} is not what the contract says`
+  : `${Path}.${Key & (string | number)} is missing`;
 /** The fields that every alternative requires; none for a list. */
 type RequiredOf<T> = [T] extends [readonly unknown[]]
   ? never
@@ -245,7 +245,7 @@ type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 
 /** Appears in the compiler's message, with the fault. */
-interface Refused<Fault> {
+interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }
 
@@ -261,11 +261,11 @@ interface NotYetKnown extends AnyStatus {
 }
 
 type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
-  ? Refused<`${Id}: an answer is any, which may be anything`>
+  ? UnfitAnswer<`${Id}: an answer is any, which may be anything`>
   : [Extract<Given, NotYetKnown>] extends [never]
     ? [FaultOf<Id, Given>] extends [never]
       ? unknown
-      : Refused<`${Id}: ${FaultOf<Id, Given> & string}`>
+      : UnfitAnswer<`${Id}: ${FaultOf<Id, Given> & string}`>
     : unknown;
 
 /** The argument of any handler, as routes know it. */

@@ -8,16 +8,16 @@ import { type Document, nodesOf } from '../contract/document.ts';
 import { toDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/path-names.ts';
 import { toFailureForm } from '../replies/reply-headers.ts';
-import { refuseOtherTypes, typesOf } from '../requests/bodies.ts';
+import { buildTypeCheck, mediaTypesOf } from '../requests/bodies.ts';
 import {
   type CompiledOperation,
   type CompiledOperations,
   compileOperations,
-  describeUnmatched,
+  findUnmatched,
   type TeamParts,
 } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
-import { type RouteParts, toRoute } from './route.ts';
+import { buildRoute, type RouteParts } from './route.ts';
 import { buildUrlOf } from './urls.ts';
 
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
@@ -34,22 +34,22 @@ export async function addOperations(
   app: FastifyInstance,
   { contract, handlers, ...others }: OperationsOptions,
 ): Promise<void> {
-  const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
+  const problems = findUnmatched([...contract.operations.keys()], Object.keys(handlers));
   if (problems.length > 0) throw new ContractError(problems);
   const compiled = others.compiled ?? compileOperations(contract, others);
   compileAhead(app, compiled);
   const urlOf = buildUrlOf(contract);
-  const bodyTypes = typesOf(contract);
+  const bodyTypes = mediaTypesOf(contract);
 
   function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
     const own = compiled.get(operation.id) as CompiledOperation;
-    const options = toRoute(operation, {
+    const options = buildRoute(operation, {
       ...others,
       handler: handlers[operation.id] as AnyHandler,
       compiled: own,
       failures: toFailureForm(operation, contract, own.errorFormOf),
       config,
-      onlyOwnTypes: refuseOtherTypes(operation, bodyTypes),
+      onlyOwnTypes: buildTypeCheck(operation, bodyTypes),
       urlOf,
       prefix: contract.prefix,
     });

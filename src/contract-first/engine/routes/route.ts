@@ -12,10 +12,10 @@ import type {
   RouteOptions,
 } from 'fastify';
 import type { AuthFor } from '../access/auth.ts';
-import type { RefuseOver } from '../access/rate-limits.ts';
+import type { SendTooManyRequests } from '../access/rate-limits.ts';
 import type { Operation } from '../contract/contract.ts';
 import type { FailureForm } from '../error-body.ts';
-import { HttpError, NO_ROUTE, refuse, toInvalid } from '../errors.ts';
+import { HttpError, invalidRequest, NO_ROUTE, refuse } from '../errors.ts';
 import { buildSunset } from '../replies/deprecation.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
@@ -47,7 +47,7 @@ const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknow
 /** Turns Fastify's own validation and serialization off: ours do their work, see README.md. */
 const NOT_BY_FASTIFY = { validatorCompiler: () => NO_CHECK, serializerCompiler: () => JSON.stringify };
 
-export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
+export function buildRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { compiled, failures, authFor, onlyOwnTypes } = parts;
   const { headers: deprecation } = failures;
   const toNextLink = buildToNextLink(operation, parts.urlOf);
@@ -58,12 +58,12 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
   /** Refuses by `send`, not by an error: a refusal must cost no more than an answer, also in a flood. */
-  const refuseOver: RefuseOver = (_request, reply, headers) => {
+  const sendTooManyRequests: SendTooManyRequests = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
   const noteKey = idempotencyKey && buildNoteKey(operation.id, parts.logger);
   const { security, isKeyOptional } = operation;
-  const auth = security.length > 0 ? authFor(security, refuseOver, isKeyOptional) : undefined;
+  const auth = security.length > 0 ? authFor(security, sendTooManyRequests, isKeyOptional) : undefined;
 
   return {
     ...NOT_BY_FASTIFY,
@@ -150,7 +150,7 @@ function buildJudge({ deprecation }: Operation, { check }: CompiledOperation): p
     if (sunset.isPast)
       return done(new HttpError('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`));
     const checked = check(request);
-    if ('problems' in checked) return done(toInvalid(checked.problems));
+    if ('problems' in checked) return done(invalidRequest(checked.problems));
     state.checked = checked;
     request.params = checked.path;
     request.query = checked.query;

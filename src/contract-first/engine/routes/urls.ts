@@ -72,7 +72,7 @@ const encode = (value: unknown) => encodeURIComponent(String(value));
 export type ToNextLink = (request: FastifyRequest, cursor: string) => string;
 
 export function buildToNextLink({ id, parameters }: Operation, urlOf: UrlOf): ToNextLink {
-  const name = parameters.find(({ in: place, isOpaque }) => isOpaque && place === 'query')?.name;
+  const name = parameters.find(({ in: location, isOpaque }) => isOpaque && location === 'query')?.name;
   return (request, cursor) => {
     if (name === undefined) throw new Error(`${id} has answered a next page, and has no query parameter with x-opaque`);
     const { path, query } = stateOf(request).checked as Accepted;

@@ -26,7 +26,7 @@ export interface SchemaSource {
 }
 
 /** State of one validation, forgotten at its end. */
-export interface Run {
+export interface ValidationRun {
   functions: ValidatorCache;
   keys: CanonicalKeys;
   atEnd: AtEnd;
@@ -69,7 +69,7 @@ export function addKnownFormats(ajv: Ajv2020): void {
 export function buildAjv(
   { isJudged = false, isStrict = false }: SchemaSource,
   useDefaults: boolean,
-  run: Run,
+  run: ValidationRun,
 ): Ajv2020 {
   const strictness = { strict: isStrict, strictNumbers: true, strictTypes: false, strictRequired: false } as const;
   const code = { optimize: false, ...(!isStrict && { regExp: toRegExp }) };
@@ -78,8 +78,8 @@ export function buildAjv(
   ajv.validateSchema = (schema) => {
     ofSchemas ??= buildAjvOfSchemas();
     if (ofSchemas.validateSchema(schema)) return true;
-    const [{ place, words }] = toFaults(ofSchemas.errors as ErrorObject[]) as [Fault];
-    throw new Error(`${place.slice(place.lastIndexOf('/') + 1)} ${words}`);
+    const [{ pointer, words }] = toFaults(ofSchemas.errors as ErrorObject[]) as [Fault];
+    throw new Error(`${pointer.slice(pointer.lastIndexOf('/') + 1)} ${words}`);
   };
   addKnownFormats(ajv);
   const { uniqueItems } = run.keys;

@@ -1,7 +1,7 @@
 /** Makes checks of schemas. Everything that is checked against a schema is checked here. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
-import { buildAjv, type Run, type SchemaSource } from './ajv.ts';
+import { buildAjv, type SchemaSource, type ValidationRun } from './ajv.ts';
 import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { ReportProblem, Schema } from './json.ts';
 import { type AtEnd, CanonicalKeys } from './linear-keywords.ts';
@@ -41,7 +41,7 @@ export function buildChecks(source: SchemaSource = {}): Checks {
     const { expect, compile, run } = options.fillsDefaults ? withDefaults : without;
     let made = source.isJudged ? compile(schema, options, report) : expect(schema, options);
     return (value) => {
-      made ??= compile(schema, options, refuseNow);
+      made ??= compile(schema, options, throwProblem);
       const problems = made(value) ? undefined : toProblems(made.errors as ErrorObject[], options.at, value);
       while (run.atEnd.length > 0) run.atEnd.pop()?.();
       return problems;
@@ -53,7 +53,7 @@ export function buildChecks(source: SchemaSource = {}): Checks {
 }
 
 /** Throws: a check that accepts everything would be worse. */
-export const refuseNow: ReportProblem = (problem) => {
+export const throwProblem: ReportProblem = (problem) => {
   throw new Error(problem);
 };
 
@@ -70,7 +70,7 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     },
   };
   const functions = new ValidatorCache(compiler, atEnd);
-  const run: Run = { functions, keys: new CanonicalKeys(atEnd), atEnd };
+  const run: ValidationRun = { functions, keys: new CanonicalKeys(atEnd), atEnd };
   const functionOf = (schema: Schema, int64s: Int64Map) => functions.of({ schema, int64s, isTried: false });
   const compileOwn: Compile = (schema, int64s) => {
     const own = functionOf(schema, int64s);

@@ -3,16 +3,16 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 
 export interface Fault {
   /** The JSON Pointer of the part. */
-  place: string;
+  pointer: string;
   words: string;
 }
 
-const WORDS: Record<string, (params: ErrorObject['params'], place: string) => string> = {
+const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: string) => string> = {
   type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
   const: ({ allowedValue }) => `must be ${allowedValue}`,
-  required: ({ missingProperty }, place) =>
-    place.endsWith('/responses') ? 'needs a status, such as 200, or default' : `needs ${missingProperty}`,
+  required: ({ missingProperty }, pointer) =>
+    pointer.endsWith('/responses') ? 'needs a status, such as 200, or default' : `needs ${missingProperty}`,
   not: () => 'must be object, without two parts that exclude each other',
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
@@ -25,22 +25,22 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
   const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
   const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);
   const repeats = (one: ErrorObject, index: number) =>
-    errors.some((other, place) => other !== one && isBelow(other, one) && (!isSummary(other) || place < index));
+    errors.some((other, position) => other !== one && isBelow(other, one) && (!isSummary(other) || position < index));
   const first = errors.filter((one, index) => !isSummary(one) || !repeats(one, index));
   const choices = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map(({ instancePath }) => instancePath));
-  const ofChoice = (place: string) =>
+  const ofChoice = (pointer: string) =>
     first
-      .filter(({ instancePath, keyword }) => keyword === 'required' && instancePath === place)
+      .filter(({ instancePath, keyword }) => keyword === 'required' && instancePath === pointer)
       .map(({ params }) => params.missingProperty);
   const faults = first.map((error) => {
-    const { instancePath: place, keyword, params, message } = error;
-    const isChoice = keyword === 'required' && choices.has(place);
+    const { instancePath: pointer, keyword, params, message } = error;
+    const isChoice = keyword === 'required' && choices.has(pointer);
     const said = isChoice
-      ? `needs ${ofChoice(place).join(' or ')}`
-      : (WORDS[keyword]?.(params, place) ?? (message as string));
+      ? `needs ${ofChoice(pointer).join(' or ')}`
+      : (KEYWORD_MESSAGES[keyword]?.(params, pointer) ?? (message as string));
     // One is left where both alternatives of a oneOf are right: both fields are there, or it is no object.
     const words = isSummary(error) ? 'must be object, with one of two parts that exclude each other' : said;
-    return [`${place} ${words}`, { place, words }] as const;
+    return [`${pointer} ${words}`, { pointer, words }] as const;
   });
   return [...new Map(faults).values()];
 }

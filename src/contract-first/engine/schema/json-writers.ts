@@ -6,7 +6,7 @@ import type { Keywords, Schema } from './json.ts';
 import { SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 
 const SCALARS = ['string', 'integer', 'number', 'boolean', 'null'];
-const PLAIN = ['properties', 'items', 'additionalProperties'];
+const PLAIN_KEYWORDS = ['properties', 'items', 'additionalProperties'];
 
 /** Undefined if the schema has what fast-json-stringify does not support, such as a bigint in one of several alternatives. */
 export function buildWritePlain(schema: Schema): ((value: unknown) => string) | undefined {
@@ -22,7 +22,7 @@ export function buildWritePlain(schema: Schema): ((value: unknown) => string) | 
 /** Keeps only the types: fast-json-stringify would fill in defaults, too. */
 function toPlain(schema: Schema): Keywords | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
-  if (SUBSCHEMA_KEYWORDS.some((keyword) => keyword in schema && !PLAIN.includes(keyword))) return undefined;
+  if (SUBSCHEMA_KEYWORDS.some((keyword) => keyword in schema && !PLAIN_KEYWORDS.includes(keyword))) return undefined;
   const { type, items = false, properties, required, additionalProperties = false } = schema;
   if (SCALARS.includes(type as string)) return { type };
   if (type === 'array') {

@@ -1,5 +1,5 @@
 /** The keys of a document: JSON Pointers of them, and what is under each. */
-import { fromStep } from '../../json/pointer.ts';
+import { fromPointerToken } from '../../json/pointer.ts';
 import { isNode } from './json.ts';
 
 /** The node at a JSON Pointer of the document (RFC 6901, section 6); if it is itself a reference, that is not followed. */
@@ -7,7 +7,7 @@ export function lookUp(document: unknown, $ref: unknown): unknown {
   if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return undefined;
   return toPointer($ref)
     ?.split('/')
-    .reduce<unknown>((node, key) => ownOf(node, fromStep(key)), document);
+    .reduce<unknown>((node, key) => ownOf(node, fromPointerToken(key)), document);
 }
 
 /** Undefined where the fragment is not percent-encoded UTF-8 (RFC 3986, section 2.5). */

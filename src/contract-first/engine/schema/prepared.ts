@@ -45,13 +45,13 @@ const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || si
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
 /** The types of annotations. An annotation of another type stays in the schema, and ajv refuses it. */
-const TYPES = new Map([
+const ANNOTATION_TYPES = new Map([
   ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
   ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),
 ]);
 const isSilent = (keyword: string, value: unknown) =>
   ANNOTATION.test(keyword) &&
-  (keyword === 'examples' ? Array.isArray(value) : typeof value === (TYPES.get(keyword) ?? typeof value));
+  (keyword === 'examples' ? Array.isArray(value) : typeof value === (ANNOTATION_TYPES.get(keyword) ?? typeof value));
 
 export interface Filling {
   /** Whether defaults are filled in. */

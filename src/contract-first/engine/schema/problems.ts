@@ -1,7 +1,7 @@
 /** Turns ajv's errors into problems: in words, with place and keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { fromStep, toStep } from '../../json/pointer.ts';
-import { MAX_PROBLEMS, Problem, problemAt, toFew, toWords } from '../problem.ts';
+import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
+import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../problem.ts';
 import { toRegExp } from './ajv.ts';
 
 /** Keywords whose errors only repeat those of a schema within them. */
@@ -23,13 +23,13 @@ export function toProblems(errors: readonly ErrorObject[], at = '', value?: unkn
     problems.set(problem.message, problem);
     if (problems.size > MAX_PROBLEMS) break;
   }
-  return toFew([...problems.values()]);
+  return firstProblems([...problems.values()]);
 }
 
 const quote = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value));
 
 /** Our words for a broken keyword, after `must`. For any other keyword, ajv's message is used. */
-const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
+const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string> = {
   enum: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
   equals: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
   const: ({ allowedValue }) => `be ${quote(allowedValue)}`,
@@ -59,7 +59,7 @@ const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
 function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
   const { instancePath, keyword, params, message, propertyName } = error;
   const pointer = `${at}${instancePath}`;
-  const inside = (name: string) => `${pointer}/${toStep(name)}`;
+  const inside = (name: string) => `${pointer}/${toPointerToken(name)}`;
   if (keyword === 'required') return problemAt(inside(params.missingProperty), keyword, 'is missing');
   const unknown = params.additionalProperty ?? params.unevaluatedProperty;
   if (unknown !== undefined) {
@@ -67,13 +67,13 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
     return problemAt(inside(unknown), 'unknown', `is not a known ${kind}`);
   }
   const code = STAND_INS[keyword]?.(params) ?? keyword;
-  const words = WORDS[keyword];
+  const words = KEYWORD_MESSAGES[keyword];
   const control =
     keyword === 'pattern' ? findControl(propertyName ?? valueAt(value, instancePath), params.pattern) : undefined;
   const wanted = control === undefined ? words?.(params) : `not have the character ${control}`;
   const said = wanted === undefined ? (message as string) : `must ${wanted}`;
   if (propertyName === undefined) return problemAt(pointer, code, said);
-  return new Problem(inside(propertyName), code, `the name of ${toWords(inside(propertyName))} ${said}`);
+  return new Problem(inside(propertyName), code, `the name of ${toDottedPath(inside(propertyName))} ${said}`);
 }
 
 /** Control characters: nobody sees them, and they are often the only fault of a text. */
@@ -96,5 +96,5 @@ const valueAt = (checked: unknown, pointer: string) =>
   pointer
     .split('/')
     .slice(1)
-    .map(fromStep)
+    .map(fromPointerToken)
     .reduce((node, name) => Object(node)[name], checked);

@@ -3,7 +3,7 @@ import { _, type CodeKeywordDefinition, type KeywordCxt, type Name } from 'ajv/d
 import type { Keywords } from './json.ts';
 
 /** Keywords whose schemas describe the same value. */
-const PARTS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
+const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
  * ajv notes evaluated fields in a variable. A schema without one takes over the variable of its first part, which may not fit, or may not
@@ -19,7 +19,7 @@ export const seenFields: CodeKeywordDefinition = {
 };
 
 export function withSeenFields(schema: Keywords): Keywords {
-  return PARTS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
+  return SAME_VALUE_KEYWORDS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
 }
 
 /** ajv skips an `if` without an effective branch, and with it the fields that `if` evaluates. `not: false` is a branch without effect. */

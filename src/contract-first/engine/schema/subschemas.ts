@@ -10,12 +10,12 @@ const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'p
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
 /** Keywords whose schemas describe the same value, and keywords for single fields or items. Others describe all fields. */
-const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
+const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
 const NAMED = ['properties', 'prefixItems'];
 
 /** Whether a schema under this keyword describes the same value, one field, or all fields. */
 export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
-  if (SAME.includes(keyword)) return 'value';
+  if (SAME_VALUE_KEYWORDS.includes(keyword)) return 'value';
   return NAMED.includes(keyword) ? 'field' : 'fields';
 }
 

@@ -2,9 +2,9 @@
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 
 /** The types of values that are written as text. */
-const TYPES = ['string', 'integer', 'number', 'boolean'];
+const SCALAR_TYPES = ['string', 'integer', 'number', 'boolean'];
 
-export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => TYPES.includes(type));
+export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => SCALAR_TYPES.includes(type));
 
 /** Whether the schema allows arrays of simple values; it may allow simple values, too. */
 export function isList(schema: Schema): boolean {
@@ -13,7 +13,7 @@ export function isList(schema: Schema): boolean {
   const items = itemsOf(schema);
   return (
     others.length < types.length &&
-    others.every((type) => TYPES.includes(type)) &&
+    others.every((type) => SCALAR_TYPES.includes(type)) &&
     items !== undefined &&
     isSimple(items)
   );

@@ -18,7 +18,7 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
   const database = toDatabaseFile(name, env);
   if (!existsSync(database))
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
-  refuseCompanions(copy);
+  checkNoCompanions(copy);
   if (existsSync(copy)) throw new Error(`${copy} is there already: a backup replaces none.`);
   // Threads started from now on have the low priority, too.
   setPriority(constants.priority.PRIORITY_LOW);
@@ -38,7 +38,7 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
 }
 
 /** @throws Error if SQLite would take the file for one of its own */
-function refuseCompanions(file: string): void {
+function checkNoCompanions(file: string): void {
   const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
   if (database && existsSync(database))
     throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);

@@ -3,7 +3,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { toPrintableLines } from '../../json/literals.ts';
 
 /** The arguments of a call, as they were written, and parsed. */
-export interface Call {
+export interface CommandCall {
   args: string[];
   positionals: string[];
   values: Partial<Record<string, string | boolean>>;
@@ -21,7 +21,7 @@ export interface Command {
   /** Whether options of other names are Node's. */
   passesOptions?: boolean;
   /** Returns the exit code; nothing if it is done, or runs on. */
-  run(call: Call): Promise<number | undefined>;
+  run(call: CommandCall): Promise<number | undefined>;
 }
 
 export interface Program {
@@ -48,12 +48,15 @@ export async function runCommand(program: Program, args: string[]): Promise<numb
 }
 
 /** Undefined if the arguments do not fit. */
-function parse(args: string[], { takes = [0, 0], options = {}, passesOptions = false }: Command): Call | undefined {
+function parse(
+  args: string[],
+  { takes = [0, 0], options = {}, passesOptions = false }: Command,
+): CommandCall | undefined {
   try {
     const parsed = parseArgs({ args, options, strict: !passesOptions, allowPositionals: true });
     const { length } = parsed.positionals.filter((one) => one !== '');
     const isRight = length === parsed.positionals.length && length >= takes[0] && length <= takes[1];
-    return isRight ? ({ args, ...parsed } as Call) : undefined;
+    return isRight ? ({ args, ...parsed } as CommandCall) : undefined;
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-key
 import { parseRate } from '../../store/rates.ts';
 import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.ts';
 import { isDay, loadConfig } from '../config.ts';
-import type { Call, Command } from './command-table.ts';
+import type { Command, CommandCall } from './command-table.ts';
 
 /** Opens the database, which it may make, and prints what the work returns. */
 export type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
@@ -28,7 +28,7 @@ export function toKeyCommands(
   type Run = (store: Store, subject: string, options: Options) => Promise<string>;
   const running =
     (run: Run, isCreate = false) =>
-    async ({ positionals: [subject = ''], values }: Call) => {
+    async ({ positionals: [subject = ''], values }: CommandCall) => {
       const options = toOptions(values, service);
       const checked = isCreate ? toName(subject) : subject;
       await withStore(isCreate, (store) => run(store, checked, options));
@@ -109,7 +109,7 @@ function toAdvice({ kind, cause }: StoreUnavailable): Error {
 const LATEST = Date.UTC(9999, 11, 31);
 
 /** @throws Error that says which value is wrong */
-function toOptions(values: Call['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
+function toOptions(values: CommandCall['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
   const { expires, keep = '7', scopes: wanted, rate } = values as Partial<Record<string, string>>;
   return {
     key: makeKey(name),

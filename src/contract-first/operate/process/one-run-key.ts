@@ -8,8 +8,8 @@ import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
 /** Whether the server uses keys at all: not if all operations take tokens of other issuers. */
-export const takesKeys = ({ keyPlaces }: Pick<Contract, 'keyPlaces'>, verifyToken: unknown): boolean =>
-  verifyToken === undefined || !keyPlaces.every(({ isToken }) => isToken);
+export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, verifyToken: unknown): boolean =>
+  verifyToken === undefined || !keyLocations.every(({ isToken }) => isToken);
 
 /**
  * Undefined if any key was ever made: a service whose keys are all revoked refuses every caller, and logs a warning.
@@ -45,7 +45,7 @@ No API key is configured. This one is for this run only:
 
 Try it:
 
-  ${toCurl(key, origin, contract)}
+  ${firstCurl(key, origin, contract)}
 
 Documentation, to read and try: ${origin}/docs
 
@@ -53,17 +53,17 @@ Documentation, to read and try: ${origin}/docs
 }
 
 /** A curl command for the first operation that needs nothing but a key. */
-export function toCurl(key: string, origin: string, { prefix, operations, keyPlaces }: AnyContract): string {
+export function firstCurl(key: string, origin: string, { prefix, operations, keyLocations }: AnyContract): string {
   const plain = [...operations.values()].find(
     ({ method, path, parameters }) =>
       method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
   );
   const url = `${origin}${prefix}${encodePath(plain?.path ?? '')}`;
-  const place = plain ? plain.security[0]?.place : keyPlaces[0];
-  if (!place) return `curl ${toShellWord(url)}`;
-  if (place.in === 'query') return `curl ${toShellWord(`${url}?${encodeURIComponent(place.name)}=${key}`)}`;
-  if (place.in === 'basic') return `curl -u :${key} ${toShellWord(url)}`;
-  if (place.in === 'cookie') return `curl -b ${toShellWord(`${place.name}=${key}`)} ${toShellWord(url)}`;
-  const value = place.in === 'bearer' ? `Bearer ${key}` : key;
-  return `curl -H ${toShellWord(`${place.name}: ${value}`)} ${toShellWord(url)}`;
+  const location = plain ? plain.security[0]?.location : keyLocations[0];
+  if (!location) return `curl ${toShellWord(url)}`;
+  if (location.in === 'query') return `curl ${toShellWord(`${url}?${encodeURIComponent(location.name)}=${key}`)}`;
+  if (location.in === 'basic') return `curl -u :${key} ${toShellWord(url)}`;
+  if (location.in === 'cookie') return `curl -b ${toShellWord(`${location.name}=${key}`)} ${toShellWord(url)}`;
+  const value = location.in === 'bearer' ? `Bearer ${key}` : key;
+  return `curl -H ${toShellWord(`${location.name}: ${value}`)} ${toShellWord(url)}`;
 }

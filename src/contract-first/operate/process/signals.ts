@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /** Ctrl-C on `npm start` arrives twice, from the terminal and from npm: within this time, in milliseconds, both count as one. */
-const SAME = 500;
+const DOUBLE_SIGNAL_MS = 500;
 
 /** Handles signals until `onSignals` is called: nothing needs a graceful stop yet. */
 function endAtOnce(signal: string): void {
@@ -36,7 +36,7 @@ export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals)
     else if (first === undefined) {
       first = Date.now();
       onFirst(signal);
-    } else if (Date.now() - first > SAME) onSecond(signal);
+    } else if (Date.now() - first > DOUBLE_SIGNAL_MS) onSecond(signal);
   }
   onSignals(take);
   whenShellEnds(env, 'start', () => {
@@ -52,7 +52,7 @@ export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () =>
     if (process.ppid === shell) return;
     clearInterval(timer);
     act();
-  }, SAME).unref();
+  }, DOUBLE_SIGNAL_MS).unref();
 }
 
 /** Replaces the immediate end. The new listener is added first: without any, Node drops a signal that it has not delivered yet. */

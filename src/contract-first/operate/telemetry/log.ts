@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 /** How many bytes may wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
 /** The length of a part, which is copied to a buffer at once, in characters: short enough to be still in the processor's cache. */
-const PART = 4000;
+const CHUNK_LENGTH = 4000;
 /** The size of a piece, which is written at once, in bytes: as much as a pipe of Linux holds. */
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
@@ -59,7 +59,7 @@ class Lines {
       return;
     }
     this.#latest += text;
-    if (this.#latest.length > PART) this.#endPart();
+    if (this.#latest.length > CHUNK_LENGTH) this.#endPart();
     if (!this.#isDue) this.#writeIn(GATHERING);
   }
 

@@ -66,8 +66,8 @@ function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated:
   // No value before the first read: the keys would look old.
   const readAt = () => (counts.keysReadAt > 0 ? one(counts.keysReadAt) : []);
   gauge('api_keys_read_timestamp_seconds', 'When the stored API keys were last read.', [], readAt);
-  const refused = () => [...counts.refused].map(([code, value]): Sample => [{ error_type: code }, value]);
-  counter('http_server_refused_requests_total', 'Requests that were refused unread.', ['error_type'], refused);
+  const unread = () => [...counts.unread].map(([code, value]): Sample => [{ error_type: code }, value]);
+  counter('http_server_refused_requests_total', 'Requests that were refused unread.', ['error_type'], unread);
   const dropped = () => Object.entries(counts.dropped).map(([reason, value]): Sample => [{ reason }, value]);
   counter('http_server_dropped_connections_total', 'Connections closed by the server.', ['reason'], dropped);
   const ofDeprecated = () => counts.durations().filter(({ labels }) => deprecated.has(labels.http_route as string));

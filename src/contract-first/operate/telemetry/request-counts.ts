@@ -3,7 +3,7 @@
  * it looks up the labels each time. All labels come from the contract and the catalogue of errors, so no client can add one.
  */
 import type { FastifyRequest } from 'fastify';
-import { type ErrorCode, kindOf, toCodes } from '../../engine/errors.ts';
+import { allErrorCodes, type ErrorCode, errorKindOf } from '../../engine/errors.ts';
 import { Counts } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 
@@ -36,7 +36,7 @@ export class Durations {
 }
 
 /** The methods that routes may have; all others are counted together. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
+const COUNTED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
 type ByOutcome = Map<string | number, Durations>;
 
@@ -70,7 +70,7 @@ export class RequestCounts extends Counts {
     const { operationId, errorCode } = stateOf(request);
     const { method: sent } = request;
     const route = operationId ?? request.routeOptions.url ?? '';
-    const method = METHODS.has(sent) ? sent : '_OTHER';
+    const method = COUNTED_METHODS.has(sent) ? sent : '_OTHER';
     const outcomes: ByOutcome = entryOf(entryOf(this.#all, route, newMap), method, newMap);
     const durations = entryOf(outcomes, status === undefined ? 'aborted' : (errorCode ?? status), () => {
       const path = operationId === undefined ? route : this.#pathOf(operationId);
@@ -92,5 +92,5 @@ function toLabels(method: string, path: string, status: number | undefined, erro
 
 /** A handler's answer is counted under the first code of its status. */
 function codeOf(status: number): ErrorCode | undefined {
-  return toCodes().find((code) => kindOf(code).status === status);
+  return allErrorCodes().find((code) => errorKindOf(code).status === status);
 }

@@ -2,16 +2,16 @@
  * Runs the waiting changes one after the other in one transaction, which holds the schema's lock. If one fails, all run again, each
  * within a savepoint.
  */
-import { type AnyChange, Batches, type RunningBatch } from '../batches.ts';
-import { areSame, type Change, type Changes, isCall, type Outcome, toRefusal } from '../changes.ts';
+import { Batches, type ChangeOrCall, type RunningBatch } from '../batches.ts';
+import { areSame, type Change, type ChangeRunner, isTransactionCall, type Outcome, refusalCodeOf } from '../changes.ts';
 import type { StoredTable } from '../record-codec.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { AnyTransactions } from '../transactions.ts';
 import { type BatchLoader, blameOne, toFault } from './coalescing.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { lockOf, NOW, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
-import { toLocalSettings } from './session.ts';
+import { localSettingsSql } from './session.ts';
 
 /** How many changes, and how many calls of a domain's transactions, may share one of PostgreSQL: it must end before its timeout. */
 export const MOST_CHANGES = 64;
@@ -23,7 +23,7 @@ const TURN = 100;
 /** For changes that have not begun when their time is nearly over. */
 const LATE = new StoreUnavailable(new Error('the changes before it took long'));
 
-const endOf = ({ until = Number.POSITIVE_INFINITY }: Connection) => until;
+const endOf = ({ until = Number.POSITIVE_INFINITY }: PostgresConnection) => until;
 
 type Answer = Outcome | Error;
 
@@ -31,9 +31,9 @@ export function buildRunChanges(
   schema: string,
   stored: readonly StoredTable[],
   calls: AnyTransactions = {},
-): BatchLoader<AnyChange, Answer> {
+): BatchLoader<ChangeOrCall, Answer> {
   const transactions = new ChangeTransactions(schema, stored, calls);
-  const runAll: BatchLoader<AnyChange, Answer> = blameOne(async (connection, changes) => {
+  const runAll: BatchLoader<ChangeOrCall, Answer> = blameOne(async (connection, changes) => {
     let answers = await transactions.tryToRun(connection, changes, false);
     if (answers instanceof Error && !(answers instanceof StoreUnavailable))
       answers = await transactions.tryToRun(connection, changes, true);
@@ -50,13 +50,13 @@ class ChangeTransactions {
 
   constructor(schema: string, stored: readonly StoredTable[], calls: AnyTransactions) {
     this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
-      SELECT ${toLocalSettings(schema)}, pg_advisory_xact_lock(${lockOf(schema)});
+      SELECT ${localSettingsSql(schema)}, pg_advisory_xact_lock(${lockOf(schema)});
       SELECT ${NOW}`;
     this.#batches = new Batches(toDialect(schema), stored, calls);
   }
 
   /** Returns the answers to the first changes, as many as fit into a turn; or the error, which says whether it is known that nothing was done. */
-  async tryToRun(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[] | Error> {
+  async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
     if (performance.now() > endOf(connection)) return LATE;
     try {
@@ -72,10 +72,10 @@ class ChangeTransactions {
     }
   }
 
-  async #run(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[]> {
+  async #run(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[]> {
     const [[now]] = (await connection.query(this.#begin)) as [[string]];
     let end: number | undefined;
-    let latest: AnyChange | undefined;
+    let latest: ChangeOrCall | undefined;
     const running: RunningBatch<Error> = {
       now,
       isSafe,
@@ -87,7 +87,7 @@ class ChangeTransactions {
         end ??= Math.min(performance.now() + TURN, endOf(connection));
         return performance.now() <= end;
       },
-      toRefusal: (error, change) => toRefused(error as DatabaseError, change, this.#batches.changes),
+      refusalCodeOf: (error, change) => postgresRefusalCode(error as DatabaseError, change, this.#batches.changes),
       toFault: (error) => toFault(error as DatabaseError),
     };
     try {
@@ -96,7 +96,7 @@ class ChangeTransactions {
       return answers;
     } catch (error) {
       // An endless transaction is stopped by closing its connection.
-      if (connection.isOpen || !latest || !isCall(latest)) throw error;
+      if (connection.isOpen || !latest || !isTransactionCall(latest)) throw error;
       throw new Error(`${latest.collection}.${latest.call}: ${(error as Error).message}`, { cause: error });
     }
   }
@@ -111,13 +111,20 @@ interface DatabaseError extends Error {
 /** SQLSTATEs. */
 const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
-function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes: Changes): string | undefined {
+function postgresRefusalCode(
+  { code, detail = '' }: DatabaseError,
+  change: Change,
+  changes: ChangeRunner,
+): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
   // `Key (shop, lower(name))=(…)`, in the server's language; SQL's reserved words are quoted.
   const [keys] = detail.slice(detail.indexOf('(') + 1).split(')=(', 1) as [string];
   const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
   if (code === NO_PARENT)
-    return toRefusal(change, table, { kind: 'reference', isLost: (relation) => areSame(relation.columns, columns) });
-  return code === NOT_UNIQUE ? toRefusal(change, table, { kind: 'unique', columns }) : undefined;
+    return refusalCodeOf(change, table, {
+      kind: 'reference',
+      isLost: (relation) => areSame(relation.columns, columns),
+    });
+  return code === NOT_UNIQUE ? refusalCodeOf(change, table, { kind: 'unique', columns }) : undefined;
 }

@@ -4,7 +4,7 @@ import type { Fields } from '../collection.ts';
 import { type StoreCounts, StoreUnavailable } from '../store.ts';
 import { type Table, toTrialRow } from '../table.ts';
 import { type BatchLoader, blameOne, coalesce } from './coalescing.ts';
-import type { ConnectionPool, Run } from './connection-pool.ts';
+import type { ConnectionPool, RunTask } from './connection-pool.ts';
 import { NOW, toArrays, toArraysSql } from './dialect.ts';
 
 /** How long a successful write counts as proof that the database can be written, in milliseconds. */
@@ -39,7 +39,7 @@ export class ClientWrites {
    */
   gatherWrites<Question, Outcome>(
     writeAll: BatchLoader<Question, Outcome | Error>,
-    { run = this.#pool.runOnce, most, proves = [] }: { run?: Run; most?: number; proves?: string | string[] },
+    { run = this.#pool.runOnce, most, proves = [] }: { run?: RunTask; most?: number; proves?: string | string[] },
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
     const proving = this.proving([proves].flat(), untilNoConflict(writeAll));
     const write = coalesce(run, this.#counting(proving), undefined, most);
@@ -97,9 +97,9 @@ function untilNoConflict<Question, Answer>(
 ): BatchLoader<Question, Answer> {
   return async (connection, questions) => {
     const answers = await writeAll(connection, questions);
-    const refused = questions.filter((_, index) => isConflict(answers[index]));
-    if (refused.length === 0 || tries === TRIES) return answers;
-    const again = await untilNoConflict(writeAll, tries + 1)(connection, refused);
+    const conflicting = questions.filter((_, index) => isConflict(answers[index]));
+    if (conflicting.length === 0 || tries === TRIES) return answers;
+    const again = await untilNoConflict(writeAll, tries + 1)(connection, conflicting);
     return answers.map((answer) => (isConflict(answer) ? (again.shift() as Answer) : answer));
   };
 }

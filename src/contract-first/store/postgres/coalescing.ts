@@ -2,14 +2,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { TextTooLong } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { Connection } from './connection.ts';
-import type { Run } from './connection-pool.ts';
+import type { PostgresConnection } from './connection.ts';
+import type { RunTask } from './connection-pool.ts';
 
 /** Answers all questions by one statement, in their order. An Error is the answer to one that fails. */
-export type BatchLoader<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
+export type BatchLoader<Question, Answer> = (
+  connection: PostgresConnection,
+  questions: Question[],
+) => Promise<Answer[]>;
 
 /** How many calls one statement may answer: it must end before PostgreSQL's timeout. */
-const MOST = 1000;
+const MAX_CALLS = 1000;
 
 interface Batch<Question, Answer> {
   questions: Question[];
@@ -29,10 +32,10 @@ const LONGEST_WAIT = 5;
  * is an Error is thrown.
  */
 export function coalesce<Question, Answer>(
-  run: Run,
+  run: RunTask,
   askAll: BatchLoader<Question, Answer>,
   turns: Turns = { latest: Promise.resolve() },
-  most = MOST,
+  most = MAX_CALLS,
 ): (question: Question) => Promise<Exclude<Answer, Error>> {
   const ask = blameOne(askAll);
   let waiting: Batch<Question, Answer> | undefined;
@@ -70,7 +73,7 @@ export function coalesce<Question, Answer>(
 export function blameOne<Question, Answer>(
   askAll: BatchLoader<Question, Answer>,
 ): BatchLoader<Question, Answer | Error> {
-  return async function ask(connection: Connection, questions: Question[]): Promise<(Answer | Error)[]> {
+  return async function ask(connection: PostgresConnection, questions: Question[]): Promise<(Answer | Error)[]> {
     try {
       return await askAll(connection, questions);
     } catch (error) {

@@ -5,13 +5,13 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../queue.ts';
 import { type Pool, StoreUnavailable } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 
-export type Task<Result> = (connection: Connection) => Promise<Result>;
-export type Run = <Result>(task: Task<Result>) => Promise<Result>;
+export type Task<Result> = (connection: PostgresConnection) => Promise<Result>;
+export type RunTask = <Result>(task: Task<Result>) => Promise<Result>;
 
 export interface ConnectionPoolOptions {
-  connect: () => Promise<Connection>;
+  connect: () => Promise<PostgresConnection>;
   count: number;
   /** How long a task may wait for a connection, in milliseconds. After that, nothing was done. */
   waitTimeout: number;
@@ -67,13 +67,13 @@ export class ConnectionPool {
    * Runs the task on the next free connection, at the end of an iteration of the event loop, and retries it when its connection is
    * lost. @throws StoreUnavailable
    */
-  readonly run: Run = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
+  readonly run: RunTask = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
 
   /** Runs a task whose outcome is unknown when its connection is lost. */
-  readonly runOnce: Run = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
+  readonly runOnce: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
 
   /** Runs a task that says itself what is known when its connection is lost. */
-  readonly runTransaction: Run = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
+  readonly runTransaction: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 
   /** Resolves when all connections have been open once. @throws Error that says why not, after `timeout` milliseconds */
   async untilOpen(timeout: number): Promise<void> {
@@ -124,7 +124,7 @@ export class ConnectionPool {
   }
 
   /** Runs tasks until the connection is lost, or the pool is closing and none waits. */
-  async #runAll(connection: Connection): Promise<void> {
+  async #runAll(connection: PostgresConnection): Promise<void> {
     this.#open++;
     void connection.ended.then(() => {
       this.#open--;
@@ -138,7 +138,7 @@ export class ConnectionPool {
   }
 
   /** The next job, in the iteration after it came; undefined when the connection is lost, or the pool is closing and none waits. */
-  async #takeNext(connection: Connection): Promise<Waiting<Job> | undefined> {
+  async #takeNext(connection: PostgresConnection): Promise<Waiting<Job> | undefined> {
     while (connection.isOpen && !(this.#isClosing && this.#waiting.length === 0)) {
       if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
       await nextTurn();
@@ -148,7 +148,7 @@ export class ConnectionPool {
     return undefined;
   }
 
-  async #runJob(job: Waiting<Job>, connection: Connection): Promise<void> {
+  async #runJob(job: Waiting<Job>, connection: PostgresConnection): Promise<void> {
     const { task, isRepeatable, wait: most } = job.item;
     if (performance.now() - job.since > most) {
       job.reject(new StoreUnavailable(this.#failure));

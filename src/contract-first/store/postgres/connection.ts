@@ -4,10 +4,10 @@ import pg from 'pg';
 import type { Row } from '../contents.ts';
 import { StoreUnavailable } from '../store.ts';
 import { quote } from './dialect.ts';
-import { PreparedStatements, toIntroduction } from './session.ts';
-import type { Address, PostgresSettings } from './settings.ts';
+import { PreparedStatements, sessionSetupSql } from './session.ts';
+import type { PostgresSettings, ServerAddress } from './settings.ts';
 
-export interface Connection {
+export interface PostgresConnection {
   /**
    * Runs one statement, or several without values, and returns the rows of the last, as texts. An error of a statement leaves the
    * connection open.
@@ -51,11 +51,11 @@ export interface ConnectionOptions {
 
 /** @throws Error also if the server is read-only: then it is not the primary */
 export async function connectTo(
-  { host, port }: Address,
+  { host, port }: ServerAddress,
   { user, password, database, schema, sslNegotiation, isPrepared, applicationName }: PostgresSettings,
   ssl: pg.ClientConfig['ssl'],
   { toConnect, toAnswer, isForChanges = false }: ConnectionOptions,
-): Promise<Connection> {
+): Promise<PostgresConnection> {
   const socket = new Socket();
   const client = new pg.Client({
     ...{ host, port, user, password, database, ssl, statement_timeout: toAnswer },
@@ -76,7 +76,7 @@ export async function connectTo(
     await client.connect();
     const { processID } = client as unknown as { processID: number };
     const [[isReadOnly, timeout, started, isDirect, , lacking]] = (await connection.query(
-      toIntroduction(quote(schema)),
+      sessionSetupSql(quote(schema)),
       [processID],
     )) as [[string, string, string, string, string, string | null]];
     server = started;
@@ -104,7 +104,11 @@ interface ParameterStatus {
 /** SQLSTATE and routine of a prepared statement whose columns have other types since a table was changed. */
 const [UNSUPPORTED, STALE] = ['0A000', 'RevalidateCachedQuery'];
 
-function toConnection(client: pg.Client, socket: Socket, prepared: PreparedStatements): Omit<Connection, 'server'> {
+function toConnection(
+  client: pg.Client,
+  socket: Socket,
+  prepared: PreparedStatements,
+): Omit<PostgresConnection, 'server'> {
   let isOpen = true;
   let isReadOnly = false;
   client.connection.on('parameterStatus', ({ parameterName: name, parameterValue: value }: ParameterStatus) => {

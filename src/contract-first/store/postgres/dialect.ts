@@ -19,7 +19,7 @@ export const lockOf = (schema: string) => `${toSqlLiteral(schema)}::regnamespace
 export const NOW = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The column types. */
-export const TYPES = {
+export const POSTGRES_TYPES = {
   ...{ int64: 'bigint', int32: 'integer', number: 'double precision', boolean: 'boolean' },
   ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
 };
@@ -33,7 +33,7 @@ export function toArraysSql(fields: readonly Field[]): { columns: string; arrays
 }
 
 /** `$1::text[]` */
-export const toArraySql = ({ type }: Field, index: number) => `$${index}::${TYPES[type]}[]`;
+export const toArraySql = ({ type }: Field, index: number) => `$${index}::${POSTGRES_TYPES[type]}[]`;
 
 /** The arrays of values, with NULL for absent fields. */
 export function toArrays(fields: readonly Field[], records: readonly Fields[]): unknown[][] {
@@ -55,7 +55,7 @@ export const toJsonSql = perTable((table) =>
 );
 
 export const toDialect = (schema: string): Dialect => ({
-  placeholder: (number, { type }) => `$${number}::${TYPES[type]}`,
+  placeholder: (number, { type }) => `$${number}::${POSTGRES_TYPES[type]}`,
   mark: (number) => `$${number}`,
   toValue,
   nameOf: ({ name }) => `${schema}.${name}`,

@@ -1,17 +1,17 @@
 /** The driver that runs generators of statements on one connection. */
 import { parse } from 'lossless-json';
 import type { SqlStep, SqlSteps } from '../collection.ts';
-import type { Connection } from './connection.ts';
-import { toLocalSettings } from './session.ts';
+import type { PostgresConnection } from './connection.ts';
+import { localSettingsSql } from './session.ts';
 
 /** Runs a generator of reads on one snapshot. */
 export async function driveReading<Result>(
-  connection: Connection,
+  connection: PostgresConnection,
   schema: string,
   steps: SqlSteps<Result>,
 ): Promise<Result> {
   try {
-    await connection.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${toLocalSettings(schema)}`);
+    await connection.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${localSettingsSql(schema)}`);
     return await drive(connection, steps);
   } finally {
     if (connection.isOpen) await connection.query('ROLLBACK');
@@ -19,7 +19,7 @@ export async function driveReading<Result>(
 }
 
 /** Runs a team's own statement as a subquery, which cannot write. Rows are read as JSON, with every digit; integers become bigint. */
-async function query(connection: Connection, { sql, values, isReadOnly }: SqlStep): Promise<unknown[][]> {
+async function query(connection: PostgresConnection, { sql, values, isReadOnly }: SqlStep): Promise<unknown[][]> {
   if (!isReadOnly) return connection.query(sql, values);
   const [[text]] = (await connection.query(`SELECT coalesce(json_agg(_row), '[]') FROM (${sql}) AS _row`, values)) as [
     [string],
@@ -30,7 +30,7 @@ async function query(connection: Connection, { sql, values, isReadOnly }: SqlSte
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
 /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there, unless the connection is lost. */
-export async function drive<Result>(connection: Connection, steps: SqlSteps<Result>): Promise<Result> {
+export async function drive<Result>(connection: PostgresConnection, steps: SqlSteps<Result>): Promise<Result> {
   let step = steps.next();
   while (!step.done) {
     let rows: unknown[][];

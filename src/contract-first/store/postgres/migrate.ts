@@ -2,12 +2,12 @@
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { AnyDomain } from '../description.ts';
-import { inspect, type MigrationTarget } from '../migrate.ts';
-import { type Applied, type Migration, refuseTables } from '../migrations.ts';
-import { toStep } from '../statement.ts';
+import { inspectMigrations, type MigrationTarget } from '../migrate.ts';
+import { type Applied, checkNoTables, type Migration } from '../migrations.ts';
+import { sqlStep } from '../statement.ts';
 import { type Inspection, StoreUnavailable } from '../store.ts';
 import { revisionOf, type Table } from '../table.ts';
-import { quote, TYPES, toDialect } from './dialect.ts';
+import { POSTGRES_TYPES, quote, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
 import { buildConnect } from './primary.ts';
 import type { PostgresSettings } from './settings.ts';
@@ -26,7 +26,7 @@ const LOCK_TIMEOUTS: LockTimeouts = { migration: 30_000, table: 500 };
 const LOCKED = '55P03';
 
 /** How long each step of an inspection may take, in milliseconds. */
-const TIMEOUT = 10_000;
+const INSPECTION_TIMEOUT = 10_000;
 
 const SELECTS = {
   selectColumns: `
@@ -44,20 +44,20 @@ const SELECTS = {
     WHERE conrelid = to_regclass($1) AND contype = 'f'`,
 };
 
-export function toTarget(schema: string, timeouts = LOCK_TIMEOUTS): MigrationTarget {
+export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): MigrationTarget {
   const inSchema = `relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = ${toSqlLiteral(schema)})`;
   return {
     ...toDialect(quote(schema)),
     ...SELECTS,
     kind: 'postgres',
-    types: TYPES,
+    types: POSTGRES_TYPES,
     // Reads the catalogue, because to_regclass may have cached that the table did not exist.
     findApplied: `SELECT FROM pg_class WHERE relname = 'applied_migrations' AND ${inSchema}`,
     check: (applied, pending) => check(schema, applied, pending),
     *begin() {
       yield { sql: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
       yield { sql: `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${timeouts.migration}` };
-      const lock = toStep(
+      const lock = sqlStep(
         'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
         `contract-first migrations ${schema}`,
       );
@@ -65,7 +65,7 @@ export function toTarget(schema: string, timeouts = LOCK_TIMEOUTS): MigrationTar
       yield { sql: `SET LOCAL lock_timeout = ${timeouts.table}` };
     },
     *prepare() {
-      const [there] = yield toStep('SELECT FROM pg_namespace WHERE nspname = $1', schema);
+      const [there] = yield sqlStep('SELECT FROM pg_namespace WHERE nspname = $1', schema);
       if (!there) yield { sql: `CREATE SCHEMA ${quote(schema)}` };
       yield { sql: `SET LOCAL search_path = ${quote(schema)}` };
     },
@@ -78,10 +78,10 @@ export function toTarget(schema: string, timeouts = LOCK_TIMEOUTS): MigrationTar
 
 /** @throws Error that says why no server can be used, or why a start would fail */
 export async function inspectPostgres(settings: PostgresSettings, domain: AnyDomain): Promise<Inspection> {
-  const connection = await buildConnect(settings)({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
+  const connection = await buildConnect(settings)({ toConnect: INSPECTION_TIMEOUT, toAnswer: INSPECTION_TIMEOUT });
   try {
     await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    return await drive(connection, inspect(toTarget(settings.schema), domain));
+    return await drive(connection, inspectMigrations(buildMigrationTarget(settings.schema), domain));
   } finally {
     connection.end();
   }
@@ -89,20 +89,20 @@ export async function inspectPostgres(settings: PostgresSettings, domain: AnyDom
 
 /** Checks that the pending migrations can be run. A new schema may have other tables, but none that a migration creates. */
 function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void> {
-  const [[encoding]] = (yield toStep('SHOW server_encoding')) as [[string]];
+  const [[encoding]] = (yield sqlStep('SHOW server_encoding')) as [[string]];
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
   if (pending.length === 0) return;
   const made = pending.flatMap(({ sql }) =>
     [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name),
   );
-  const found = yield toStep(
+  const found = yield sqlStep(
     `SELECT relname FROM pg_class WHERE relname = ANY ($2::text[])
       AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) ORDER BY relname`,
     schema,
     applied.length === 0 ? made : [],
   );
-  refuseTables(found.map(String));
-  const [[inSchema, inDatabase, database, role]] = (yield toStep(
+  checkNoTables(found.map(String));
+  const [[inSchema, inDatabase, database, role]] = (yield sqlStep(
     `SELECT (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1),
       has_database_privilege(current_database(), 'CREATE'), current_database(), current_user`,
     schema,

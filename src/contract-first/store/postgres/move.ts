@@ -1,28 +1,28 @@
 /** A schema as one side of a move. */
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
 import { type Field, toJsonText } from '../table.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { lockOf, quote, toArraySql, toDialect } from './dialect.ts';
 import { buildConnect } from './primary.ts';
-import { toLocalSettings } from './session.ts';
+import { localSettingsSql } from './session.ts';
 import type { PostgresSettings } from './settings.ts';
 
 /** How many records are read at once, to limit memory. */
 const CHUNK = 1000;
 /** How long connecting, each step of the start, and locks of writers may take, in milliseconds. */
-const TIMEOUT = 10_000;
+const MOVE_TIMEOUT = 10_000;
 const LOCK_TIMEOUT = 5000;
 
 export async function openPostgresToMove(settings: PostgresSettings): Promise<MovingSide> {
   const schema = quote(settings.schema);
-  const connection = await buildConnect(settings)({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
+  const connection = await buildConnect(settings)({ toConnect: MOVE_TIMEOUT, toAnswer: MOVE_TIMEOUT });
   const query = (sql: string, values?: unknown[]) => connection.query(sql, values);
   const sequenceOf = ({ name, order }: MovedTable) => `pg_get_serial_sequence('${name}', '${order}')::regclass`;
   const set = (name: string, value: number) => `set_config('${name}', '${value}', true)`;
   return {
     begin: async (isTarget) => {
       await query(`BEGIN ISOLATION LEVEL ${isTarget ? 'READ COMMITTED' : 'REPEATABLE READ READ ONLY'}`);
-      await query(`SELECT ${toLocalSettings(schema)}, ${set('lock_timeout', LOCK_TIMEOUT)}`);
+      await query(`SELECT ${localSettingsSql(schema)}, ${set('lock_timeout', LOCK_TIMEOUT)}`);
       if (isTarget) {
         await query('LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE');
         // Writers of records lock their table first, and then wait for this lock.
@@ -60,7 +60,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
 }
 
 /** Reads as many rows at a time as those before have room for. */
-async function* readRows(connection: Connection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
+async function* readRows(connection: PostgresConnection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
   const texts = columns.map(({ column, type, isSeconds }) => {
     if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
     return type === 'boolean' ? `CAST(${column} AS integer)` : column;

@@ -1,12 +1,12 @@
 /** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
 import { buildKeyRows } from '../api-keys.ts';
 import { buildCollections } from '../build-collection.ts';
-import { type Call, type Change, type Create, isCall, type Outcome } from '../changes.ts';
+import { type Change, type Create, isTransactionCall, type Outcome, type TransactionCall } from '../changes.ts';
 import type { AnyCollection, SqlSteps } from '../collection.ts';
 import { countInvalidRecords } from '../contents.ts';
 import type { AnyDomain } from '../description.ts';
 import { fromCursor } from '../lists.ts';
-import { migrate } from '../migrate.ts';
+import { migrateTables } from '../migrate.ts';
 import { NO_ID, type RecordCodec, type StoredTable, toStoredTables } from '../record-codec.ts';
 import { type Store, StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
@@ -15,11 +15,11 @@ import { toStoredName } from '../values.ts';
 import { buildRunChanges, MOST_CALLS, MOST_CHANGES } from './changes.ts';
 import { buildInsert, buildProveWritable, ClientWrites } from './client-writes.ts';
 import { type BatchLoader, coalesce } from './coalescing.ts';
-import type { Connection } from './connection.ts';
-import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
+import type { PostgresConnection } from './connection.ts';
+import { ConnectionPool, type RunTask, type Task } from './connection-pool.ts';
 import { quote, toDialect } from './dialect.ts';
 import { drive, driveReading } from './drive.ts';
-import { toTarget } from './migrate.ts';
+import { buildMigrationTarget } from './migrate.ts';
 import { buildConnect, buildRead } from './primary.ts';
 import { buildGetRecords, buildListRecords } from './reads.ts';
 import type { PostgresSettings } from './settings.ts';
@@ -28,11 +28,11 @@ import { buildWindowCounters } from './window-counters.ts';
 /** How many connections read, beside the one that writes. More would not help: each takes all waiting reads. */
 const READERS = 3;
 /** How long a call may take, in milliseconds, so that clients are answered within two seconds. */
-const TIMEOUT = 1700;
+const CALL_TIMEOUT = 1700;
 /** How long each step of the start may take, in milliseconds: the database may be starting, too, on a busy machine. */
 const START_TIMEOUT = 10_000;
 /** The part of the timeout after which PostgreSQL cancels a read, and we give up connecting to a server. */
-const READ = 0.6;
+const READ_SHARE = 0.6;
 /** The part of the timeout that a write may wait to begin, and the part after which PostgreSQL cancels it: then it was not done. */
 const WRITE = 0.4;
 /** The part of the timeout that a transaction may wait to begin. */
@@ -46,14 +46,14 @@ export async function openPostgres(
   domain: AnyDomain,
   limits: StoreLimits,
   { codecs = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
-  timeout = TIMEOUT,
+  timeout = CALL_TIMEOUT,
   startTimeout = START_TIMEOUT,
 ): Promise<Store> {
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
-  const target = toTarget(settings.schema);
-  await onConnection(connectToStart, (connection) => drive(connection, migrate(target, domain, limits)));
-  const readLimit = Math.ceil(READ * timeout);
+  const target = buildMigrationTarget(settings.schema);
+  await onConnection(connectToStart, (connection) => drive(connection, migrateTables(target, domain, limits)));
+  const readLimit = Math.ceil(READ_SHARE * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
   const reading = new ConnectionPool({ connect: connectToRead, count: READERS, waitTimeout: timeout, timeout });
   const writeTimeout = Math.min(timeout, limits.createTimeout);
@@ -82,8 +82,8 @@ export async function openPostgres(
 interface Opened {
   reading: ConnectionPool;
   writing: ConnectionPool;
-  connectToStart: () => Promise<Connection>;
-  connectToRead: () => Promise<Connection>;
+  connectToStart: () => Promise<PostgresConnection>;
+  connectToRead: () => Promise<PostgresConnection>;
   schema: string;
   close: () => Promise<void>;
 }
@@ -137,26 +137,35 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
 
 /** Makes a function of a generator function, which runs on a connection. */
 const through =
-  <Values extends unknown[], Result>(run: Run, toSteps: (...values: Values) => SqlSteps<Result>) =>
+  <Values extends unknown[], Result>(run: RunTask, toSteps: (...values: Values) => SqlSteps<Result>) =>
   (...values: Values): Promise<Result> =>
     run((connection) => drive(connection, toSteps(...values)));
 
 /** A call of a domain's transaction has several statements, so fewer of them share one of PostgreSQL. */
-function buildChange(writes: ClientWrites, run: Run, runAll: BatchLoader<Change | Call, Outcome | Error>) {
+function buildChange(
+  writes: ClientWrites,
+  run: RunTask,
+  runAll: BatchLoader<Change | TransactionCall, Outcome | Error>,
+) {
   const change = writes.gatherWrites<Change, Outcome>(runAll, { run, most: MOST_CHANGES });
-  const call = writes.gatherWrites<Call, Outcome>(runAll, { run, most: MOST_CALLS });
-  return (one: Change | Call) => (isCall(one) ? call(one) : change(one));
+  const call = writes.gatherWrites<TransactionCall, Outcome>(runAll, { run, most: MOST_CALLS });
+  return (one: Change | TransactionCall) => (isTransactionCall(one) ? call(one) : change(one));
 }
 
 /** The parts of one collection. */
-function buildOwn({ table, codec }: StoredTable, schema: string, read: Run, writes: ClientWrites) {
+function buildOwn({ table, codec }: StoredTable, schema: string, read: RunTask, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, codec);
   const prove = () => reads.get(NO_ID[table.id.type]);
   return { table, codec, reads, prove, create: ({ record }: Create) => insert(record) };
 }
 
-function buildReads(read: Run, schema: string, table: Table, codec: RecordCodec): Pick<AnyCollection, 'get' | 'list'> {
+function buildReads(
+  read: RunTask,
+  schema: string,
+  table: Table,
+  codec: RecordCodec,
+): Pick<AnyCollection, 'get' | 'list'> {
   const reads = { latest: Promise.resolve() };
   const list = coalesce(read, buildListRecords(schema, table, codec), reads);
   return {
@@ -170,7 +179,7 @@ function buildReads(read: Run, schema: string, table: Table, codec: RecordCodec)
 }
 
 /** Runs the task on a new connection. */
-async function onConnection<Result>(connect: () => Promise<Connection>, task: Task<Result>): Promise<Result> {
+async function onConnection<Result>(connect: () => Promise<PostgresConnection>, task: Task<Result>): Promise<Result> {
   const connection = await connect();
   try {
     return await task(connection);

@@ -1,19 +1,19 @@
 /** Connects to the primary, and ends connections to the previous one after a failover. */
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
-import { type Connection, type ConnectionOptions, connectTo } from './connection.ts';
-import type { Run, Task } from './connection-pool.ts';
+import { type ConnectionOptions, connectTo, type PostgresConnection } from './connection.ts';
+import type { RunTask, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
 /** Tries the hosts in order; the timeouts are for each. @throws Error that says why each host cannot be written */
-export type Connect = (options: ConnectionOptions) => Promise<Connection>;
+export type Connect = (options: ConnectionOptions) => Promise<PostgresConnection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
 /** @throws Error when a file with certificates or a key cannot be read */
 export function buildConnect(settings: PostgresSettings): Connect {
   const ssl = toTlsOptions(settings);
-  const open = new Set<Connection>();
+  const open = new Set<PostgresConnection>();
 
   return async (options) => {
     const failures: Error[] = [];
@@ -36,7 +36,7 @@ export function buildConnect(settings: PostgresSettings): Connect {
  * Runs reads on the primary only. If a server is read-only, another one may have become the primary: this is looked up after the read.
  * If so, the connection has been ended, and the read is retried on the new primary.
  */
-export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
+export function buildRead(run: RunTask, connect: () => Promise<PostgresConnection>): RunTask {
   const look = () =>
     connect().then(
       (connection) => connection.end(),

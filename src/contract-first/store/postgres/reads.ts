@@ -3,9 +3,9 @@ import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../lists.ts';
 import type { Field, Table } from '../table.ts';
-import { toAsked } from '../values.ts';
+import { toLookupValue } from '../values.ts';
 import type { BatchLoader } from './coalescing.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { toArraySql, toCompared, toJsonSql } from './dialect.ts';
 
 export interface PageAsked {
@@ -27,14 +27,14 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
   /** The statements by combination of filters, made when first used. */
   const statements = new Map<string, string>();
 
-  async function ask(connection: Connection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
+  async function ask(connection: PostgresConnection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
     const sql = statements.get(name) ?? buildSql(schema, table, used);
     statements.set(name, sql);
     const all = [...asked.values()];
     const rows = await connection.query(sql, [
       all.map(({ limit }) => limit),
       all.map(({ after }) => after),
-      ...used.map((field) => all.map(({ values }) => toAsked(values[table.filters.indexOf(field)]))),
+      ...used.map((field) => all.map(({ values }) => toLookupValue(values[table.filters.indexOf(field)]))),
     ]);
     return [...asked].map(([key, { values }], index) => [key, toPage(rows[index] as PageRow, values, source)]);
   }
@@ -112,7 +112,7 @@ export function buildGetRecords(
     : `SELECT string_agg(_position || ' ' || ${toJsonSql(table)}, E'\\n')
        FROM ${schema}.${name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _position) ON ${id.column} = _id`;
   return async (connection, ids) => {
-    const asked = isInt64 ? `{${ids.join()}}` : ids.map(toAsked);
+    const asked = isInt64 ? `{${ids.join()}}` : ids.map(toLookupValue);
     const [[lines]] = (await connection.query(sql, [asked])) as [[string | null]];
     const texts = new Map(lines?.split('\n').map(toEntry));
     return ids.map((one, index) => {

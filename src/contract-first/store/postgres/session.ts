@@ -38,7 +38,7 @@ const IDLE_TIMEOUT = 2000;
  * SQL that reads the state of a new session and sets what it depends on, in one statement. `$1` is the process that the server named when
  * it was connected to. Behind a pooler it is none of the server's: then nothing is set, and the last column names what the role lacks.
  */
-export function toIntroduction(schema: string): string {
+export function sessionSetupSql(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
   const rows = [...Object.entries(NEEDED), ...own].map(
     ([name, value]) => `(${toSqlLiteral(name)}, ${toSqlLiteral(value)}, ${name in NEEDED})`,
@@ -53,7 +53,7 @@ export function toIntroduction(schema: string): string {
 }
 
 /** SQL that sets, until the end of the transaction, what a team's own statements depend on, and finds their tables. */
-export function toLocalSettings(schema: string): string {
+export function localSettingsSql(schema: string): string {
   const idle = { idle_in_transaction_session_timeout: `${IDLE_TIMEOUT}` };
   return Object.entries({ ...OF_TEAMS, ...idle, search_path: schema })
     .map(([name, value]) => `set_config(${toSqlLiteral(name)}, ${toSqlLiteral(value)}, true)`)
@@ -61,7 +61,7 @@ export function toLocalSettings(schema: string): string {
 }
 
 /** How many a connection has at most, the latest used ones: lists have statements of their own for each set of filters. */
-const MOST = 200;
+const MAX_STATEMENTS = 200;
 
 /** How long a plan is used, in milliseconds: a table may have been nearly empty when it was made, and be large now. */
 const FRESH = 10_000;
@@ -85,7 +85,7 @@ export class PreparedStatements {
       connection.close({ type: 'S', name }, true);
       delete parsedStatements[name];
     };
-    this.#names = new LRUCache({ max: MOST, dispose });
+    this.#names = new LRUCache({ max: MAX_STATEMENTS, dispose });
   }
 
   /** The name under which a statement is prepared when it is run; undefined if it is not to be. */

@@ -2,7 +2,7 @@
 
 export interface PostgresSettings {
   /** Servers of the same database; the primary is used. */
-  hosts: readonly Address[];
+  hosts: readonly ServerAddress[];
   user: string;
   password?: string | undefined;
   database: string;
@@ -23,7 +23,7 @@ export interface PostgresSettings {
   applicationName: string;
 }
 
-export interface Address {
+export interface ServerAddress {
   host: string;
   port: number;
 }
@@ -66,7 +66,7 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
 }
 
 /** @throws Error if the text is no host with a port */
-function toAddress(text: string): Address {
+function toAddress(text: string): ServerAddress {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);
   return { host: decodeURIComponent((host as string).replace(/^\[|\]$/g, '')), port: Number(port) };

@@ -1,7 +1,7 @@
 /** Counts requests in windows of time, for all servers. */
 import type { WindowCount } from '../store.ts';
 import type { BatchLoader } from './coalescing.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 
 interface Addition {
   id: string;
@@ -32,7 +32,7 @@ export function buildWindowCounters(schema: string): BatchLoader<Addition, Windo
       ORDER BY ends LIMIT ${MOST_REMOVED} FOR UPDATE SKIP LOCKED)`;
   let cleanedAt = Number.NEGATIVE_INFINITY;
 
-  async function cleanSometimes(connection: Connection): Promise<void> {
+  async function cleanSometimes(connection: PostgresConnection): Promise<void> {
     if (performance.now() - cleanedAt < CLEANING) return;
     cleanedAt = performance.now();
     await connection.query(clean);

@@ -3,9 +3,14 @@ import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { SqlSteps } from '../collection.ts';
 import type { AnyDomain } from '../description.ts';
-import { inspect, type MigrationHooks, type MigrationTarget, migrate as migrateSteps } from '../migrate.ts';
-import { refuseTables } from '../migrations.ts';
-import { toStep } from '../statement.ts';
+import {
+  inspectMigrations,
+  type MigrationHooks,
+  type MigrationTarget,
+  migrateTables as migrateSteps,
+} from '../migrate.ts';
+import { checkNoTables } from '../migrations.ts';
+import { sqlStep } from '../statement.ts';
 import type { Inspection } from '../store.ts';
 import { revisionOf, type Table } from '../table.ts';
 import { checkMap } from './connection.ts';
@@ -14,7 +19,7 @@ import { Sqlite } from './sqlite.ts';
 
 const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];
 
-const OTHERS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'";
+const SELECT_OBJECTS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'";
 
 const LOST = `SELECT 'rows of ' || "table" || ' that refer to no row of ' || parent || ': ' || count(*)
   FROM pragma_foreign_key_check GROUP BY "table", parent`;
@@ -38,25 +43,25 @@ export const TARGET: MigrationTarget = {
     FROM pragma_foreign_key_list(?) GROUP BY id`,
   *check(applied) {
     if (applied.length > 0) yield* checkTriggers();
-    else refuseTables((yield toStep(OTHERS)).map(String));
+    else checkNoTables((yield sqlStep(SELECT_OBJECTS)).map(String));
   },
   *begin() {
-    yield toStep('BEGIN IMMEDIATE');
+    yield sqlStep('BEGIN IMMEDIATE');
   },
   prepare: dropTriggers,
   *run(sql) {
-    const [isNumbered] = yield toStep("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'");
-    const sequences = isNumbered ? yield toStep('SELECT name, seq FROM sqlite_sequence') : [];
+    const [isNumbered] = yield sqlStep("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'");
+    const sequences = isNumbered ? yield sqlStep('SELECT name, seq FROM sqlite_sequence') : [];
     yield { sql };
     for (const [name, last] of sequences) yield* raiseSequence(name, last);
-    const lost = yield toStep(LOST);
+    const lost = yield sqlStep(LOST);
     if (lost.length > 0) throw new Error(lost.join('; '));
   },
   *addTriggers(table) {
     yield { sql: toTriggersSql(table) };
   },
   *end(count) {
-    yield toStep(`PRAGMA user_version = ${count}`);
+    yield sqlStep(`PRAGMA user_version = ${count}`);
     yield* rememberTriggers();
   },
 };
@@ -64,12 +69,12 @@ export const TARGET: MigrationTarget = {
 /** A table that was rebuilt, or filled, would give the ids of rows again that are gone. */
 export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   const add = 'INSERT INTO sqlite_sequence SELECT ?, 0 WHERE ? NOT IN (SELECT name FROM sqlite_sequence)';
-  yield toStep(add, name, name);
-  yield toStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
+  yield sqlStep(add, name, name);
+  yield sqlStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 
 /** @throws Error when the schema cannot be migrated; the database is then unchanged */
-export const migrate = (db: Database, domain: AnyDomain, hooks: MigrationHooks = {}): void =>
+export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationHooks = {}): void =>
   runAlone(db, migrateSteps(TARGET, domain, hooks));
 
 /** Runs migrations, and rolls them back if they fail. */
@@ -92,7 +97,7 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain): Insp
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
-    return new Driver(db).drive(inspect(TARGET, domain));
+    return new Driver(db).drive(inspectMigrations(TARGET, domain));
   } finally {
     db.close();
   }
@@ -137,7 +142,7 @@ const toNoteSql = (rows: string) => `INSERT INTO deleted_revisions ${rows}
  */
 function* dropTriggers(): SqlSteps<void> {
   const find = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'record_edits_by_*'";
-  for (const [name, table, sql] of yield toStep(find)) {
+  for (const [name, table, sql] of yield sqlStep(find)) {
     const [, revision] = /OLD\.(\w+)/.exec(String(sql)) ?? [];
     if (revision) yield { sql: toNoteSql(`SELECT '${table}', max(${revision}) FROM ${table} HAVING count(*) > 0`) };
     yield { sql: `DROP TRIGGER "${name}"` };
@@ -146,13 +151,13 @@ function* dropTriggers(): SqlSteps<void> {
 
 /** Remembers all triggers that migrations have made, and those above. */
 function* rememberTriggers(): SqlSteps<void> {
-  yield toStep('DELETE FROM known_triggers');
-  yield toStep("INSERT INTO known_triggers SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'");
+  yield sqlStep('DELETE FROM known_triggers');
+  yield sqlStep("INSERT INTO known_triggers SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'");
 }
 
 /** Any other trigger could undo what is answered with 201. @throws Error that names those that were added, changed or dropped since */
 function* checkTriggers(): SqlSteps<void> {
-  const odd = yield toStep(`
+  const odd = yield sqlStep(`
     SELECT DISTINCT name FROM (
       SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' UNION ALL SELECT name, sql FROM known_triggers
     ) GROUP BY name, sql HAVING count(*) = 1`);

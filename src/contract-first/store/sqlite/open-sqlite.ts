@@ -10,10 +10,10 @@ import type { AnyDomain } from '../description.ts';
 import { NO_ID, type StoredTable, toStoredTables } from '../record-codec.ts';
 import { type Fits, type Store, StoreCounts, type StoreLimits } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
-import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
+import { type AnyTransactions, type DomainTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
 import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
 import { DIALECT, Driver, KEYS } from './drive.ts';
-import { migrate } from './migrate.ts';
+import { migrateSqlite } from './migrate.ts';
 import { ReadCache } from './read-cache.ts';
 import { prepareReads } from './reads.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
@@ -34,7 +34,7 @@ export function openSqlite(
   if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
-    migrate(db, domain, limits);
+    migrateSqlite(db, domain, limits);
     useWal(db);
     return buildStore(new SqliteAccess(db, file), stored, transactions, limits);
   } catch (error) {
@@ -59,7 +59,7 @@ function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string
 function buildStore(
   access: SqliteAccess,
   stored: readonly StoredTable[],
-  { all: calls, source }: Transactions,
+  { all: calls, source }: DomainTransactions,
   limits: StoreLimits,
 ): Store {
   const counts = new StoreCounts();

@@ -2,7 +2,15 @@
 import { type Context, createContext, Script } from 'node:vm';
 import type { Database } from 'better-sqlite3';
 import { Batches, type RunningBatch } from '../batches.ts';
-import { type Call, type Change, type Create, type Created, isCall, type Outcome, toRefusal } from '../changes.ts';
+import {
+  type Change,
+  type Create,
+  type Created,
+  isTransactionCall,
+  type Outcome,
+  refusalCodeOf,
+  type TransactionCall,
+} from '../changes.ts';
 import type { StoredTable } from '../record-codec.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Relation, Table } from '../table.ts';
@@ -12,14 +20,14 @@ import { DIALECT, Driver } from './drive.ts';
 import { type Insert, prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';
 import { inTransaction } from './transaction.ts';
 
-export type Write = Create | Change | Call;
+export type Write = Create | Change | TransactionCall;
 
-export const isChange = (write: Write): write is Change | Call => 'idempotency' in write;
+export const isChange = (write: Write): write is Change | TransactionCall => 'idempotency' in write;
 
 export interface Batch {
   /** The records to create without an `Idempotency-Key`, by collection. */
   rows: Record<string, Rows>;
-  changes: (Change | Call)[];
+  changes: (Change | TransactionCall)[];
 }
 
 /** The error of a change that failed alone. */
@@ -36,7 +44,7 @@ export class TooLong extends Error {
   /** The index of the change to blame; undefined if several took long. */
   readonly at: number | undefined;
 
-  constructor({ collection, call }: Call, time: number, at: number | undefined) {
+  constructor({ collection, call }: TransactionCall, time: number, at: number | undefined) {
     super(`${collection}.${call}: it has not ended in ${time} ms`);
     this.at = at;
   }
@@ -118,28 +126,28 @@ class ChangeRunner {
 
   /** Runs the changes. An error of one does not affect the others. */
   run(changes: Batch['changes'], now: string): (Outcome | Fault)[] {
-    const most = changes.reduce((sum, change) => sum + (isCall(change) ? 1 : (change.all?.length ?? 1)), 0);
-    const isAdding = (change: Call | Change, name: string) =>
-      isCall(change) || ((change.kind === 'create' || change.kind === 'put') && change.collection === name);
+    const most = changes.reduce((sum, change) => sum + (isTransactionCall(change) ? 1 : (change.all?.length ?? 1)), 0);
+    const isAdding = (change: TransactionCall | Change, name: string) =>
+      isTransactionCall(change) || ((change.kind === 'create' || change.kind === 'put') && change.collection === name);
     for (const [name, insert] of this.#inserts)
       if (changes.some((change) => isAdding(change, name))) insert.checkLeft(most);
     this.#begun = 0;
     const run = () => this.#driver.drive(this.#batches.run(changes, this.#toRunning(now)));
-    return changes.some(isCall) ? this.#runInTime(changes, run) : run();
+    return changes.some(isTransactionCall) ? this.#runInTime(changes, run) : run();
   }
 
   #toRunning(now: string): RunningBatch<Fault> {
     return {
       now,
       isSafe: true,
-      hasSavepoint: (change) => isCall(change) || change.all !== undefined,
+      hasSavepoint: (change) => isTransactionCall(change) || change.all !== undefined,
       isFatal: (error) => !this.#db.inTransaction || toStoreError(error) instanceof StoreUnavailable,
       mayBegin: () => {
         this.#begun++;
         this.#beganAt = performance.now();
         return true;
       },
-      toRefusal: (error, change) => this.#toRefusal(change, error as Fault),
+      refusalCodeOf: (error, change) => this.#toRefusal(change, error as Fault),
       toFault: (error) => ({ code: (error as Fault).code, message: (error as Fault).message }),
     };
   }
@@ -156,7 +164,7 @@ class ChangeRunner {
       return RUN.runInContext(context, { timeout: time, displayErrors: false });
     } catch (error) {
       if ((error as Fault).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-      const begun = changes.slice(0, this.#begun).findLast(isCall) as Call;
+      const begun = changes.slice(0, this.#begun).findLast(isTransactionCall) as TransactionCall;
       // An earlier change may have used most of the time.
       const isToBlame = performance.now() - this.#beganAt > time / 2;
       throw new TooLong(begun, time, isToBlame ? this.#begun - 1 : undefined);
@@ -170,11 +178,11 @@ class ChangeRunner {
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
-      return toRefusal(change, table, { kind: 'reference', isLost: (relation) => this.#isLost(change, relation) });
+      return refusalCodeOf(change, table, { kind: 'reference', isLost: (relation) => this.#isLost(change, relation) });
     }
     const [, columns] = /^UNIQUE constraint failed: (.*)/.exec(message) ?? [];
     const names = columns?.split(', ').map((column) => column.slice(column.indexOf('.') + 1));
-    return names && toRefusal(change, table, { kind: 'unique', columns: names });
+    return names && refusalCodeOf(change, table, { kind: 'unique', columns: names });
   }
 
   /** Whether this foreign key is violated: SQLite does not say which one is. */

@@ -5,7 +5,14 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type Call, type Change, type Create, type Created, isCall, type Outcome } from '../changes.ts';
+import {
+  type Change,
+  type Create,
+  type Created,
+  isTransactionCall,
+  type Outcome,
+  type TransactionCall,
+} from '../changes.ts';
 import { type StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
@@ -20,7 +27,7 @@ const MOST_PAUSE = 10_000;
 export interface Writer {
   /** Resolves when the record is durable. @throws StoreUnavailable when it is not stored, or the outcome is not known in time */
   create(create: Create): Promise<Created>;
-  change(change: Change | Call): Promise<Outcome>;
+  change(change: Change | TransactionCall): Promise<Outcome>;
   /** Adds uses of keys, as a JSON array. They may be lost if the disk cannot be written. */
   addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
@@ -34,7 +41,7 @@ export interface Writer {
 const CHECK_TIMEOUT = 700;
 
 /** The objects of a batch are garbage after it: V8 would let them grow to three times this, and not be faster. */
-const LIMITS = { maxYoungGenerationSizeMb: 12 };
+const THREAD_LIMITS = { maxYoungGenerationSizeMb: 12 };
 
 export class WritingThread implements Writer {
   readonly #target: Target;
@@ -57,7 +64,7 @@ export class WritingThread implements Writer {
     return this.#queue.add(create) as Promise<Created>;
   }
 
-  change(change: Change | Call): Promise<Outcome> {
+  change(change: Change | TransactionCall): Promise<Outcome> {
     return this.#queue.add(change) as Promise<Outcome>;
   }
 
@@ -83,7 +90,7 @@ export class WritingThread implements Writer {
   }
 
   #start(): Worker {
-    const worker = new Worker(WRITER, { workerData: this.#target, resourceLimits: LIMITS });
+    const worker = new Worker(WRITER, { workerData: this.#target, resourceLimits: THREAD_LIMITS });
     worker.on('message', (answer: Answer) => {
       this.#pause = FIRST_PAUSE;
       settle(this.#queue, answer);
@@ -107,7 +114,7 @@ export class WritingThread implements Writer {
 
 /** A transaction may have read only. */
 const isWritten = (write: Write, result: Created | Outcome): boolean =>
-  'sequence' in result || (!isCall(write) && result.text !== undefined && !result.isReplayed);
+  'sequence' in result || (!isTransactionCall(write) && result.text !== undefined && !result.isReplayed);
 
 function settle(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void {
   if ('first' in answer) {

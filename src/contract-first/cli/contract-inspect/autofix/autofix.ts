@@ -5,18 +5,18 @@
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
-import { fromStep, toStep } from '../../../json/pointer.ts';
+import { fromPointerToken, toPointerToken } from '../../../json/pointer.ts';
 import { fixInt64s } from './int64s.ts';
 import { fixReplies } from './replies.ts';
 import { fixBodies, fixDefaults, fixParameters } from './requests.ts';
 import { fixAddresses, fixMediaTypes, isAddress } from './texts.ts';
-import { type Drop, danglesIn, describeRequired, dropAlike, dropUnused, fieldNamesIn } from './unfit-schemas.ts';
+import { addRequiredProperties, type Drop, danglesIn, dropAlike, dropUnused, fieldNamesIn } from './unfit-schemas.ts';
 import type { Node, ReportChange } from './written.ts';
 
 const isText = (value: unknown) => typeof value === 'string';
 const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
+const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
 type IsRight = (value: unknown, node: Node) => boolean;
 
@@ -28,7 +28,7 @@ const KEYWORDS: Record<string, IsRight> = {
   examples: Array.isArray,
   // Its value would be the base of all references.
   $id: () => false,
-  type: (type) => [type].flat().length > 0 && [type].flat().every((one) => TYPES.includes(one)),
+  type: (type) => [type].flat().length > 0 && [type].flat().every((one) => JSON_TYPES.includes(one)),
   required: isTexts,
   format: (format, { type }) =>
     isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
@@ -58,7 +58,7 @@ const BESIDE: Record<string, IsRight> = {
 const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
 
 /** Parts that may be left out: one that is null says nothing. */
-const PARTS =
+const OMITTABLE =
   /^(content|schema|headers|links|parameters|requestBody|callbacks|servers|components|externalDocs|examples|encoding)$/;
 
 /** Parts that the server does not serve: one with a reference to nothing goes. */
@@ -92,7 +92,7 @@ const isOfSchema = ($ref: string): boolean =>
     .slice(2)
     .split('/')
     .reduce<Kind>(
-      (kind, step) => (INDEX.test(step) && !isNamed(kind) ? kind : kindUnder(fromStep(step), kind)),
+      (kind, step) => (INDEX.test(step) && !isNamed(kind) ? kind : kindUnder(fromPointerToken(step), kind)),
       'other',
     ) === 'schema';
 const INDEX = /^[0-9]+$/;
@@ -104,7 +104,7 @@ export function autofix(document: Node): string[] {
   const report = (change: string) => changes.push(change);
   const drop: Drop = (node, key, at, why) => {
     delete node[key];
-    changes.push(`${at}/${toStep(key)} is taken out: ${why}`);
+    changes.push(`${at}/${toPointerToken(key)} is taken out: ${why}`);
   };
 
   function visit(node: unknown, at: string, kind: Kind): void {
@@ -112,18 +112,21 @@ export function autofix(document: Node): string[] {
     if (!isNamed(kind) && !Array.isArray(node)) visitOwn(node, at, kind);
     for (const [key, child] of Object.entries(node)) {
       if (!isNamed(kind) && isValue(key)) continue;
-      const [place, within] = [`${at}/${toStep(key)}`, Array.isArray(node) ? kindWithin(kind) : kindUnder(key, kind)];
+      const [pointer, within] = [
+        `${at}/${toPointerToken(key)}`,
+        Array.isArray(node) ? kindWithin(kind) : kindUnder(key, kind),
+      ];
       if (within === 'schema' && lookUp(document, child) !== undefined && isOfSchema(String(child))) {
         node[key] = { $ref: child };
-        changes.push(`${place} is written as a reference`);
-      } else visit(child, place, within);
+        changes.push(`${pointer} is written as a reference`);
+      } else visit(child, pointer, within);
     }
   }
 
   function visitOwn(node: Node, at: string, kind: Kind): void {
     const demands = kind === 'schema' ? KEYWORDS : kind === 'operation' ? BESIDE : {};
     for (const [key, value] of Object.entries(node)) {
-      if (kind !== 'schema' && PARTS.test(key) && value === null) drop(node, key, at, 'it is empty');
+      if (kind !== 'schema' && OMITTABLE.test(key) && value === null) drop(node, key, at, 'it is empty');
       else if (UNSERVED.test(key) && danglesIn(value, document))
         drop(node, key, at, 'a reference in it leads to nothing');
       else if (kind === 'schema' && isText(value) && isQuoted(key, String(value))) {
@@ -136,10 +139,10 @@ export function autofix(document: Node): string[] {
         drop(node, key, at, `it cannot be ${shown(value)}`);
     }
     if (kind === 'schema') {
-      describeRequired(node, at, names, report);
+      addRequiredProperties(node, at, names, report);
       dropAlike(node, at, document, report);
     }
-    if (kind === 'response') describeResponse(node, at, report);
+    if (kind === 'response') addDescription(node, at, report);
   }
 
   fixInt64s(document, report);
@@ -150,7 +153,7 @@ export function autofix(document: Node): string[] {
   return changes;
 }
 
-function describeResponse(node: Node, at: string, report: ReportChange): void {
+function addDescription(node: Node, at: string, report: ReportChange): void {
   if (node.$ref !== undefined || isText(node.description)) return;
   node.description = '';
   report(`${at}/description is written: each response has one`);

@@ -5,7 +5,7 @@
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
 import { scopeOf, subschemasOf } from '../../../engine/schema/subschemas.ts';
-import { toStep } from '../../../json/pointer.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 
 /** The schemas that describe a value together with each schema. */
@@ -13,8 +13,8 @@ type Links = Map<Keywords, Set<Keywords>>;
 
 /** Comes before the fix of alternatives that are alike: some are only then. */
 export function fixInt64s(document: Node, report: ReportChange): void {
-  const places = placesIn(document);
-  const links = linksIn(document, [...places.keys()]);
+  const pointers = pointersIn(document);
+  const links = linksIn(document, [...pointers.keys()]);
   const integers = new Set([...links.keys()].filter(isInt64));
   for (const one of integers) {
     for (const other of links.get(one) as Set<Keywords>) {
@@ -22,24 +22,25 @@ export function fixInt64s(document: Node, report: ReportChange): void {
       integers.add(other);
       if (other.format === 'int32') boundInt32(other);
       other.format = 'int64';
-      report(`${places.get(other)}/format is int64: another schema of the same value has it`);
+      report(`${pointers.get(other)}/format is int64: another schema of the same value has it`);
     }
   }
 }
 
 /** All nodes that may be schemas, with their pointers. */
-function placesIn(
+function pointersIn(
   node: unknown,
   at = '',
   hasNames = false,
-  places = new Map<Keywords, string>(),
+  pointers = new Map<Keywords, string>(),
 ): Map<Keywords, string> {
-  if (!isNode(node)) return places;
-  if (!hasNames && !Array.isArray(node)) places.set(node, at);
+  if (!isNode(node)) return pointers;
+  if (!hasNames && !Array.isArray(node)) pointers.set(node, at);
   for (const [key, child] of Object.entries(node)) {
-    if (hasNames || !isValue(key)) placesIn(child, `${at}/${toStep(key)}`, !hasNames && isNames(key), places);
+    if (hasNames || !isValue(key))
+      pointersIn(child, `${at}/${toPointerToken(key)}`, !hasNames && isNames(key), pointers);
   }
-  return places;
+  return pointers;
 }
 
 function linksIn(document: Node, schemas: Keywords[]): Links {

@@ -1,19 +1,19 @@
 /** Replies that the server itself may send are described as its errors and headers are. */
 import { stringify } from 'lossless-json';
 import { codesOf, type Replying } from '../../../contract/checks/server-errors.ts';
-import { checkHeader, missingHeaders, RETRIED, RETRY_AFTER, TEXT } from '../../../contract/checks/server-replies.ts';
+import { missingHeaders, RETRIED, RETRY_AFTER, reportHeader, TEXT } from '../../../contract/checks/server-replies.ts';
 import { toTypes } from '../../../contract/read/bodies.ts';
 import type { Reply } from '../../../engine/contract/contract.ts';
 import type { MediaNode } from '../../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, replyFor } from '../../../engine/contract/replies.ts';
 import { REQUEST_IDS } from '../../../engine/replies/reply-headers.ts';
 import { isNode, type Schema } from '../../../engine/schema/json.ts';
-import { toStep } from '../../../json/pointer.ts';
-import { buildCompile, entriesAt, type Node, operationsIn, type Placed, type ReportChange } from './written.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
+import { buildCompile, entriesAt, type Node, type NodeAt, operationsIn, type ReportChange } from './written.ts';
 
 /** A reply as it is written, and as the engine knows it. */
 interface Written {
-  reply: Placed;
+  reply: NodeAt;
   own: Pick<Reply, 'status' | 'headers'>;
   operation: Replying;
 }
@@ -65,7 +65,9 @@ function fixHeaders(document: Node, replies: Written[], report: ReportChange): v
       // Replies of handlers may refer to it, too.
       const { required, ...others } = header;
       Object.assign(Object(reply.node.headers), { [name]: others });
-      report(`${reply.at}/headers/${toStep(name)}/required is taken out: errors of the server have no such header`);
+      report(
+        `${reply.at}/headers/${toPointerToken(name)}/required is taken out: errors of the server have no such header`,
+      );
     }
   }
 
@@ -73,7 +75,7 @@ function fixHeaders(document: Node, replies: Written[], report: ReportChange): v
     const compiled = compile((header.schema ?? {}) as Schema);
     if (!compiled) return;
     const reply = { headers: { [name]: { schema: compiled.schema } } };
-    checkHeader(
+    reportHeader(
       () => compiled.check,
       reply,
       name.toLowerCase(),

@@ -3,7 +3,7 @@
  * JSON. Forms are read field by field, and what the server could not check is passed on as it is.
  */
 import { stringify } from 'lossless-json';
-import { checkRawBody, isForm, kindOf, toTypes } from '../../../contract/read/bodies.ts';
+import { bodyKindOf, isForm, reportRawBody, toTypes } from '../../../contract/read/bodies.ts';
 import { FILLED, isQuick } from '../../../contract/schema/impossible.ts';
 import { buildResolve } from '../../../contract/schema/references.ts';
 import type { MediaNode } from '../../../engine/contract/document.ts';
@@ -15,8 +15,16 @@ import { isNode, type Keywords, keywordsOf, type Schema } from '../../../engine/
 import { ANNOTATION, lookUp } from '../../../engine/schema/keys.ts';
 import { ONE, subschemasOf } from '../../../engine/schema/subschemas.ts';
 import { isList, isSimple } from '../../../engine/schema/value-types.ts';
-import { toStep } from '../../../json/pointer.ts';
-import { buildCompile, entriesAt, follow, type Node, operationsIn, type Placed, type ReportChange } from './written.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
+import {
+  buildCompile,
+  entriesAt,
+  followReference,
+  type Node,
+  type NodeAt,
+  operationsIn,
+  type ReportChange,
+} from './written.ts';
 
 /** An empty text. */
 const EMPTY = { type: 'string', enum: [''] };
@@ -47,7 +55,7 @@ export function fixParameters(document: Node, report: ReportChange): void {
 }
 
 /** A part of a path that nothing describes is a text. */
-function declareNames(path: string, { node, at }: Placed, parameters: Placed[], report: ReportChange): void {
+function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], report: ReportChange): void {
   const declared = parameters.filter(({ node }) => node.in === 'path').map(({ node }) => node.name);
   const names = new Set(namesIn(path).filter(Boolean));
   const { parameters: own = [] } = node;
@@ -75,16 +83,16 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     if (!isNode(node) || seen.has(node)) return;
     seen.add(node);
     if (node.default !== undefined) dropUnfit({ node, at });
-    const target = follow(document, node, at);
+    const target = followReference(document, node, at);
     visit(target.node, target.at);
     for (const { subschema, keyword, name } of subschemasOf(node)) {
       // A request has no field that only replies have.
       if (!FILLED.includes(keyword) || (keyword === 'properties' && Object(subschema).readOnly === true)) continue;
-      visit(subschema, `${at}/${keyword}${ONE.includes(keyword) ? '' : `/${toStep(name)}`}`);
+      visit(subschema, `${at}/${keyword}${ONE.includes(keyword) ? '' : `/${toPointerToken(name)}`}`);
     }
   }
 
-  function dropUnfit({ node, at }: Placed): void {
+  function dropUnfit({ node, at }: NodeAt): void {
     const { schema, check } = compile(node) ?? {};
     if (!check || !isQuick(schema)) return;
     // A bigint may be an integer of 64 bits, or one that is written for a double.
@@ -115,18 +123,18 @@ export function fixBodies(document: Node, report: ReportChange): void {
     if (types.some(({ type }) => isJson(type))) return;
     for (const { type, media } of types) {
       const schema = resolved(media.schema);
-      const place = `${at}/${toStep(type)}/schema`;
+      const pointer = `${at}/${toPointerToken(type)}/schema`;
       const passOn = () => {
         media.schema = { type: 'string', format: 'binary' };
-        report(`${place} is written as format: binary: the handler gets ${type} as it is, unchecked`);
+        report(`${pointer} is written as format: binary: the handler gets ${type} as it is, unchecked`);
       };
-      if (kindOf(type, schema) === 'bytes') checkRawBody(schema, type, '', passOn);
-      else if (!isForm(schema) || keywordsOf(schema).nullable) fixForm(media, place, passOn);
+      if (bodyKindOf(type, schema) === 'bytes') reportRawBody(schema, type, '', passOn);
+      else if (!isForm(schema) || keywordsOf(schema).nullable) fixForm(media, pointer, passOn);
     }
   }
 
   /** The fields of all parts are named at the schema itself; a form without fields is passed on. */
-  function fixForm(media: MediaNode, place: string, passOn: () => void): void {
+  function fixForm(media: MediaNode, pointer: string, passOn: () => void): void {
     const parts = partsOf(document, media.schema);
     const fields = fieldsOf(parts);
     const isOne = parts.every((part) => Object.keys(part).every((key) => JOINED.test(key) || ANNOTATION.test(key)));
@@ -140,7 +148,7 @@ export function fixBodies(document: Node, report: ReportChange): void {
     const properties = Object.fromEntries(fields.map(([name]) => [name, joined(fields, name)]));
     const required = parts.flatMap(({ required: names = [] }) => names);
     media.schema = { ...(isJoined ? { required } : { allOf: [media.schema as Schema] }), type: 'object', properties };
-    report(`${place} names the fields of its parts: a form is checked field by field`);
+    report(`${pointer} names the fields of its parts: a form is checked field by field`);
   }
 }
 

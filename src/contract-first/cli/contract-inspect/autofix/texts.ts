@@ -1,7 +1,7 @@
 /** Texts that are not what they should be: addresses of the server and of links, and media types. */
 import { PLAIN_JSON, toMediaType } from '../../../engine/contract/replies.ts';
 import { isNode } from '../../../engine/schema/json.ts';
-import { toStep } from '../../../json/pointer.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
 import { entriesAt, type Node, operationsIn, type ReportChange } from './written.ts';
 
 /** Characters that no URI has (RFC 3986, section 2). */
@@ -24,7 +24,7 @@ export function fixAddresses(document: Node, report: ReportChange): void {
     for (const [name, { node: link }] of entriesAt(document, reply, 'links')) {
       if (isAddress(link.operationRef ?? '')) continue;
       delete Object(reply.node.links)[name];
-      report(`${reply.at}/links/${toStep(name)} is taken out: its operationRef is no reference`);
+      report(`${reply.at}/links/${toPointerToken(name)} is taken out: its operationRef is no reference`);
     }
   }
 }
@@ -50,16 +50,16 @@ export function fixMediaTypes(document: Node, report: ReportChange): void {
       if (type === undefined || type in content) continue;
       content[type] = content[name];
       delete content[name];
-      report(`${at}/${toStep(name)} is written as ${type}`);
+      report(`${at}/${toPointerToken(name)} is written as ${type}`);
     }
     const names = Object.keys(content);
     for (const name of names.filter((one) => content[one] === null)) {
       content[name] = {};
-      report(`${at}/${toStep(name)} is written as {}: it is empty, and takes anything`);
+      report(`${at}/${toPointerToken(name)} is written as {}: it is empty, and takes anything`);
     }
     for (const name of names.some(isType) ? names.filter((one) => !isType(one)) : []) {
       delete content[name];
-      report(`${at}/${toStep(name)} is taken out: it is no media type`);
+      report(`${at}/${toPointerToken(name)} is taken out: it is no media type`);
     }
   }
 }

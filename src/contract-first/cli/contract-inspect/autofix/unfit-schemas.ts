@@ -1,18 +1,18 @@
 /** Schemas that no value can fit, where only one thing can be meant, and unused components of which nothing can be made. */
 import { isDeepStrictEqual } from 'node:util';
-import { checkKeywordTypes } from '../../../contract/schema/keyword-types.ts';
+import { reportKeywordTypes } from '../../../contract/schema/keyword-types.ts';
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
-import { toStep } from '../../../json/pointer.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 
 /** Annotations that change what is taken or sent. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
 /** Beside them, or as a part of another schema, a schema may require the fields of others. */
-const PARTS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
-const PART = /\/(all|any|one)Of\/[0-9]+$/;
-const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
+const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
+const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
 
 /** The names of all fields that schemas of the document describe. */
 export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<string> {
@@ -23,14 +23,14 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
 }
 
 /** Takes any value for a field that is required and not described: else it would not be sent. */
-export function describeRequired(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
+export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
-  if (!Array.isArray(required) || !isNode(properties) || OTHERS.some((key) => key in schema)) return;
-  const isPart = PART.test(at) || PARTS.some((key) => key in schema);
+  if (!Array.isArray(required) || !isNode(properties) || EXTRA_FIELD_KEYWORDS.some((key) => key in schema)) return;
+  const isPart = COMPOSED.test(at) || COMPOSING_KEYWORDS.some((key) => key in schema);
   const isKnown = (name: string) => Object.hasOwn(properties, name) || (isPart && names.has(name));
   for (const name of required.filter((name) => !isKnown(name) && name !== '__proto__')) {
     properties[name] = {};
-    report(`${at}/properties/${toStep(name)} is written: it is required`);
+    report(`${at}/properties/${toPointerToken(name)} is written: it is required`);
   }
 }
 
@@ -72,7 +72,7 @@ export function dropUnused(document: Node, drop: Drop): void {
   reach(document, document.webhooks, used);
   const isSound = (component: unknown, kind: string) =>
     (isNode(component) || typeof component === 'boolean') &&
-    (kind !== 'schemas' || checkKeywordTypes(component, '', () => {})) &&
+    (kind !== 'schemas' || reportKeywordTypes(component, '', () => {})) &&
     !danglesIn(component, document) &&
     !isItself(document, component);
   // One that goes may leave another with a reference to nothing.

@@ -6,11 +6,11 @@ import { toDoubles } from '../../../engine/contract/numbers.ts';
 import { buildChecks, type Check } from '../../../engine/schema/checks.ts';
 import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { lookUp } from '../../../engine/schema/keys.ts';
-import { toStep } from '../../../json/pointer.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
 
 export type Node = Record<string, unknown>;
 
-export interface Placed {
+export interface NodeAt {
   node: Node;
   at: string;
 }
@@ -19,39 +19,39 @@ export interface Placed {
 export type ReportChange = (change: string) => void;
 
 /** The target of a reference, where it is. */
-export function follow(document: Node, node: unknown, at: string): Placed {
+export function followReference(document: Node, node: unknown, at: string): NodeAt {
   const { $ref } = Object(node);
   const target = lookUp(document, $ref);
   return isNode(target) ? { node: target, at: $ref.slice(1) } : { node: Object(node), at };
 }
 
 /** The values of a node by their names, with their pointers. */
-export const entriesAt = (document: Node, { node, at }: Placed, key: string): [name: string, Placed][] =>
+export const entriesAt = (document: Node, { node, at }: NodeAt, key: string): [name: string, NodeAt][] =>
   Object.entries(Object(node[key])).map(([name, value]) => [
     name,
-    follow(document, value, `${at}/${toStep(key)}/${toStep(name)}`),
+    followReference(document, value, `${at}/${toPointerToken(key)}/${toPointerToken(name)}`),
   ]);
 
-export interface WrittenOperation {
+export interface YamlOperation {
   path: string;
   method: string;
-  item: Placed;
-  operation: Placed;
+  item: NodeAt;
+  operation: NodeAt;
   /** With those of its path item. */
-  parameters: Placed[];
+  parameters: NodeAt[];
   /** An empty node where there is none. */
-  body: Placed;
-  replies: [status: string, Placed][];
+  body: NodeAt;
+  replies: [status: string, NodeAt][];
 }
 
-export function operationsIn(document: Node): WrittenOperation[] {
+export function operationsIn(document: Node): YamlOperation[] {
   return entriesAt(document, { node: document, at: '' }, 'paths').flatMap(([path, item]) =>
     METHODS.filter((method) => isNode(item.node[method])).map((method) => {
       const operation = { node: item.node[method] as Node, at: `${item.at}/${method}` };
       const parameters = [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'));
       return {
         ...{ path, method, item, operation, parameters: parameters.map(([, parameter]) => parameter) },
-        body: follow(document, operation.node.requestBody, `${operation.at}/requestBody`),
+        body: followReference(document, operation.node.requestBody, `${operation.at}/requestBody`),
         replies: entriesAt(document, operation, 'responses'),
       };
     }),

@@ -2,14 +2,14 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
-import type { Request } from './request.ts';
+import type { HttpRequest } from './request.ts';
 
 const CONNECTION = Symbol('connection');
 
-type HttpSocket = Socket & { [CONNECTION]: Connection };
+type HttpSocket = Socket & { [CONNECTION]: HttpConnection };
 
 /** The socket of `app.inject` has no connection. */
-export const connectionOf = (socket: Socket): Connection => (socket as HttpSocket)[CONNECTION];
+export const httpConnectionOf = (socket: Socket): HttpConnection => (socket as HttpSocket)[CONNECTION];
 
 /** Whether a request came by `app.inject`: its reply is not ours. */
 export const isInjected = ({ socket }: { socket: Socket }): boolean => !(CONNECTION in socket);
@@ -19,7 +19,7 @@ export interface Stop {
   readonly isAsked: boolean;
 }
 
-export class Connection {
+export class HttpConnection {
   readonly socket: Socket;
   /** The listener of its server, for requests. */
   readonly handle: RequestListener;
@@ -29,11 +29,11 @@ export class Connection {
   /** Whether it was accepted above the limit. */
   isSurplus = false;
   /** The response to the newest request; forgotten a second after it is sent. */
-  response: ServerResponse<Request> | undefined = undefined;
+  response: ServerResponse<HttpRequest> | undefined = undefined;
   /** Whether nothing is served behind the newest request. */
   isLast = false;
   /** Whether the newest request was over the limits. */
-  isRefused = false;
+  isOverLimit = false;
   /** Whether bytes came that are no request. */
   isMalformed = false;
   /** How many requests are still to be answered. */
@@ -61,7 +61,7 @@ export class Connection {
   }
 
   /** Node calls it when a reply is sent, before it sends the next one, or ends the connection. */
-  answered({ req }: ServerResponse<Request>): void {
+  answered({ req }: ServerResponse<HttpRequest>): void {
     if (req.complete && this.pending === 1) {
       this.pending = 0;
       return;
@@ -107,7 +107,7 @@ export class Connection {
   }
 
   /** Node forgets a request that is answered: a handler that still reads its body would wait for ever. */
-  #endRest(request: Request): void {
+  #endRest(request: HttpRequest): void {
     const fail = () => request.destroy();
     this.socket.once('close', fail);
     request.once('end', () => {
@@ -117,7 +117,7 @@ export class Connection {
   }
 
   /** Drops the rest of a body. If it is short and arrives soon, the connection lives on. */
-  #dropRest(request: Request): void {
+  #dropRest(request: HttpRequest): void {
     const { socket } = this;
     const { maxBytes } = request;
     const end = () => {
@@ -143,7 +143,7 @@ export class Connection {
     this.isLast = true;
     const req = this.response?.req;
     if (req?.maxBytes !== undefined && !req.complete) return;
-    if (req?.complete && (this.isRefused || /close/i.test(req.headers.connection ?? '')))
+    if (req?.complete && (this.isOverLimit || /close/i.test(req.headers.connection ?? '')))
       Socket.prototype.destroySoon.call(this.socket);
     else linger(this.socket);
   }

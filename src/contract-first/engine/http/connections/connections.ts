@@ -6,10 +6,10 @@ import { HttpError } from '../../errors.ts';
 import type { ToAddress } from '../client-address.ts';
 import { isFaultilyFramed } from '../errors/malformed.ts';
 import { answerHalfClosed, stopParsing } from '../node-internals.ts';
-import { Connection, connectionOf, type Stop } from './connection.ts';
-import { Refusals, type RefusalsOptions } from './refusals.ts';
-import type { Request } from './request.ts';
-import type { Response } from './response.ts';
+import { HttpConnection, httpConnectionOf, type Stop } from './connection.ts';
+import { RawReplies, type RawRepliesOptions } from './refusals.ts';
+import type { HttpRequest } from './request.ts';
+import type { HttpResponse } from './response.ts';
 
 export interface ConnectionLimits {
   /** How many connections are served at a time. As many again are accepted, but get only health checks and 503. */
@@ -20,7 +20,7 @@ export interface ConnectionLimits {
   replyTimeout: number;
 }
 
-export interface ConnectionsOptions extends RefusalsOptions {
+export interface ConnectionsOptions extends RawRepliesOptions {
   limits: ConnectionLimits;
   stop: Stop;
   toAddress: ToAddress;
@@ -33,9 +33,9 @@ const NO_CONNECT = new HttpError('method_not_allowed', 'This server is no proxy.
 
 export class Connections {
   readonly limits: ConnectionLimits;
-  readonly refusals: Refusals;
+  readonly rawReplies: RawReplies;
   readonly #options: ConnectionsOptions;
-  readonly open = new Set<Connection>();
+  readonly open = new Set<HttpConnection>();
   /** Once a second, from the first connection on. */
   #sweep: NodeJS.Timeout | undefined;
   /** Seconds since the first connection. */
@@ -44,13 +44,13 @@ export class Connections {
   took = 0;
   #isTimed = false;
   /** Counts of this second. */
-  #refused = { connections: 0, requests: 0 };
+  #overLimit = { connections: 0, requests: 0 };
   /** Requests that wait until a stop no longer listens (listening.ts); undefined at any other time. */
   held: (() => void)[] | undefined;
 
   constructor(options: ConnectionsOptions) {
     this.limits = options.limits;
-    this.refusals = new Refusals(options);
+    this.rawReplies = new RawReplies(options);
     this.#options = options;
   }
 
@@ -67,17 +67,22 @@ export class Connections {
     // Node's own reply to an `Expect` that is not met would have no body.
     server.on('request', take).on('checkExpectation', take);
     server.on('checkContinue', (request, response) => {
-      (response as Response).continueWhenRead();
+      (response as HttpResponse).continueWhenRead();
       take(request, response);
     });
     // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
     server.on('connect', (request, socket: Socket) => {
-      connectionOf(socket).stopReading();
-      this.refusals.answerMalformed(socket, NO_CONNECT, { ip: this.#options.toAddress(request) }, request as Request);
+      httpConnectionOf(socket).stopReading();
+      this.rawReplies.answerMalformed(
+        socket,
+        NO_CONNECT,
+        { ip: this.#options.toAddress(request) },
+        request as HttpRequest,
+      );
     });
     server.on('connection', (socket: Socket) => this.#add(socket, handle));
     server.on('drop', () => {
-      this.#refused.connections++;
+      this.#overLimit.connections++;
       this.#options.counts.dropped.full++;
     });
     server.on('close', () => clearInterval(this.#sweep));
@@ -86,7 +91,7 @@ export class Connections {
   #add(socket: Socket, handle: RequestListener): void {
     const { counts, stop } = this.#options;
     this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
-    const connection = new Connection(socket, handle, stop, this.second);
+    const connection = new HttpConnection(socket, handle, stop, this.second);
     this.open.add(connection);
     counts.connections++;
     socket.once('close', () => {
@@ -100,8 +105,8 @@ export class Connections {
     return this.open.size > this.limits.maxConnections;
   }
 
-  readonly #take = (request: Request, response: Response): void => {
-    const connection = connectionOf(request.socket);
+  readonly #take = (request: HttpRequest, response: HttpResponse): void => {
+    const connection = httpConnectionOf(request.socket);
     if (connection.isLast) {
       stopParsing(request.socket);
       return;
@@ -113,13 +118,13 @@ export class Connections {
     const isOver = isFull || connection.pending >= this.limits.maxPipelined;
     if (isOver || request.headers.upgrade !== undefined || isFaultilyFramed(request)) connection.endBehind();
     if (isOver) {
-      connection.isRefused = true;
-      this.#refused.requests++;
+      connection.isOverLimit = true;
+      this.#overLimit.requests++;
     }
     const begin = () => {
       // It may have been refused meanwhile, because its body is malformed, or its client has gone.
       if (response.headersSent || request.socket.destroyed) return;
-      if (isOver) this.refusals.refuse(response, OVERLOADED);
+      if (isOver) this.rawReplies.send(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
       else connection.handle(request, response);
     };
@@ -155,16 +160,16 @@ export class Connections {
       connection.socket.destroy();
       counts.dropped.unread++;
     }
-    if (this.#refused.connections + this.#refused.requests === 0) return;
-    logger.warn(this.#refused, 'refused: too many at once');
-    this.#refused = { connections: 0, requests: 0 };
+    if (this.#overLimit.connections + this.#overLimit.requests === 0) return;
+    logger.warn(this.#overLimit, 'refused: too many at once');
+    this.#overLimit = { connections: 0, requests: 0 };
   }
 }
 
 /** A connection that has become a plugin's is never idle: of what it sends, nothing is a request. */
 export function addUpgrades(app: FastifyInstance): void {
   const note = (_request: unknown, socket: Socket) => {
-    connectionOf(socket).lastUse = Number.POSITIVE_INFINITY;
+    httpConnectionOf(socket).lastUse = Number.POSITIVE_INFINITY;
   };
   app.addHook('onReady', async () => {
     if (app.server.listenerCount('upgrade') > 0) app.server.prependListener('upgrade', note);

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
-import { type Connection, hearErrors, type Stop } from './connection.ts';
+import { type HttpConnection, hearErrors, type Stop } from './connection.ts';
 import type { Connections } from './connections.ts';
 
-export interface Address {
+export interface ListenAddress {
   /** A name or an address. */
   host: string;
   port: number;
@@ -25,7 +25,11 @@ const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
  * Returns the first address, as `http://127.0.0.1:3000`. For a name with several addresses, Fastify would start a second HTTP server
  * without our listeners; here, the other addresses pass their connections to the first server.
  */
-export async function listen(app: FastifyInstance, { host, port, socket }: Address, resolve = lookup): Promise<string> {
+export async function listen(
+  app: FastifyInstance,
+  { host, port, socket }: ListenAddress,
+  resolve = lookup,
+): Promise<string> {
   if (socket !== undefined) return listenOn(app, socket);
   const others: Server[] = [];
   const ends: Promise<unknown>[] = [];
@@ -94,7 +98,7 @@ export function addDraining(app: FastifyInstance, connections: Connections, stop
     const held: (() => void)[] = [];
     connections.held = held;
     const silent = [...connections.open].filter(hasSentNothing);
-    const mayStillSend = (connection: Connection) =>
+    const mayStillSend = (connection: HttpConnection) =>
       hasSentNothing(connection) && !connection.socket.destroyed && connections.second - connection.lastUse < 2;
     for (let windows = 0, isOver = false; !isOver && windows < MOST_WINDOWS; windows++) {
       const { length: came } = held;
@@ -111,4 +115,4 @@ export function addDraining(app: FastifyInstance, connections: Connections, stop
 }
 
 /** Browsers open connections in advance; Node counts them as in use, and would wait for them. */
-const hasSentNothing = ({ socket }: Connection): boolean => socket.bytesRead === 0;
+const hasSentNothing = ({ socket }: HttpConnection): boolean => socket.bytesRead === 0;

@@ -6,11 +6,11 @@ import type { RenderError } from '../../error-body.ts';
 import type { HttpError } from '../../errors.ts';
 import { toMalformed } from '../errors/malformed.ts';
 import type { Counts } from '../log/request-log.ts';
-import { connectionOf, linger } from './connection.ts';
-import { Request } from './request.ts';
-import { Response } from './response.ts';
+import { httpConnectionOf, linger } from './connection.ts';
+import { HttpRequest } from './request.ts';
+import { HttpResponse } from './response.ts';
 
-export interface RefusalsOptions {
+export interface RawRepliesOptions {
   counts: Counts;
   logger: Logger;
   nextRequestId: () => string;
@@ -19,16 +19,16 @@ export interface RefusalsOptions {
   bareHeaders: Readonly<Record<string, string>>;
 }
 
-export class Refusals {
-  readonly #options: RefusalsOptions;
+export class RawReplies {
+  readonly #options: RawRepliesOptions;
 
-  constructor(options: RefusalsOptions) {
+  constructor(options: RawRepliesOptions) {
     this.#options = options;
   }
 
   /** Fastify's option `clientErrorHandler`: answers where Node's HTTP server gives up, since the request is malformed or incomplete. */
-  refuseMalformed(error: ConnectionError, socket: Socket): void {
-    const connection = connectionOf(socket);
+  onClientError(error: ConnectionError, socket: Socket): void {
+    const connection = httpConnectionOf(socket);
     // It comes again with each check of timeouts. What arrives while the connection closes must not cut off a reply that is not read yet.
     if (connection.isMalformed || socket.writableEnded) return;
     connection.isMalformed = true;
@@ -39,14 +39,14 @@ export class Refusals {
     const { response, isLast } = connection;
     connection.stopReading();
     const failure = toMalformed(error);
-    if (response && !response.req.complete) this.#refuseBody(response as Response, failure, error.code);
+    if (response && !response.req.complete) this.#endBody(response as HttpResponse, failure, error.code);
     // Bytes behind a request that ends the connection need no answer.
     else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
       this.answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
   }
 
   /** Answers a request past Fastify. */
-  refuse(response: Response, failure: HttpError, requestId = this.#options.nextRequestId()): void {
+  send(response: HttpResponse, failure: HttpError, requestId = this.#options.nextRequestId()): void {
     const { renderError, bareHeaders, counts } = this.#options;
     const { text, type } = renderError(failure, requestId);
     const headers = {
@@ -57,17 +57,17 @@ export class Refusals {
       'content-length': Buffer.byteLength(text),
       connection: 'close',
     };
-    counts.refuse(failure.code);
+    counts.countUnread(failure.code);
     response.writeHead(failure.status, headers).end(text);
   }
 
   /** Answers bytes that Node takes for no request, in their turn. */
-  answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new Request(socket)): void {
-    connectionOf(socket).inTurn(() => {
-      const response = new Response(request);
+  answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new HttpRequest(socket)): void {
+    httpConnectionOf(socket).inTurn(() => {
+      const response = new HttpResponse(request);
       response.assignSocket(socket);
       response.once('finish', () => linger(socket));
-      this.refuse(response, failure, this.#logMalformed(failure, logged));
+      this.send(response, failure, this.#logMalformed(failure, logged));
     });
   }
 
@@ -79,7 +79,7 @@ export class Refusals {
   }
 
   /** Answers a request whose body has not arrived in full, unless it has been answered already. */
-  #refuseBody(response: Response, failure: HttpError, code: string): void {
+  #endBody(response: HttpResponse, failure: HttpError, code: string): void {
     const { req } = response;
     const { socket, reply } = req;
     socket.once('close', () => {
@@ -94,6 +94,6 @@ export class Refusals {
       // A reply that is being sent may wait for the body for ever.
       if (!response.writableEnded) response.destroy();
     } else if (reply) reply.header('connection', 'close').send(failure);
-    else this.refuse(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));
+    else this.send(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));
   }
 }

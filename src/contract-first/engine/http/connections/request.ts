@@ -8,7 +8,7 @@ const UPGRADE = Symbol('upgrade');
  * A request with `Upgrade` (RFC 9110, section 7.8) is served as if it were not there, and then its connection closes, because Node's
  * parser drops the bytes that it has read behind one. Where a plugin listens for upgrades, as @fastify/websocket does, they are its own.
  */
-export class Request extends IncomingMessage {
+export class HttpRequest extends IncomingMessage {
   declare [UPGRADE]: boolean;
   /** The operation's limit of the body, if the handler has it: the rest that it leaves unread may arrive in full. */
   declare maxBytes?: number;
@@ -30,5 +30,5 @@ export class Request extends IncomingMessage {
 
 /** Notes that a handler has the body: the rest that it leaves unread may arrive in full, up to the operation's limit. */
 export function allowUnreadBody(request: IncomingMessage, maxBytes: number): void {
-  (request as Request).maxBytes = maxBytes;
+  (request as HttpRequest).maxBytes = maxBytes;
 }

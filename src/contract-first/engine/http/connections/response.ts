@@ -3,8 +3,8 @@ import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendToHead } from '../node-internals.ts';
-import { connectionOf, isInjected, MOST_DROPPED } from './connection.ts';
-import type { Request } from './request.ts';
+import { httpConnectionOf, isInjected, MOST_DROPPED } from './connection.ts';
+import type { HttpRequest } from './request.ts';
 
 /**
  * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
@@ -39,7 +39,7 @@ function setAll(response: ServerResponse, headers: OtherHeaders): void {
   for (const [name, value] of SECURITY) if (!response.hasHeader(name)) response.setHeader(name, value);
 }
 
-export class Response extends ServerResponse<Request> {
+export class HttpResponse extends ServerResponse<HttpRequest> {
   /** Whether the client waits for `100 Continue`: without it, it may send the body or not, and nobody could tell it from the next request. */
   declare isExpected?: boolean;
 
@@ -88,7 +88,7 @@ export class Response extends ServerResponse<Request> {
 
   override detachSocket(socket: Socket): void {
     super.detachSocket(socket);
-    connectionOf(socket).answered(this);
+    httpConnectionOf(socket).answered(this);
   }
 
   /**
@@ -98,7 +98,7 @@ export class Response extends ServerResponse<Request> {
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;
-    const connection = connectionOf(socket);
+    const connection = httpConnectionOf(socket);
     if (connection.stop.isAsked || this.isExpected || (connection.isLast && connection.response === this)) return true;
     return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > maxBytes);
   }
@@ -107,6 +107,6 @@ export class Response extends ServerResponse<Request> {
 /** Adds the id, and the security headers where `response.ts` does not: it has the replies on connections of our own server only. */
 export function addServerHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', id);
-  if (!isInjected(raw) && !(raw as Request).upgrade) return;
+  if (!isInjected(raw) && !(raw as HttpRequest).upgrade) return;
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
 }

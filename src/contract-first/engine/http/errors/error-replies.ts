@@ -5,7 +5,7 @@ import type { FailureForm, RenderError } from '../../error-body.ts';
 import type { ErrorCode, HttpError } from '../../errors.ts';
 import { stateOf } from '../../request-state.ts';
 import { addServerHeaders } from '../connections/response.ts';
-import { describe, isOfBody, isSendable, toHttpError } from './thrown.ts';
+import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
 /** The statuses whose replies have a challenge. */
 const CHALLENGED = [401, 403];
@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-const PLAIN: FailureForm = { formOf: undefined, headers: {}, challenge: undefined, accept: undefined };
+const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: undefined, accept: undefined };
 
 /** Answers a request with the error for whatever was thrown. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
@@ -35,9 +35,9 @@ export function buildSendError(logger: Logger, renderError: RenderError): SendEr
     const isSecond = state.errorCode !== undefined;
     const status = isSecond || state.isAnswered ? 500 : reply.statusCode;
     const failure = toHttpError(thrown, status, state.isReplayed);
-    const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
+    const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? DEFAULT_FORM;
     state.errorCode = failure.code;
-    if (failure.status < 500) state.refusal = failure.cause;
+    if (failure.status < 500) state.pluginError = failure.cause;
     else if (isFault(failure)) logError(logger, request, failure);
     const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(headers).headers(failure.headers);
@@ -86,7 +86,7 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
     logger.error({ reqId, err: cause }, message);
   } catch {
     // The logger may fail: the error is frozen, or a field of it throws.
-    logger.error({ reqId, err: new Error(describe(cause)) }, message);
+    logger.error({ reqId, err: new Error(describeThrown(cause)) }, message);
   }
 }
 

@@ -33,7 +33,7 @@ const OF_FASTIFY: Record<number, CodeAndMessage> = {
 };
 
 /** The longest message of a plugin that clients get, in characters. */
-const LONGEST = 400;
+const MAX_MESSAGE_LENGTH = 400;
 
 /** An error as Fastify and http-errors make it. Each field may be anything. */
 interface ErrorLike {
@@ -73,7 +73,7 @@ export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = f
 }
 
 const toCause = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new TypeError(`${describe(thrown)} was thrown`);
+  thrown instanceof Error ? thrown : new TypeError(`${describeThrown(thrown)} was thrown`);
 
 const isFailing = (status: unknown): status is number =>
   Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
@@ -83,7 +83,7 @@ function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
   const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
   // An error without the status was not made for clients: its message may say more than they should know.
   const isFrank = status < 500 && (status === statusCode || status === error.status);
-  const said = typeof message === 'string' ? message.slice(0, LONGEST).toWellFormed() : '';
+  const said = typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : '';
   if (code === 'FST_ERR_BAD_URL') return BAD_URL;
   if (status === 400 && Array.isArray(validation)) return ['invalid_request', said];
   if (/^FST_ERR_CTP_(INVALID|EMPTY)_JSON_BODY$/.test(String(code))) return ['malformed_json', said];
@@ -106,10 +106,10 @@ function toHeaders({ headers }: ErrorLike): Record<string, string> {
 }
 
 /** A thrown value in one line, for the log. */
-export function describe(thrown: unknown): string {
+export function describeThrown(thrown: unknown): string {
   return inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
     .split('\n', 1)[0]
-    ?.slice(0, LONGEST) as string;
+    ?.slice(0, MAX_MESSAGE_LENGTH) as string;
 }
 
 const OF_BODY = ['content-type', 'content-length', 'content-encoding', 'content-range', 'transfer-encoding', 'trailer'];

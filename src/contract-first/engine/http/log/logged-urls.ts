@@ -7,10 +7,10 @@ export type ToLogged = (url: string) => string;
 const SHORTEST = 16;
 
 /** How much of a URL is logged, in characters. */
-const LONGEST = 1024;
+const MAX_URL_LENGTH = 1024;
 
 /** Text between two delimiters (RFC 3986, section 2.2). */
-const PART = /[^/?&;#]+/g;
+const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
  * Hides each part that contains one of `keys`, which may be the start that all stored keys have, or one of `names`: the parameters in which
@@ -25,7 +25,7 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
 
   const hide = (url: string) => {
     const endOfPath = url.search(/[?&;#]/) >>> 0;
-    const logged = url.replace(PART, (part, index: number) => {
+    const logged = url.replace(URL_TOKENS, (part, index: number) => {
       const text = decode(part);
       const isHidden = parameters.some((name) => text.includes(index < endOfPath ? `${name}=` : name));
       return isHidden || hasSecret(text) ? '***' : part;
@@ -35,7 +35,7 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
   };
   return (url) => {
     const logged = url.length < SHORTEST || !suspicious.test(url) ? url : hide(url);
-    return logged.length > LONGEST ? `${logged.slice(0, LONGEST)}…` : logged;
+    return logged.length > MAX_URL_LENGTH ? `${logged.slice(0, MAX_URL_LENGTH)}…` : logged;
   };
 }
 

@@ -9,7 +9,7 @@ import type { ErrorCode } from '../../errors.ts';
 import { type RequestState, stateOf } from '../../request-state.ts';
 import type { ToAddress } from '../client-address.ts';
 import { isInjected } from '../connections/connection.ts';
-import { describe } from '../errors/thrown.ts';
+import { describeThrown } from '../errors/thrown.ts';
 import type { ToLogged } from './logged-urls.ts';
 import type { InitRequest } from './request-logger.ts';
 
@@ -81,7 +81,7 @@ interface Arrived {
 function buildToLine(toLogged: ToLogged) {
   const ofProcess = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
   return (
-    { operationId, caller, isReplayed, refusal, span }: RequestState,
+    { operationId, caller, isReplayed, pluginError, span }: RequestState,
     { id, method, url, traceparent, ip }: Arrived,
     status: number | undefined,
     ms: number,
@@ -92,7 +92,7 @@ function buildToLine(toLogged: ToLogged) {
     const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
     const key = caller === undefined ? '' : caller.logged;
     const replayed = isReplayed ? '"replayed":true,' : '';
-    const cause = refusal === undefined ? '' : `"cause":"${inJson(toLogged(describe(refusal)))}",`;
+    const cause = pluginError === undefined ? '' : `"cause":"${inJson(toLogged(describeThrown(pluginError)))}",`;
     const end =
       status === undefined ? `"ms":${ms},"msg":"request aborted"` : `"status":${status},"ms":${ms},"msg":"request"`;
     return `{"level":30,"time":${Date.now()},${ofProcess},"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${address}${trace}${called}${key}${replayed}${cause}${end}}\n`;
@@ -145,12 +145,12 @@ export class Counts {
   /** When the stored API keys were last read, in seconds since 1970. */
   keysReadAt = 0;
   /** Requests that were refused before their operation was known. */
-  readonly refused = new Map<ErrorCode, number>();
+  readonly unread = new Map<ErrorCode, number>();
   /** Connections that the server closed: over the limit, idle when others needed room, or with replies that the client does not read. */
   readonly dropped = { full: 0, idle: 0, unread: 0 };
 
-  refuse(code: ErrorCode): void {
-    this.refused.set(code, (this.refused.get(code) ?? 0) + 1);
+  countUnread(code: ErrorCode): void {
+    this.unread.set(code, (this.unread.get(code) ?? 0) + 1);
   }
 
   /** Counts a finished request; `status` is undefined where its client had disconnected. */

@@ -108,12 +108,12 @@ export class RequestLogger {
 }
 
 /** The methods of pino's loggers. */
-const METHODS = [
+const LOGGER_METHODS = [
   ...['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
   ...['child', 'bindings', 'setBindings', 'isLevelEnabled', 'flush'],
 ];
 
-for (const name of METHODS) {
+for (const name of LOGGER_METHODS) {
   Object.defineProperty(RequestLogger.prototype, name, {
     value(this: RequestLogger, ...args: unknown[]) {
       return (this.own as unknown as Record<string, (...args: unknown[]) => unknown>)[name]?.(...args);
