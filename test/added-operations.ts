@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
 import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type ReadContract } from '../src/contract-first/engine/contract/contract.ts';
-import { toErrorBody as ownErrorBody } from '../src/contract-first/engine/error-body.ts';
+import { toErrorBody as ownErrorBody } from '../src/contract-first/engine/errors/error-body.ts';
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { domain } from '../src/generated/domain.ts';
 import type { Json } from './any-json.ts';

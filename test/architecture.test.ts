@@ -30,74 +30,109 @@ function importsOf(file: string): string[] {
   return imported.filter((name) => name !== file && existsSync(join(ROOT, name)));
 }
 
-/** Files of the package. */
-const ofPackage = (names: string) => names.split(' ').map((name) => `${PACKAGE}/${name}`);
+/** The files and folders of the package that each of its parts may import, apart from its own. The innermost part counts. */
+const MAY_IMPORT: Record<string, string> = {
+  'run.ts': 'start operate',
+  'fastify.ts': 'start service-contract.ts registered.ts operator-error.ts engine operate/config.ts store',
+  'service-contract.ts': 'contract engine start/service.ts store',
+  'registered.ts': '',
+  'operator-error.ts': 'json',
+  start: 'engine operate service-contract.ts registered.ts store',
+  testing:
+    'start/build.ts start/opening.ts service-contract.ts registered.ts start/service.ts engine ' +
+    'operate/config.ts store',
+  contract: 'contract engine store/tables/description.ts json',
+  'contract/checks':
+    'engine contract/subsets contract/read/parameters.ts contract/read/references.ts store/lists.ts ' +
+    'store/tables/description.ts',
+  'contract/page':
+    'engine/contract engine/docs engine/schema contract/read/normal-form.ts ' +
+    'contract/subsets/keyword-subsets.ts json',
+  'contract/read': 'engine json',
+  'contract/subsets': 'engine/schema json',
+  'engine/index.ts': 'engine json registered.ts store',
+  'engine/plugin.ts': 'engine registered.ts store',
+  'engine/server.ts': 'engine store/api-keys.ts',
+  'engine/access':
+    'engine/contract/contract.ts engine/request-state.ts engine/errors/catalogue.ts ' +
+    'engine/timeout.ts engine/tokens.ts registered.ts store/store.ts store/api-keys.ts ' +
+    'store/rates.ts',
+  'engine/contract': 'engine/schema json operator-error.ts',
+  'engine/docs': 'engine/contract engine/replies/reply-headers.ts',
+  'engine/errors': 'registered.ts engine/contract engine/schema/json.ts engine/routes/read-write-only.ts json',
+  'engine/http':
+    'engine/errors/error-body.ts engine/request-state.ts engine/errors/catalogue.ts ' +
+    'engine/services.ts store/collection.ts store/store.ts',
+  'engine/replies':
+    'engine/contract engine/schema engine/access/challenges.ts engine/errors/catalogue.ts ' +
+    'engine/errors/error-body.ts json',
+  'engine/request-state.ts':
+    'registered.ts engine/errors/catalogue.ts engine/access/caller.ts ' +
+    'engine/requests/request-checks.ts store/tables/description.ts',
+  'engine/requests':
+    'engine/contract engine/schema engine/errors/catalogue.ts engine/errors/problem.ts ' +
+    'engine/http/node-internals.ts json',
+  'engine/routes':
+    'engine/access/auth.ts engine/access/rate-limits.ts engine/contract engine/schema ' +
+    'engine/requests engine/replies engine/errors/catalogue.ts engine/errors/error-body.ts ' +
+    'engine/errors/problem.ts engine/request-state.ts json registered.ts store/store.ts ' +
+    'store/collection.ts store/tables/description.ts store/tables/record-codec.ts ' +
+    'store/changes/transactions.ts',
+  'engine/schema': 'engine/errors/problem.ts json',
+  'engine/services.ts': 'engine/errors/catalogue.ts engine/timeout.ts store/collection.ts',
+  'engine/timeout.ts': 'store/collection.ts',
+  'engine/tokens.ts': 'store/collection.ts',
+  json: '',
+  'operate/commands':
+    'operate/config.ts operate/process/one-run-key.ts engine json store start/opening.ts ' + 'start/service.ts',
+  'operate/config.ts':
+    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts ' + 'store/database-url.ts',
+  'operate/process':
+    'operate/config.ts operate/telemetry engine/contract/contract.ts ' +
+    'engine/contract/path-names.ts json engine/http/log/request-log.ts engine/http/health.ts ' +
+    'engine/http/server-options.ts store/store.ts store/api-keys.ts',
+  'operate/telemetry':
+    'engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
+    'engine/http/connections/connection.ts engine/http/client-address.ts ' +
+    'engine/http/log/logged-urls.ts engine/http/node-internals.ts ' +
+    'engine/http/connections/response.ts store/store.ts',
+  'operate/variables.ts': '',
+  store:
+    'json operator-error.ts registered.ts store/sqlite/open-sqlite.ts store/sqlite/migrate.ts ' +
+    'store/sqlite/move.ts store/postgres',
+  'store/postgres':
+    'json store/store.ts store/collection.ts store/build-collection.ts store/lists.ts ' +
+    'store/api-keys.ts store/contents.ts store/changes store/tables',
+  'store/sqlite':
+    'json store/store.ts store/collection.ts store/build-collection.ts store/lists.ts ' +
+    'store/api-keys.ts store/contents.ts store/changes store/tables',
+};
 
-const OF_EACH_STORE = [
-  ...ofPackage('json store/store.ts store/collection.ts store/description.ts store/table.ts store/record-codec.ts'),
-  ...ofPackage('store/values.ts store/changes.ts store/batches.ts store/build-collection.ts store/statement.ts'),
-  ...ofPackage('store/transactions.ts store/lists.ts store/api-keys.ts store/queue.ts store/migrations.ts'),
-  ...ofPackage('store/migrate.ts store/contents.ts'),
-];
+/** Files and folders of the package. An empty text names none. */
+const ofPackage = (names: string) => names.split(' ').flatMap((name) => (name ? [`${PACKAGE}/${name}`] : []));
 
-/** The folders whose README says what their files may import. */
-const FOLDERS = [...['contract', 'engine', 'operate', 'store', ''].map((name) => join(PACKAGE, name)), 'src']
-  .flatMap((parent) => readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`))
-  .filter((folder) => existsSync(join(ROOT, folder, 'README.md')) && mayImportOf(folder));
-
-/** The files and folders after "May import:" in the README of a folder. */
-function mayImportOf(folder: string): string[] | undefined {
-  const line = /^May import: ([\s\S]*?)\.\n\n/m.exec(readFileSync(join(ROOT, folder, 'README.md'), 'utf8'))?.[1];
-  return line === undefined ? undefined : [...line.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place);
-}
-
-/** What the files of each folder may import from other folders. */
+/** What the files of each part of the project may import from other parts. */
 const ARROWS: Record<string, string[]> = {
-  ...Object.fromEntries(FOLDERS.map((folder) => [folder, mayImportOf(folder)])),
+  ...Object.fromEntries(Object.entries(MAY_IMPORT).map(([part, names]) => [`${PACKAGE}/${part}`, ofPackage(names)])),
   handlers: ofPackage('engine/index.ts'),
   'src/main.ts': ofPackage('run.ts'),
-  [`${PACKAGE}/run.ts`]: ofPackage('start.ts service.ts operate'),
-  [`${PACKAGE}/service.ts`]: ofPackage('engine registered.ts store'),
-  [`${PACKAGE}/build.ts`]: ofPackage('opening.ts service.ts engine operate'),
-  [`${PACKAGE}/fastify.ts`]: ofPackage(
-    'build.ts opening.ts service-contract.ts service.ts registered.ts operator-error.ts engine operate/config.ts store',
-  ),
-  [`${PACKAGE}/opening.ts`]: ofPackage('engine operate/config.ts service-contract.ts service.ts store'),
-  [`${PACKAGE}/service-contract.ts`]: ofPackage('contract engine service.ts store'),
-  [`${PACKAGE}/start.ts`]: ofPackage('build.ts opening.ts service.ts engine operate store'),
-  [`${PACKAGE}/engine/problem.ts`]: ofPackage('json'),
-  [`${PACKAGE}/registered.ts`]: [],
-  [`${PACKAGE}/engine/errors.ts`]: ofPackage('registered.ts engine/problem.ts'),
-  [`${PACKAGE}/engine/index.ts`]: ofPackage('json engine registered.ts store/collection.ts store/description.ts'),
-  [`${PACKAGE}/engine/server.ts`]: ofPackage('engine store/api-keys.ts'),
-  [`${PACKAGE}/engine/plugin.ts`]: ofPackage('registered.ts engine store'),
-  [`${PACKAGE}/engine/request-state.ts`]: ofPackage(
-    'registered.ts engine/errors.ts engine/access/caller.ts engine/requests/request-checks.ts store/description.ts',
-  ),
-  [`${PACKAGE}/engine/error-body.ts`]: ofPackage(
-    'registered.ts engine/errors.ts engine/problem.ts engine/contract engine/schema/json.ts engine/routes/read-write-only.ts',
-  ),
-  [`${PACKAGE}/operate/variables.ts`]: [],
-  [`${PACKAGE}/operate/config.ts`]: ofPackage(
-    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts store/database-url.ts',
-  ),
-  [`${PACKAGE}/engine/tokens.ts`]: ofPackage('store/collection.ts'),
-  [`${PACKAGE}/engine/timeout.ts`]: ofPackage('store/collection.ts'),
-  [`${PACKAGE}/engine/services.ts`]: ofPackage('engine/errors.ts engine/timeout.ts store/collection.ts'),
-  [`${PACKAGE}/operator-error.ts`]: ofPackage('json'),
-  [`${PACKAGE}/store/sqlite`]: OF_EACH_STORE,
-  [`${PACKAGE}/store/postgres`]: OF_EACH_STORE,
+  'src/pets': ofPackage('store/index.ts'),
   'src/generated': [
     ...['handlers', 'src/pets'],
-    ...ofPackage('engine/index.ts engine/errors.ts store/index.ts service-contract.ts run.ts'),
+    ...ofPackage('engine/index.ts engine/errors/catalogue.ts store/index.ts service-contract.ts run.ts'),
   ],
   [`${PACKAGE}/cli`]: [PACKAGE],
   scripts: ['src'],
   test: ['src', 'handlers', 'scripts/free-port.ts'],
   'test/scripts': ['scripts', 'src', 'test'],
   'test/types': ['src', 'handlers', 'test'],
-  'test/mutation': [...['src', 'handlers', 'test']],
+  'test/mutation': ['src', 'handlers', 'test'],
 };
+
+/** The folders whose README names their files. The databases have the same file names, which the store's README describes. */
+const FOLDERS = filesBelow(PACKAGE, /\/README\.md$/)
+  .map((file) => dirname(file))
+  .filter((folder) => folder !== PACKAGE && !/\/(cli|store\/(sqlite|postgres))\b/.test(folder));
 
 const isIn = (place: string) => (file: string) => file === place || file.startsWith(`${place}/`);
 
@@ -122,14 +157,21 @@ t.test('imports follow the arrows', async (t) => {
   }
 });
 
-t.test('the README of a folder names each of its files, and what they import', async (t) => {
+t.test('each import that is allowed is used', async (t) => {
+  for (const [part, names] of Object.entries(MAY_IMPORT)) {
+    const path = `${PACKAGE}/${part}`;
+    const files = path.endsWith('.ts') ? [path] : filesBelow(path);
+    const imported = files.filter((file) => folderOf(file) === path).flatMap((file) => importsOf(file));
+    for (const name of ofPackage(names)) t.ok(imported.some(isIn(name)), `${part} imports ${name}`);
+  }
+});
+
+t.test('the README of a folder names each of its files', async (t) => {
   for (const folder of FOLDERS) {
     const text = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
     const named = new Set(text.match(/(?<=[`/])[a-z0-9-]+\.ts(?=[`)])/g));
     for (const file of readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.ts')))
       t.ok(named.has(file), `${folder}/README.md names ${file}`);
-    const imported = filesBelow(folder).flatMap((file) => importsOf(file));
-    for (const place of mayImportOf(folder) ?? []) t.ok(imported.some(isIn(place)), `${folder}/README.md: ${place}`);
   }
 });
 
@@ -152,7 +194,7 @@ t.test('only the configuration reads the environment', async (t) => {
   const readers = programs.filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
-  t.strictSame(readers.sort(), ['src/contract-first/operate/commands/program.ts', 'src/contract-first/start.ts']);
+  t.strictSame(readers.sort(), ['src/contract-first/operate/commands/program.ts', 'src/contract-first/start/start.ts']);
 });
 
 t.test('what is private of Node and its modules stands in one file', async (t) => {
@@ -180,7 +222,7 @@ t.test('HTML that is not escaped is written in few files', async (t) => {
   const writers = filesBelow('src').filter((file) => /\bnew Html\(/.test(readFileSync(join(ROOT, file), 'utf8')));
   t.strictSame(
     writers.sort(),
-    ['contract/docs/prose', 'engine/docs/html'].map((name) => `src/contract-first/${name}.ts`),
+    ['contract/page/prose', 'engine/docs/html'].map((name) => `src/contract-first/${name}.ts`),
   );
 });
 

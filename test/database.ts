@@ -1,11 +1,11 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
 import type { Awaitable, Page } from '../src/contract-first/store/collection.ts';
 import { type Database, parseDatabaseUrl } from '../src/contract-first/store/database-url.ts';
-import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/description.ts';
 import { toCursor } from '../src/contract-first/store/lists.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
-import type { RecordCodecs } from '../src/contract-first/store/record-codec.ts';
 import type { Store, StoreLimits } from '../src/contract-first/store/store.ts';
+import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/tables/description.ts';
+import type { RecordCodecs } from '../src/contract-first/store/tables/record-codec.ts';
 import { domain } from '../src/generated/domain.ts';
 
 type Records = CollectionOf<(typeof domain)['pets']>;

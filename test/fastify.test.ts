@@ -17,11 +17,11 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { HttpError, refuse } from '../src/contract-first/engine/errors.ts';
+import { HttpError, refuse } from '../src/contract-first/engine/errors/catalogue.ts';
 import { httpServerOf } from '../src/contract-first/engine/http/server-options.ts';
 import type { AnyHandler } from '../src/contract-first/engine/routes/handler.ts';
 import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
-import type { Service } from '../src/contract-first/service.ts';
+import type { Service } from '../src/contract-first/start/service.ts';
 import { domain } from '../src/generated/domain.ts';
 import { service as own } from '../src/generated/service.ts';
 import { loadConfig } from './config.ts';

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, isRefused } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
-import { toTable, toTables } from '../src/contract-first/store/table.ts';
+import { toTable, toTables } from '../src/contract-first/store/tables/table.ts';
 import { LIMITS } from './database.ts';
 import { domain } from './members/domain.ts';
 import { idempotencyOf, onBoth } from './orders/shops.ts';

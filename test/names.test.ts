@@ -1,6 +1,6 @@
 /** Names that come from a service's package.json: the engine has none of its own. */
 import t from 'tap';
-import { buildRegister, buildService } from '../src/contract-first/cli/service-files.ts';
+import { buildRegister, buildService } from '../src/contract-first/cli/generate/service-files.ts';
 import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
 import type { PostgresSettings } from '../src/contract-first/store/postgres/settings.ts';

@@ -10,8 +10,8 @@ import { ifMatch, isRefused, isUnchanged, toTag } from '../src/contract-first/en
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
 import type { AnyCollection } from '../src/contract-first/store/collection.ts';
-import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
+import type { AnyDomain } from '../src/contract-first/store/tables/description.ts';
 import { operation, withPaths } from './added-operations.ts';
 import type { Json } from './any-json.ts';
 import { type OwnStore, withRecords } from './database.ts';

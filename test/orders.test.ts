@@ -7,10 +7,10 @@ import {
   KeyReused,
   type Put,
 } from '../src/contract-first/store/collection.ts';
-import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
-import { toTable, toTables } from '../src/contract-first/store/table.ts';
+import type { AnyDomain } from '../src/contract-first/store/tables/description.ts';
+import { toTable, toTables } from '../src/contract-first/store/tables/table.ts';
 import { pets } from '../src/pets/domain.ts';
 import { books } from './books/domain.ts';
 import { LIMITS } from './database.ts';

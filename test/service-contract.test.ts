@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
-import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
+import { toErrorBody } from '../src/contract-first/engine/errors/error-body.ts';
 import { loadCodecs, loadServiceContract, toFinishedFile } from '../src/contract-first/service-contract.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';

@@ -7,12 +7,12 @@ import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
 import { toRecords } from '../src/contract-first/contract/checks/records.ts';
-import { makePage } from '../src/contract-first/contract/docs/page.ts';
 import { finish } from '../src/contract-first/contract/finish.ts';
+import { makePage } from '../src/contract-first/contract/page/page.ts';
 import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
 import type { Contract, ReadContract } from '../src/contract-first/engine/contract/contract.ts';
 import { readFinished } from '../src/contract-first/engine/contract/finished.ts';
-import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
+import { toErrorBody } from '../src/contract-first/engine/errors/error-body.ts';
 import { type ListenAddress, listen } from '../src/contract-first/engine/http/connections/listening.ts';
 import {
   type CompiledOperations,
@@ -21,7 +21,7 @@ import {
 } from '../src/contract-first/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
-import type { AnyDomain } from '../src/contract-first/store/description.ts';
+import type { AnyDomain } from '../src/contract-first/store/tables/description.ts';
 import { buildClient, type Client } from '../src/contract-first/testing/client.ts';
 import {
   buildRequest as buildRequestOf,

@@ -10,10 +10,10 @@ import {
   KeyReused,
   type PageQuery,
 } from '../src/contract-first/store/collection.ts';
-import type { AnyDescription } from '../src/contract-first/store/description.ts';
 import { toCursor } from '../src/contract-first/store/lists.ts';
 import type { Store, StoredKey } from '../src/contract-first/store/store.ts';
-import { type Field, toTable } from '../src/contract-first/store/table.ts';
+import type { AnyDescription } from '../src/contract-first/store/tables/description.ts';
+import { type Field, toTable } from '../src/contract-first/store/tables/table.ts';
 
 /** A store of any domain. */
 export type AnyStore = Store & { records: AnyCollection };

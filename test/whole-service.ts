@@ -1,6 +1,6 @@
 /** A program as a team has it that has written all files that may be absent: services, tokens and plugins. */
 import { run } from '../src/contract-first/run.ts';
-import type { Service } from '../src/contract-first/service.ts';
+import type { Service } from '../src/contract-first/start/service.ts';
 
 await run(async () => {
   const { service } = await import('../src/generated/service.ts');

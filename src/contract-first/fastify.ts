@@ -9,17 +9,17 @@ import type { HealthPaths } from './engine/http/health.ts';
 import { addContract, type DocsOptions } from './engine/plugin.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';
 import type { VerifyToken } from './engine/tokens.ts';
-import { openServiceStore, startServices } from './opening.ts';
 import { loadConfig } from './operate/config.ts';
 import { OperatorError } from './operator-error.ts';
 import type { Claims } from './registered.ts';
-import type { Service } from './service.ts';
 import { loadServiceContract } from './service-contract.ts';
+import { openServiceStore, startServices } from './start/opening.ts';
+import type { Service } from './start/service.ts';
 import { DATABASE_FORMS, parseDatabaseUrl } from './store/database-url.ts';
 import type { Store, StoreLimits, WindowCounter } from './store/store.ts';
 
-export { type BuildParts, build } from './build.ts';
 export { type HttpOptions, serverOptions } from './engine/http/server-options.ts';
+export { type BuildParts, build } from './start/build.ts';
 
 export interface ContractFirstOptions {
   service: Service;

@@ -1,8 +1,8 @@
 /** Runs a service as a process: serves, or runs one of its commands. */
 import { endOnSignals } from './operate/process/signals.ts';
-import type { Service } from './service.ts';
+import type { Service } from './start/service.ts';
 
-export type { Service } from './service.ts';
+export type { Service } from './start/service.ts';
 
 /**
  * A server handles signals before it loads the rest: PID 1 has no default handlers, and would lose early signals. A command has none of
@@ -13,7 +13,7 @@ export async function run(loadService: () => Promise<{ service: Service }>): Pro
   if (args.length === 0) endOnSignals();
   try {
     if (args.length === 0) {
-      const [{ start }, { service }] = await Promise.all([import('./start.ts'), loadService()]);
+      const [{ start }, { service }] = await Promise.all([import('./start/start.ts'), loadService()]);
       await start(service);
     } else {
       const [{ runProgram }, { service }] = await Promise.all([import('./operate/commands/program.ts'), loadService()]);

@@ -5,9 +5,9 @@ import type { FinishedFiles } from './contract/finish.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { type Finished, readFinished } from './engine/contract/finished.ts';
 import { buildCodecs } from './engine/routes/stored-records.ts';
-import type { Service } from './service.ts';
-import type { AnyDomain } from './store/description.ts';
-import type { RecordCodecs } from './store/record-codec.ts';
+import type { Service } from './start/service.ts';
+import type { AnyDomain } from './store/tables/description.ts';
+import type { RecordCodecs } from './store/tables/record-codec.ts';
 
 /** The files that the build writes, beside the folder of the contract. */
 export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);
@@ -49,5 +49,5 @@ async function readServiceContract(contract: URL, finish: () => Promise<Finished
 async function loadPage(contract: Finished, file: URL): Promise<Buffer> {
   const made = toPageFile(file);
   if (existsSync(made)) return readFile(made);
-  return (await import('./contract/docs/page.ts')).makePage(contract, new URL('clients/', file));
+  return (await import('./contract/page/page.ts')).makePage(contract, new URL('clients/', file));
 }

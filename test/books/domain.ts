@@ -1,5 +1,5 @@
 /** Another domain, with each type of column: what is kept of a book. */
-import type { AnyDescription } from '../../src/contract-first/store/description.ts';
+import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 export const books = {
   noun: 'book',

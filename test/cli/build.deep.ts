@@ -45,12 +45,12 @@ const ENGINE = {
   'package.json': '{ "name": "contract-first", "type": "module", "exports": "./dist/engine/index.js" }',
   'dist/engine/index.js': '',
   'dist/contract/finish.js': "export const finishFile = () => ({ file: {}, yaml: '' });",
-  'dist/contract/docs/page.js': "export const makePage = () => '';",
+  'dist/contract/page/page.js': "export const makePage = () => '';",
   'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
   'dist/service-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
 export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
-  'dist/cli/generate.js':
-    "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",
+  'dist/cli/generate/generate.js':
+    "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../../check.cjs');",
 };
 /** Some of what a build depends on beside them. */
 const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-lock.json'];
@@ -65,7 +65,9 @@ function prepareProject(t: Test) {
       'generate.ts': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('../check.cjs');`,
     },
     node_modules: {
-      'contract-first': { dist: { engine: { contract: {} }, contract: { docs: {} }, cli: { typescript: {} } } },
+      'contract-first': {
+        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { generate: {}, typescript: {} } },
+      },
       typescript: {
         'package.json': '{"main":"lib/index.js"}',
         lib: {},

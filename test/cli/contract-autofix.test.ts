@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { autofix } from '../../src/contract-first/cli/contract-inspect/autofix/autofix.ts';
-import { withFixes } from '../../src/contract-first/cli/contract-inspect/files.ts';
-import { inspectContract } from '../../src/contract-first/cli/contract-inspect.ts';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import { autofix } from '../../src/contract-first/cli/inspect/autofix/autofix.ts';
+import { withFixes } from '../../src/contract-first/cli/inspect/files.ts';
+import { inspectContract } from '../../src/contract-first/cli/inspect/inspect.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { judged } from './judged-contract.ts';

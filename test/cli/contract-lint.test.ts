@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { lint } from '../../src/contract-first/cli/contract-lint.ts';
+import { lint } from '../../src/contract-first/cli/lint/lint.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 

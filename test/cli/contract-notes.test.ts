@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { inspectContract } from '../../src/contract-first/cli/contract-inspect.ts';
-import { findNotes } from '../../src/contract-first/cli/contract-notes.ts';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import { inspectContract } from '../../src/contract-first/cli/inspect/inspect.ts';
+import { findNotes } from '../../src/contract-first/cli/inspect/notes.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { readOurs } from '../service.ts';

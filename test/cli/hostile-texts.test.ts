@@ -6,14 +6,14 @@ import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import t from 'tap';
 import ts from 'typescript';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { buildHandlersMap, buildService, OPTIONAL } from '../../src/contract-first/cli/service-files.ts';
-import { checkedName } from '../../src/contract-first/cli/source-text.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import { buildHandlersMap, buildService, OPTIONAL } from '../../src/contract-first/cli/generate/service-files.ts';
+import { checkedName } from '../../src/contract-first/cli/generate/source-text.ts';
 import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
-import { renderPage } from '../../src/contract-first/contract/docs/page.ts';
+import { renderPage } from '../../src/contract-first/contract/page/page.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
-import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
+import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
 import { deprecationHeaders } from '../../src/contract-first/engine/replies/deprecation.ts';
 import {
   type CompiledOperations,

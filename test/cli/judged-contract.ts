@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
-import { judge } from '../../src/contract-first/cli/contract-inspect/judgement.ts';
+import { judge } from '../../src/contract-first/cli/inspect/judgement.ts';
 import type { Json } from '../any-json.ts';
 
 export async function judged(t: Test, document: Json): Promise<string[]> {

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { lint } from '../../src/contract-first/cli/contract-lint.ts';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import { lint } from '../../src/contract-first/cli/lint/lint.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 
 const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');

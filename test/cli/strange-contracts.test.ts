@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
 import { stringify } from 'yaml';
-import { nameTargets } from '../../src/contract-first/cli/contract-schemas.ts';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { buildDomain } from '../../src/contract-first/cli/service-files.ts';
+import { nameTargets } from '../../src/contract-first/cli/generate/contract-schemas.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import { buildDomain } from '../../src/contract-first/cli/generate/service-files.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

@@ -1,5 +1,5 @@
 /** Clubs, their members, who go with their club, and visits of members, which keep them: names count in any case. */
-import type { AnyDescription } from '../../src/contract-first/store/description.ts';
+import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const clubs = {
   noun: 'club',

@@ -1,5 +1,5 @@
 /** Moments: records with times of every kind, and whose first fields may be absent. */
-import type { AnyDescription } from '../../src/contract-first/store/description.ts';
+import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const moments = {
   noun: 'moment',

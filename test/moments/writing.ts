@@ -1,8 +1,9 @@
 /** The check of moments: a place has a zip, and five labels are the most. */
+
+import { type DomainTransactions, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import type { Fields } from '../../src/contract-first/store/collection.ts';
-import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
-import { toTable } from '../../src/contract-first/store/table.ts';
-import { type DomainTransactions, transactionOf } from '../../src/contract-first/store/transactions.ts';
+import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/tables/record-codec.ts';
+import { toTable } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from './domain.ts';
 
 /** Tries two patches, of which the second may not fit. */

@@ -1,7 +1,7 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
-import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
+import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
 import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/connections/response.ts';
 import { buildSunset } from '../../src/contract-first/engine/replies/deprecation.ts';
 import type { AnyHandler } from '../../src/contract-first/engine/routes/handler.ts';

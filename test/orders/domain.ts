@@ -1,5 +1,5 @@
 /** Collections with all that a store can set or change: an order, whose id the store makes, and a coupon, whose id is given; and pets. */
-import type { AnyDescription } from '../../src/contract-first/store/description.ts';
+import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 import { pets } from '../../src/pets/domain.ts';
 
 export const orders = {

@@ -1,12 +1,12 @@
 /** Stores of the orders' domain, on both databases. */
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
+import type { OfDomain } from '../../src/contract-first/store/changes/transactions.ts';
 import type { AnyCollection, Fields, Idempotency } from '../../src/contract-first/store/collection.ts';
-import type { AnyDomain } from '../../src/contract-first/store/description.ts';
 import { openStore } from '../../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import type { Store, StoreLimits } from '../../src/contract-first/store/store.ts';
-import type { OfDomain } from '../../src/contract-first/store/transactions.ts';
+import type { AnyDomain } from '../../src/contract-first/store/tables/description.ts';
 import { LIMITS } from '../database.ts';
 import { settingsOf, startPostgres } from '../postgres.ts';
 import { domain as DOMAIN } from './domain.ts';

@@ -1,6 +1,7 @@
 /** What is done with several records, or not at all. */
+
+import { readingOf, refused, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
-import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';
 
 const transaction = transactionOf<typeof domain>();

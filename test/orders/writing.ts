@@ -1,8 +1,9 @@
 /** The transactions of the orders' domain, and what records may be. */
+
+import type { DomainTransactions } from '../../src/contract-first/store/changes/transactions.ts';
 import type { Fields } from '../../src/contract-first/store/collection.ts';
-import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
-import { toTable } from '../../src/contract-first/store/table.ts';
-import type { DomainTransactions } from '../../src/contract-first/store/transactions.ts';
+import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/tables/record-codec.ts';
+import { toTable } from '../../src/contract-first/store/tables/table.ts';
 import { pets } from '../../src/pets/domain.ts';
 import * as orders from './transactions.ts';
 

@@ -2,7 +2,7 @@
 import { Validator } from '@cfworker/json-schema';
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
-import { buildResolve } from '../../src/contract-first/contract/schema/references.ts';
+import { buildResolve } from '../../src/contract-first/contract/read/references.ts';
 import { buildChecks } from '../../src/contract-first/engine/schema/checks.ts';
 import { parseExactJson } from '../../src/contract-first/json/exact-json.ts';
 import type { Json } from '../any-json.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
-import { allErrorCodes } from '../../src/contract-first/engine/errors.ts';
+import { allErrorCodes } from '../../src/contract-first/engine/errors/catalogue.ts';
 import { Counts } from '../../src/contract-first/engine/http/log/request-log.ts';
 import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
 import {
   buildDomain,
   buildHandlersMap,
   buildRegister,
   buildWriting,
-} from '../../src/contract-first/cli/service-files.ts';
+} from '../../src/contract-first/cli/generate/service-files.ts';
 import { load, operation } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose, filesIn } from '../compiler.ts';

@@ -1,8 +1,8 @@
 /** Other people's contracts: what is refused is changed as the table of `npm run contract:inspect` says, and all operations answer 501. */
 import t, { type Test } from 'tap';
-import { judge } from '../../src/contract-first/cli/contract-inspect/judgement.ts';
-import { toErrorBody as ownErrorBody } from '../../src/contract-first/engine/error-body.ts';
-import { notImplemented } from '../../src/contract-first/engine/errors.ts';
+import { judge } from '../../src/contract-first/cli/inspect/judgement.ts';
+import { notImplemented } from '../../src/contract-first/engine/errors/catalogue.ts';
+import { toErrorBody as ownErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
 import type { VerifyToken } from '../../src/contract-first/engine/tokens.ts';
 import type { Claims } from '../../src/contract-first/registered.ts';
 import { hashKey } from '../../src/contract-first/store/api-keys.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { Queue } from '../../src/contract-first/store/queue.ts';
+import { Queue } from '../../src/contract-first/store/changes/queue.ts';
 import { type BatchOptions, BatchQueue } from '../../src/contract-first/store/sqlite/batch-queue.ts';
 import { StoreCounts } from '../../src/contract-first/store/store.ts';
 import { holdClock } from '../held-clock.ts';

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { runMigrations } from '../../src/contract-first/store/migrate.ts';
-import { loadMigrations } from '../../src/contract-first/store/migrations.ts';
 import { runAlone, TARGET } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
+import { runMigrations } from '../../src/contract-first/store/tables/migrate.ts';
+import { loadMigrations } from '../../src/contract-first/store/tables/migrations.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';

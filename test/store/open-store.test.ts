@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import t, { type Test } from 'tap';
-import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
-import type { Table } from '../../src/contract-first/store/table.ts';
+import { toPlainCodec } from '../../src/contract-first/store/tables/record-codec.ts';
+import type { Table } from '../../src/contract-first/store/tables/table.ts';
 import { listPets, openUrl } from '../database.ts';
 
 async function openAndClose(t: Test, url: string): Promise<void> {

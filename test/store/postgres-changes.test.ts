@@ -1,10 +1,10 @@
 import t from 'tap';
-import type { Change } from '../../src/contract-first/store/changes.ts';
+import type { Change } from '../../src/contract-first/store/changes/changes.ts';
 import { buildRunChanges } from '../../src/contract-first/store/postgres/changes.ts';
 import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
-import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
 import { StoreUnavailable } from '../../src/contract-first/store/store.ts';
-import { toTables } from '../../src/contract-first/store/table.ts';
+import { toStoredTables } from '../../src/contract-first/store/tables/record-codec.ts';
+import { toTables } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 

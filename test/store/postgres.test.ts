@@ -13,9 +13,9 @@ import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/
 import { openStore } from '../../src/contract-first/store/open-store.ts';
 import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 import { buildListRecords } from '../../src/contract-first/store/postgres/reads.ts';
-import { toPlainCodec } from '../../src/contract-first/store/record-codec.ts';
 import { StoreError, StoreUnavailable } from '../../src/contract-first/store/store.ts';
-import { toTable } from '../../src/contract-first/store/table.ts';
+import { toPlainCodec } from '../../src/contract-first/store/tables/record-codec.ts';
+import { toTable } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { LIMITS, listPets, type NewPet, type OwnStore, openUrl, type PetStatus, valuesOf } from '../database.ts';
 import { record, violationsOf } from '../histories.ts';

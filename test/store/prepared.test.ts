@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import type { AnyDescription } from '../../src/contract-first/store/description.ts';
 import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
+import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 import { LIMITS } from '../database.ts';
 import { holdClock } from '../held-clock.ts';
 import { domain, orders } from '../orders/domain.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { isSpent, openConnection, tryCreates } from '../../src/contract-first/store/sqlite/connection.ts';
 import { buildStatements, preventGc, Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
-import type { Table } from '../../src/contract-first/store/table.ts';
+import type { Table } from '../../src/contract-first/store/tables/table.ts';
 import { openUrl } from '../database.ts';
 import { collect } from '../used-heap.ts';
 

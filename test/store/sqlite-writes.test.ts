@@ -1,11 +1,11 @@
 import t from 'tap';
-import type { Change, TransactionCall } from '../../src/contract-first/store/changes.ts';
-import { toStoredTables } from '../../src/contract-first/store/record-codec.ts';
+import type { Change, TransactionCall } from '../../src/contract-first/store/changes/changes.ts';
+import { transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { migrateSqlite } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { prepareWriteAll } from '../../src/contract-first/store/sqlite/writes.ts';
-import { toTables } from '../../src/contract-first/store/table.ts';
-import { transactionOf } from '../../src/contract-first/store/transactions.ts';
+import { toStoredTables } from '../../src/contract-first/store/tables/record-codec.ts';
+import { toTables } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 

@@ -1,5 +1,5 @@
 /** Items and labels of several shops, and lines of an order, which refer to them: no shop knows of another. */
-import type { AnyDescription } from '../../src/contract-first/store/description.ts';
+import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const shop = { column: 'shop', type: 'text', set: 'tenant' } as const;
 

@@ -1,6 +1,7 @@
 /** The transactions of one shop. */
+
+import { readingOf, refused, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
-import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';
 
 /** Items are in no contract that the compiler knows. */

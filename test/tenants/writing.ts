@@ -1,5 +1,5 @@
 /** The transactions of the shops' domain. */
-import type { DomainTransactions } from '../../src/contract-first/store/transactions.ts';
+import type { DomainTransactions } from '../../src/contract-first/store/changes/transactions.ts';
 import * as lines from './transactions.ts';
 
 /** Clerks are of no shop. */

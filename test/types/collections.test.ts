@@ -1,7 +1,7 @@
 import t from 'tap';
+import { refused } from '../../src/contract-first/store/changes/transactions.ts';
 import { type ChangesOf, type Changing, isRefused } from '../../src/contract-first/store/collection.ts';
-import type { AnyDomain, CollectionOf, NewOf, Referenced } from '../../src/contract-first/store/description.ts';
-import { refused } from '../../src/contract-first/store/transactions.ts';
+import type { AnyDomain, CollectionOf, NewOf, Referenced } from '../../src/contract-first/store/tables/description.ts';
 import { pets } from '../../src/pets/domain.ts';
 import type { OwnStore } from '../database.ts';
 import type { domain } from '../members/domain.ts';

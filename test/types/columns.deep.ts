@@ -5,7 +5,7 @@ import { buildDiagnose, diagnoseAll } from '../compiler.ts';
 const read = (file: string) => readFileSync(new URL(`../../src/${file}.ts`, import.meta.url), 'utf8');
 const GENERATED = read('generated/contract');
 const DOMAIN = read('pets/domain');
-const DESCRIPTION = read('contract-first/store/description');
+const DESCRIPTION = read('contract-first/store/tables/description');
 
 const compiler = buildDiagnose();
 
@@ -14,7 +14,7 @@ function diagnose(types: string[], domain = DOMAIN): string[] {
   const texts = types.flatMap((text, index): [string, string][] => [
     [`src/generated/contract${index}.ts`, text],
     [
-      `src/contract-first/store/description${index}.ts`,
+      `src/contract-first/store/tables/description${index}.ts`,
       DESCRIPTION.replace("'../registered.ts'", `'../../generated/contract${index}.ts'`),
     ],
     [

@@ -1,7 +1,7 @@
 /** The types that handlers get from contracts that say more than ours. */
 import t from 'tap';
 import { parse } from 'yaml';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
 import { operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { diagnose, TYPES } from '../compiler.ts';

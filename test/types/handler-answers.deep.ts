@@ -2,7 +2,7 @@ import t from 'tap';
 import { diagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 
 const MAP = 'src/generated/handlers.ts';
-const ERRORS = 'src/contract-first/engine/errors.ts';
+const ERRORS = 'src/contract-first/engine/errors/catalogue.ts';
 
 t.test('a handler that answers what the contract declares compiles', async (t) => {
   const right: [operation: string, answer: string][] = [

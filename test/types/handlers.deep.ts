@@ -1,7 +1,7 @@
 /** The types of operations that the contract does not have, and of third-party contracts. */
 import t from 'tap';
-import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
-import { buildHandlersMap } from '../../src/contract-first/cli/service-files.ts';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import { buildHandlersMap } from '../../src/contract-first/cli/generate/service-files.ts';
 import { load } from '../added-operations.ts';
 import { buildDiagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 import { changed, OTHERS } from '../other-contracts.ts';
@@ -138,7 +138,7 @@ t.test('an answer has one of the types that the contract declares for its status
 /** Files that see the types of a contract. */
 const TYPED = [
   'src/generated/handlers.ts',
-  'src/contract-first/engine/errors.ts',
+  'src/contract-first/engine/errors/catalogue.ts',
   'src/errors.ts',
   'src/pets/domain.ts',
   'src/contract-first/engine/routes/handler.ts',

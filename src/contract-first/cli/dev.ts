@@ -6,9 +6,9 @@ import { dirname, sep } from 'node:path';
 import ts from 'typescript';
 import { whenShellEnds } from '../operate/process/signals.ts';
 import { makeKey } from '../store/api-keys.ts';
+import { withoutScope } from './generate/service-files.ts';
 import { placeProgram, prepareEngine } from './program.js';
 import { findContractOrExit, readPackage, writeCompilerSettings } from './project.js';
-import { withoutScope } from './service-files.ts';
 
 const contract = findContractOrExit();
 const env = {

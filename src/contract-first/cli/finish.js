@@ -14,7 +14,7 @@ const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
 const [{ finishFile }, { makePage }, { toFinishedFile, toPageFile }, { readFinished }, { service }] = await Promise.all(
   [
     built('contract/finish.js'),
-    built('contract/docs/page.js'),
+    built('contract/page/page.js'),
     built('service-contract.js'),
     built('engine/contract/finished.js'),
     import(pathToFileURL(join(folder, 'src/generated/service.js')).href),

@@ -33,7 +33,7 @@ const commands: Record<string, Command> = {
     usage: '[--check]',
     about: 'writes src/generated from the contract, and names missing handlers; --check fails if anything is stale',
     options: { check: { type: 'boolean' } },
-    run: having(COMPILER, () => import('./generate.ts')),
+    run: having(COMPILER, () => import('./generate/generate.ts')),
   },
   build: {
     about: 'checks contract, types and handlers, and compiles the service to dist/, if anything has changed',
@@ -54,26 +54,26 @@ const commands: Record<string, Command> = {
     usage: '[CONTRACT ...]',
     about: "lints the service's contract, or these",
     takes: ANY_NUMBER,
-    run: having(LINTER, async ({ args }) => (await import('./contract-lint.ts')).runLint(args)),
+    run: having(LINTER, async ({ args }) => (await import('./lint/lint.ts')).runLint(args)),
   },
   diff: {
     usage: '[CONTRACT FOLDER]',
     about: 'compares the contract with its newest release, and fails if its version does not fit',
     takes: [0, 2],
-    run: having(LINTER, async ({ args }) => (await import('./contract-diff.ts')).runDiff(args)),
+    run: having(LINTER, async ({ args }) => (await import('./diff/diff.ts')).runDiff(args)),
   },
   release: {
     usage: '[CONTRACT FOLDER]',
     about: 'saves the contract as a release, if lint and diff find nothing',
     takes: [0, 2],
-    run: having(LINTER, async ({ args }) => (await import('./contract-diff.ts')).runRelease(args)),
+    run: having(LINTER, async ({ args }) => (await import('./diff/diff.ts')).runRelease(args)),
   },
   inspect: {
     usage: 'FILE|URL [--write OUT]',
     about: 'says which operations of any contract are served, and what to change; --write writes its normal form',
     takes: [1, 1],
     options: { write: { type: 'string' } },
-    run: having(LINTER, async ({ args }) => (await import('./contract-inspect.ts')).runInspect(args)),
+    run: having(LINTER, async ({ args }) => (await import('./inspect/inspect.ts')).runInspect(args)),
   },
 };
 

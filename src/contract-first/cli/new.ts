@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
-import { toErrorBody } from '../engine/error-body.ts';
+import { toErrorBody } from '../engine/errors/error-body.ts';
 import { toPrintable } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
 import { findContract, ProjectError, readPackage } from './project.js';
@@ -161,7 +161,7 @@ async function writeContract(source: string): Promise<boolean> {
 async function writeHandlers(name: string): Promise<boolean> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
   // It needs tools that have just been installed.
-  const { checkedName: named, code: source } = await import('./source-text.ts');
+  const { checkedName: named, code: source } = await import('./generate/source-text.ts');
   const contract = await loadContract(findContract());
   for (const id of contract.operations.keys()) {
     const made = source`import { handle, notImplemented } from 'contract-first';\n\nexport default handle(${id}, notImplemented);\n`;

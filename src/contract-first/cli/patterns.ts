@@ -1,7 +1,7 @@
 /** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time: recheck judges them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import recheck from '#recheck';
-import { schemasIn } from '../contract/schema/keyword-subsets.ts';
+import { schemasIn } from '../contract/subsets/keyword-subsets.ts';
 import type { ReadContract } from '../engine/contract/contract.ts';
 import { inAllTypes } from '../engine/contract/replies.ts';
 import { toRegExp } from '../engine/schema/ajv.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { toErrorBody as toUsualBody } from '../engine/error-body.ts';
+import { toErrorBody as toUsualBody } from '../engine/errors/error-body.ts';
 import type { TeamParts } from '../engine/routes/compiled-operations.ts';
 import type { VerifyToken } from '../engine/tokens.ts';
 

@@ -19,14 +19,14 @@ import type { TeamParts } from '../engine/routes/compiled-operations.ts';
 import { findUnmatched } from '../engine/routes/compiled-operations.ts';
 import { isNode } from '../engine/schema/json.ts';
 import { lookUp } from '../engine/schema/keys.ts';
-import type { AnyDomain } from '../store/description.ts';
+import type { AnyDomain } from '../store/tables/description.ts';
 import { checkOperations } from './checks/checked-operations.ts';
 import { findProven, toRecords } from './checks/records.ts';
 import { withLocations } from './located-problems.ts';
 import { loadContract } from './read/load-contract.ts';
 import { mapPaths } from './read/normal-form.ts';
+import { withTrueReferences } from './read/references.ts';
 import { toTokenSchemes } from './read/security.ts';
-import { withTrueReferences } from './schema/references.ts';
 import { writeGraph } from './written-graph.ts';
 
 /** Takes a contract that was checked. */

@@ -2,8 +2,7 @@
 export type { JsonText } from '../json/json-text.ts';
 export type { Register } from '../registered.ts';
 export { isRefused } from '../store/collection.ts';
-export type { SchemaOf as Schema } from '../store/description.ts';
-export { type OwnError, type OwnErrorBody, toErrorBody } from './error-body.ts';
+export type { SchemaOf as Schema } from '../store/tables/description.ts';
 export {
   addErrors,
   type ErrorBody,
@@ -13,7 +12,8 @@ export {
   notImplemented,
   refuse,
   refuseAt,
-} from './errors.ts';
+} from './errors/catalogue.ts';
+export { type OwnError, type OwnErrorBody, toErrorBody } from './errors/error-body.ts';
 export type { RawBody } from './replies/raw-bodies.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-fields.ts';
 export { ifMatch, isUnchanged, toTag } from './requests/request-headers.ts';

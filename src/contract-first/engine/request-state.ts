@@ -1,9 +1,9 @@
 /** The engine's notes on a request, and all that plugins find of it: `request.contractFirst` and `app.contractFirst`. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Domain, Services } from '../registered.ts';
-import type { CollectionsOf } from '../store/description.ts';
+import type { CollectionsOf } from '../store/tables/description.ts';
 import type { Caller } from './access/caller.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ErrorCode } from './errors/catalogue.ts';
 import type { Accepted } from './requests/request-checks.ts';
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Awaitable } from '../store/collection.ts';
-import { HttpError } from './errors.ts';
+import { HttpError } from './errors/catalogue.ts';
 import { withTimeout } from './timeout.ts';
 
 /** An environment variable. Without a fallback it must be set. A secret may also be in the file that `<name>_FILE` names. */

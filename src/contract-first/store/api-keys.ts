@@ -1,7 +1,7 @@
 /** API keys: how they are made and hashed, and the statements of keys and their uses. A key is shown once, when it is made; only its hash is stored. */
 import { hash, randomBytes } from 'node:crypto';
+import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { SqlSteps } from './collection.ts';
-import { type Dialect, sqlStep } from './statement.ts';
 import type { KeyChanges, KeyUse, StoredKey } from './store.ts';
 
 /** The start of every key of a service, which lets secret scanners recognise a leaked one: 48 hexadecimal digits follow. */

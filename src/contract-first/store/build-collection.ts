@@ -1,6 +1,6 @@
 /** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
-import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './change-builder.ts';
+import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './changes/change-builder.ts';
 import {
   type Change,
   ChangeRunner,
@@ -10,7 +10,9 @@ import {
   type Outcome,
   type TransactionCall,
   toNewText,
-} from './changes.ts';
+} from './changes/changes.ts';
+import type { Dialect } from './changes/statement.ts';
+import { type AnyTransactions, fromOutput, TransactionRunner } from './changes/transactions.ts';
 import {
   AlreadyDone,
   type AnyCollection,
@@ -23,11 +25,9 @@ import {
   type SqlSteps,
 } from './collection.ts';
 import { hasLists, isPlain, readPage, toRecordPage, toStoredQuery } from './lists.ts';
-import type { StoredTable } from './record-codec.ts';
-import type { Dialect } from './statement.ts';
-import { type Field, isFree } from './table.ts';
-import { type AnyTransactions, fromOutput, TransactionRunner } from './transactions.ts';
-import { isStorable, toStored } from './values.ts';
+import type { StoredTable } from './tables/record-codec.ts';
+import { type Field, isFree } from './tables/table.ts';
+import { isStorable, toStored } from './tables/values.ts';
 
 /** A database's part of one collection: its table, its codec, and how its records and plain pages are read. */
 interface Own extends StoredTable {

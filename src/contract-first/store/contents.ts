@@ -1,9 +1,10 @@
 /** The whole contents of a database: how it takes part in a move, and the count of records that do not fit a contract. */
+
+import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { Awaitable, SqlSteps } from './collection.ts';
-import type { ColumnType } from './description.ts';
-import { type Dialect, sqlStep } from './statement.ts';
 import type { Fits } from './store.ts';
-import type { Table } from './table.ts';
+import type { ColumnType } from './tables/description.ts';
+import type { Table } from './tables/table.ts';
 
 /** Each value of a row as text, with every digit. */
 export type Row = (string | null)[];

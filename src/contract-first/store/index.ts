@@ -1,5 +1,6 @@
 /** `contract-first/store`: everything that a domain may import of the store. */
+
+export { readingOf, refused, transactionOf } from './changes/transactions.ts';
 export { type Collection, type Idempotency, isRefused, type Page, type Refused } from './collection.ts';
-export type { AnyDescription, CollectionOf, Description } from './description.ts';
-export { readingOf, refused, transactionOf } from './transactions.ts';
-export { toStoredTime } from './values.ts';
+export type { AnyDescription, CollectionOf, Description } from './tables/description.ts';
+export { toStoredTime } from './tables/values.ts';

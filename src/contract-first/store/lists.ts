@@ -5,10 +5,10 @@
 import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
 import { JsonText, type TextSource } from '../json/json-text.ts';
+import { type Dialect, Statement } from './changes/statement.ts';
 import type { Fields, Page, PageQuery, SqlStep, SqlSteps } from './collection.ts';
-import { type Dialect, Statement } from './statement.ts';
-import type { Field, Order, Table } from './table.ts';
-import { fromText, isStorable, toStored } from './values.ts';
+import type { Field, Order, Table } from './tables/table.ts';
+import { fromText, isStorable, toStored } from './tables/values.ts';
 
 /** How many records such a page scans. */
 const MAX_SCANNED = 1000;

@@ -1,11 +1,11 @@
 /** Copies everything in one database into another, empty one: as it is at one moment, and in one transaction. */
 import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
-import type { AnyDomain } from './description.ts';
 import { inspectDatabase, nameOfDatabase, openStore } from './open-store.ts';
 import { openSqliteToMove } from './sqlite/move.ts';
 import { StoreError, StoreUnavailable } from './store.ts';
-import { toTables } from './table.ts';
+import type { AnyDomain } from './tables/description.ts';
+import { toTables } from './tables/table.ts';
 
 /** The target is opened only to be made or migrated: nothing waits. */
 const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };

@@ -1,14 +1,14 @@
 /** Opens the store on a database, or inspects one for `--check`, without creating, migrating or writing anything. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { OfDomain } from './changes/transactions.ts';
 import type { Awaitable } from './collection.ts';
 import type { Database } from './database-url.ts';
-import type { AnyDomain } from './description.ts';
 import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
 import { inspectSqlite } from './sqlite/migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
-import type { OfDomain } from './transactions.ts';
+import type { AnyDomain } from './tables/description.ts';
 
 /** Without codecs, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
 export function openStore(

@@ -2,7 +2,7 @@ import t from 'tap';
 import { reportUnstorableFields } from '../../../src/contract-first/contract/checks/records.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
-import type { Column } from '../../../src/contract-first/store/description.ts';
+import type { Column } from '../../../src/contract-first/store/tables/description.ts';
 import { operation, problemsOf as startOf, withPaths } from '../../added-operations.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 

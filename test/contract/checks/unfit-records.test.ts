@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
 import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
-import { toErrorBody } from '../../../src/contract-first/engine/error-body.ts';
-import type { AnyDomain, Column } from '../../../src/contract-first/store/description.ts';
+import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
+import type { AnyDomain, Column } from '../../../src/contract-first/store/tables/description.ts';
 import { domain as ours } from '../../../src/generated/domain.ts';
 import { load, operation, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';

@@ -10,7 +10,7 @@ import { type AuthOptions, addAuth } from '../../../src/contract-first/engine/ac
 import { toCaller } from '../../../src/contract-first/engine/access/caller.ts';
 import { StoredKeys } from '../../../src/contract-first/engine/access/stored-keys.ts';
 import type { KeyLocation, Requirement } from '../../../src/contract-first/engine/contract/contract.ts';
-import type { HttpError } from '../../../src/contract-first/engine/errors.ts';
+import type { HttpError } from '../../../src/contract-first/engine/errors/catalogue.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';

@@ -9,7 +9,7 @@ import { connectRaw, sendRaw } from '../../raw-client.ts';
 import { readOurs, startService } from '../../service.ts';
 
 const CONTRACT = new URL('../../../openapi/petstore.yaml', import.meta.url);
-const PAGE = new URL('../../../src/contract-first/engine/docs/page/', import.meta.url);
+const PAGE = new URL('../../../src/contract-first/engine/docs/assets/', import.meta.url);
 const DOCUMENTS = ['/openapi.yaml', '/openapi.json'];
 
 const toNumber = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parse } from 'yaml';
-import { allErrorCodes, errorKindOf } from '../../../src/contract-first/engine/errors.ts';
+import { allErrorCodes, errorKindOf } from '../../../src/contract-first/engine/errors/catalogue.ts';
 // Its codes are in the catalogue, too.
 import '../../../src/generated/domain.ts';
 import { CONTRACT } from '../../properties/operations.ts';

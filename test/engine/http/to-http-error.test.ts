@@ -1,5 +1,5 @@
 import t from 'tap';
-import { toHttpError } from '../../../src/contract-first/engine/http/errors/thrown.ts';
+import { toHttpError } from '../../../src/contract-first/engine/http/thrown.ts';
 import { TextTooLong } from '../../../src/contract-first/store/collection.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 

@@ -147,7 +147,7 @@ t.test('a reply says that it depends on Accept only where a status has several t
 });
 
 t.test('errors have the type of before, whatever the client accepts', async (t) => {
-  const { refuse } = await import('../../../src/contract-first/engine/errors.ts');
+  const { refuse } = await import('../../../src/contract-first/engine/errors/catalogue.ts');
   answer = () => refuse('pet_not_found', 'None.');
   const [status, type] = await ask('text/plain');
   t.strictSame([status, type], [404, JSON_TYPE]);

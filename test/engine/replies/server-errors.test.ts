@@ -1,7 +1,6 @@
 /** Errors as another contract has them: `src/errors.ts`. */
 import t, { type Test } from 'tap';
 import { findUnknownCodes } from '../../../src/contract-first/contract/checks/server-errors.ts';
-import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';
 import {
   allErrorCodes,
   type ErrorCode,
@@ -9,7 +8,8 @@ import {
   GENERAL,
   notImplemented,
   refuse,
-} from '../../../src/contract-first/engine/errors.ts';
+} from '../../../src/contract-first/engine/errors/catalogue.ts';
+import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';

@@ -1,7 +1,7 @@
 /** Numbers that are sent: each is kept as it was written, or refused; none becomes another one in silence. */
 import fc from 'fast-check';
 import t from 'tap';
-import { findInt64s } from '../../../src/contract-first/contract/schema/keyword-types.ts';
+import { findInt64s } from '../../../src/contract-first/contract/read/keyword-types.ts';
 import type { Accepted } from '../../../src/contract-first/engine/requests/request-checks.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import { buildWriteDeclared } from '../../../src/contract-first/engine/schema/json-writers.ts';

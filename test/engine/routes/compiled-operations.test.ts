@@ -5,7 +5,7 @@ import t from 'tap';
 import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
 import { findUndeclared } from '../../../src/contract-first/contract/checks/server-replies.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
-import { toErrorBody } from '../../../src/contract-first/engine/error-body.ts';
+import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import { compileOperations } from '../../../src/contract-first/engine/routes/compiled-operations.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { type Edit, edited } from '../../edited-contract.ts';

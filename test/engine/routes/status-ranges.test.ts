@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refuse } from '../../../src/contract-first/engine/errors.ts';
+import { refuse } from '../../../src/contract-first/engine/errors/catalogue.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });

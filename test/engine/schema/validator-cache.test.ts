@@ -1,8 +1,8 @@
 /** Large schemas, and those that stand in many places: each is compiled once, and checks as it would where it stands. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
-import { findInt64s } from '../../../src/contract-first/contract/schema/keyword-types.ts';
-import { buildResolve } from '../../../src/contract-first/contract/schema/references.ts';
+import { findInt64s } from '../../../src/contract-first/contract/read/keyword-types.ts';
+import { buildResolve } from '../../../src/contract-first/contract/read/references.ts';
 import { buildChecks, type CheckOptions } from '../../../src/contract-first/engine/schema/checks.ts';
 import { buildRewriteForAjv } from '../../../src/contract-first/engine/schema/prepared.ts';
 import { type Compiler, ValidatorCache } from '../../../src/contract-first/engine/schema/validator-cache.ts';

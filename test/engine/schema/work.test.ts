@@ -1,6 +1,6 @@
 /** A check takes as long as its value is large, whatever the schema: twice the value, at most about twice the time. */
 import t from 'tap';
-import { buildResolve } from '../../../src/contract-first/contract/schema/references.ts';
+import { buildResolve } from '../../../src/contract-first/contract/read/references.ts';
 import { buildChecks, type Check } from '../../../src/contract-first/engine/schema/checks.ts';
 import { parseExactJson } from '../../../src/contract-first/json/exact-json.ts';
 import type { Json } from '../../any-json.ts';

@@ -7,7 +7,7 @@ import { buildCompileReply } from '../../engine/replies/reply-writers.ts';
 import { compileOperation, type TeamParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
-import { reportImpossible, reportUnfitDefaults, reportUnmetRequired, reportUnsendable } from '../schema/impossible.ts';
+import { reportImpossible, reportUnfitDefaults, reportUnmetRequired, reportUnsendable } from '../subsets/impossible.ts';
 import { reportCursors, reportNextLinks, reportPages } from './pages.ts';
 import { reportUnstorableFields, reportUnstoredFields, toRecords } from './records.ts';
 import { reportServerReplies } from './server-replies.ts';

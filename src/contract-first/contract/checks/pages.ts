@@ -4,11 +4,11 @@ import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import type { AnyDescription, Column } from '../../store/description.ts';
 import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
+import type { AnyDescription, Column } from '../../store/tables/description.ts';
 import { findLimit } from '../read/parameters.ts';
-import { isWithin } from '../schema/subsets.ts';
-import { type Checking, findWitness } from '../schema/witnesses.ts';
+import { isWithin } from '../subsets/subsets.ts';
+import { type Checking, findWitness } from '../subsets/witnesses.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 import { findCollection } from './unfit-records.ts';
 

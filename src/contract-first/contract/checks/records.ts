@@ -5,9 +5,9 @@ import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import type { AnyDescription, AnyDomain, ColumnType } from '../../store/description.ts';
-import { resolveOf } from '../schema/references.ts';
-import { isWithin } from '../schema/subsets.ts';
+import type { AnyDescription, AnyDomain, ColumnType } from '../../store/tables/description.ts';
+import { resolveOf } from '../read/references.ts';
+import { isWithin } from '../subsets/subsets.ts';
 
 /** By the names of the schemas. A collection whose schema the contract does not have is left out: it stores nothing. */
 export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, Schema> {

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
-import type { ErrorForm } from '../../engine/error-body.ts';
-import { allErrorCodes, type ErrorCode, errorKindOf, GENERAL, HttpError } from '../../engine/errors.ts';
-import { Problem } from '../../engine/problem.ts';
+import { allErrorCodes, type ErrorCode, errorKindOf, GENERAL, HttpError } from '../../engine/errors/catalogue.ts';
+import type { ErrorForm } from '../../engine/errors/error-body.ts';
+import { Problem } from '../../engine/errors/problem.ts';
 import type { CompiledReply } from '../../engine/replies/reply-writers.ts';
 import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import type { AnyDomain } from '../../store/description.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */

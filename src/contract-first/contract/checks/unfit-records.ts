@@ -6,9 +6,9 @@ import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import type { Column } from '../../store/description.ts';
-import { isSubset } from '../schema/subsets.ts';
-import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../schema/witnesses.ts';
+import type { Column } from '../../store/tables/description.ts';
+import { isSubset } from '../subsets/subsets.ts';
+import { type Checking, type Compared, findUnfit, findWitness, type Unfit } from '../subsets/witnesses.ts';
 import { hasColumns, objectFieldsOf, type RecordSchema, successesOf } from './records.ts';
 
 interface Finding {

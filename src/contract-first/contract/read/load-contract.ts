@@ -11,10 +11,10 @@ import {
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
 import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
-import { resolveOf, withTrueReferences } from '../schema/references.ts';
 import { reportExtensions, reportInexactNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
 import { operationLabel, toOperations } from './operations.ts';
+import { resolveOf, withTrueReferences } from './references.ts';
 import { toKeyLocations } from './security.ts';
 import { readSource } from './source.ts';
 import { findInvalid } from './validity.ts';

@@ -5,7 +5,7 @@ import { namesIn } from '../../engine/contract/path-names.ts';
 import { PLAIN_JSON } from '../../engine/contract/replies.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { isList, isSimple, mergeAllOf, typesOf } from '../../engine/schema/value-types.ts';
-import { findInt64s } from '../schema/keyword-types.ts';
+import { findInt64s } from './keyword-types.ts';
 
 /** The default styles of each place. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };

@@ -5,7 +5,7 @@ import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
 import { isMap, isNode, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { toPointer } from '../../engine/schema/keys.ts';
-import { reportKeywordTypes } from '../schema/keyword-types.ts';
+import { reportKeywordTypes } from './keyword-types.ts';
 import { mapPaths, resolvedItem } from './normal-form.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */

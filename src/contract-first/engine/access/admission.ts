@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyLocation, NeededKey } from '../contract/contract.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
 import { type Caller, type IdentifyCaller, missingScopes } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';

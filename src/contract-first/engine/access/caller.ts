@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claims } from '../../registered.ts';
 import { KEY_BUCKET, parseRate, TOKEN_BUCKET } from '../../store/rates.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
-import type { HttpError } from '../errors.ts';
+import type { HttpError } from '../errors/catalogue.ts';
 import type { Verified } from '../tokens.ts';
 
 /** Whether a key was used since that was last written. */

@@ -1,7 +1,7 @@
 /** The `WWW-Authenticate` challenge to a client without a valid key: how to send one, or which scopes its key lacks. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyLocation, NeededKey, Requirement } from '../contract/contract.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
 /** The challenges of a 401, without a key and with a wrong one, and those of a 403. */

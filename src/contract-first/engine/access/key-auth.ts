@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from '../../store/api-keys.ts';
 import type { KeyLocation } from '../contract/contract.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 import { stateOf } from '../request-state.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
 import { keyAt } from './key-locations.ts';

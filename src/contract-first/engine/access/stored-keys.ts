@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store, StoredKey } from '../../store/store.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 import type { Caller, KeyUsage } from './caller.ts';
 
 /** How often to ask for changed keys, in milliseconds: a revoked key is refused within a second. */

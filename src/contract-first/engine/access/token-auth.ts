@@ -1,7 +1,7 @@
 /** Tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
 import type { Claims } from '../../registered.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 import { withTimeout } from '../timeout.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';

@@ -36,7 +36,7 @@ const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui')
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 /** Our files for the browser. `try.html` is the page of Swagger UI, the others are its scripts and styles, and those of the page to read. */
-const ADDITIONS = new URL('page/', import.meta.url);
+const ADDITIONS = new URL('assets/', import.meta.url);
 const OWN_FILES = ['reading.css', 'reading.js', 'try.css', 'try.js'];
 
 const MEDIA_TYPES: Record<string, string> = {

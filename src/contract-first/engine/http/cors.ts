@@ -1,7 +1,7 @@
 /** CORS: lets browsers of the configured origins call the service. */
 import cors from '@fastify/cors';
 import type { FastifyInstance, onRequestHookHandler, onRouteHookHandler, preParsingHookHandler } from 'fastify';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 
 export async function addCors(app: FastifyInstance, origins: readonly string[] = []): Promise<void> {
   if (origins.length === 0) return;

@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError } from '../errors/catalogue.ts';
 import { buildCheckServices } from '../services.ts';
 import type { Stop } from './connections/connection.ts';
-import { describeThrown } from './errors/thrown.ts';
+import { describeThrown } from './thrown.ts';
 
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;

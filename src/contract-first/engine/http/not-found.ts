@@ -1,9 +1,9 @@
 /** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import findMyWay from 'find-my-way';
-import { HttpError, NO_ROUTE } from '../errors.ts';
-import type { SendError } from './errors/error-replies.ts';
-import { MAX_URL_LENGTH } from './errors/malformed.ts';
+import { HttpError, NO_ROUTE } from '../errors/catalogue.ts';
+import type { SendError } from './error-replies.ts';
+import { MAX_URL_LENGTH } from './malformed.ts';
 
 /** The methods that are served at a URL, as `GET, HEAD`; undefined for an unknown path. */
 export type MethodsAt = (url: string) => string | undefined;

@@ -3,7 +3,7 @@ import { executionAsyncResource } from 'node:async_hooks';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { buildErrorFormOf, buildRenderError, type ToErrorBody, toErrorBody } from '../error-body.ts';
+import { buildErrorFormOf, buildRenderError, type ToErrorBody, toErrorBody } from '../errors/error-body.ts';
 import { buildIsProxy, buildToAddress, type IsProxy, type ToAddress } from './client-address.ts';
 import { prioritizeNewConnections } from './connections/accepting.ts';
 import { hearErrors, type Stop } from './connections/connection.ts';
@@ -12,11 +12,11 @@ import { addDraining } from './connections/listening.ts';
 import { HttpRequest } from './connections/request.ts';
 import { addServerHeaders, HttpResponse } from './connections/response.ts';
 import { toBareHeaders } from './cors.ts';
-import { buildSendError, type SendError } from './errors/error-replies.ts';
-import { MAX_URL_LENGTH } from './errors/malformed.ts';
+import { buildSendError, type SendError } from './error-replies.ts';
 import { buildToLogged, type ToLogged } from './log/logged-urls.ts';
 import { buildRequestIds, buildRequestObserver, Counts } from './log/request-log.ts';
 import { buildFastifyLog, type InitRequest, setLog } from './log/request-logger.ts';
+import { MAX_URL_LENGTH } from './malformed.ts';
 
 export interface HttpOptions {
   logger: Logger;

@@ -5,7 +5,7 @@ import { challengesOf } from '../access/challenges.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { HeaderNode } from '../contract/document.ts';
 import { isJson } from '../contract/replies.ts';
-import type { ErrorFormOf, FailureForm } from '../error-body.ts';
+import type { ErrorFormOf, FailureForm } from '../errors/error-body.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
 import { deprecationHeaders } from './deprecation.ts';

@@ -6,8 +6,8 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/replies.ts';
-import { type CodeAndMessage, HttpError, invalidRequest, TOO_LARGE } from '../errors.ts';
-import { cut, problemAt } from '../problem.ts';
+import { type CodeAndMessage, HttpError, invalidRequest, TOO_LARGE } from '../errors/catalogue.ts';
+import { cut, problemAt } from '../errors/problem.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
 /** RFC 9110, section 12.5.3. */

@@ -2,8 +2,8 @@
 import { toPointerToken } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
-import { invalidRequest } from '../errors.ts';
-import { Problem, problemAt } from '../problem.ts';
+import { invalidRequest } from '../errors/catalogue.ts';
+import { Problem, problemAt } from '../errors/problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf, int64sUnder } from '../schema/int64-map.ts';

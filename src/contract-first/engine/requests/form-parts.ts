@@ -9,9 +9,9 @@ import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 import { NullProtoObject } from '../../json/exact-json.ts';
 import type { Content } from '../contract/contract.ts';
-import { HttpError, invalidRequest, TOO_LARGE } from '../errors.ts';
+import { HttpError, invalidRequest, TOO_LARGE } from '../errors/catalogue.ts';
+import { problemAt } from '../errors/problem.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
-import { problemAt } from '../problem.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
 import {

@@ -2,7 +2,7 @@
 import { NullProtoObject } from '../../json/exact-json.ts';
 import { toPointerToken } from '../../json/pointer.ts';
 import type { Operation, Parameter, ParameterStyle } from '../contract/contract.ts';
-import { Problem, problemAt } from '../problem.ts';
+import { Problem, problemAt } from '../errors/problem.ts';
 import { type Int64Map, int64sUnder } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
 import { isSimple, itemsOf, mergeAllOf, typesOf } from '../schema/value-types.ts';

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/replies.ts';
-import { firstProblems, type Problem } from '../problem.ts';
+import { firstProblems, type Problem } from '../errors/problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';

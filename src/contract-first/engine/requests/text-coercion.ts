@@ -1,7 +1,7 @@
 /** Converts a parameter's text to a value. Each value has one spelling; any other text stays text, and the check refuses it later. */
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { CANONICAL, parseInt64, toDouble, toExactNumber } from '../../json/exact-number.ts';
-import { type Problem, problemAt } from '../problem.ts';
+import { type Problem, problemAt } from '../errors/problem.ts';
 import type { Schema } from '../schema/json.ts';
 import { typesOf } from '../schema/value-types.ts';
 

@@ -1,8 +1,8 @@
 /** Compiles the check and the writers of each operation. */
-import type { AnyDomain } from '../../store/description.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
-import { buildErrorFormOf, type ErrorFormOf, type ToErrorBody } from '../error-body.ts';
+import { buildErrorFormOf, type ErrorFormOf, type ToErrorBody } from '../errors/error-body.ts';
 import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
 import { buildCompileReply, buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/request-checks.ts';

@@ -14,8 +14,8 @@ import type {
 import type { AuthFor } from '../access/auth.ts';
 import type { SendTooManyRequests } from '../access/rate-limits.ts';
 import type { Operation } from '../contract/contract.ts';
-import type { FailureForm } from '../error-body.ts';
-import { HttpError, invalidRequest, NO_ROUTE, refuse } from '../errors.ts';
+import { HttpError, invalidRequest, NO_ROUTE, refuse } from '../errors/catalogue.ts';
+import type { FailureForm } from '../errors/error-body.ts';
 import { buildSunset } from '../replies/deprecation.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { type RequestState, stateOf } from '../request-state.ts';

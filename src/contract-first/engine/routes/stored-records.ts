@@ -1,11 +1,11 @@
 /** Stored records and the contract: checks of records before they are stored, reading them, and the check of all records at the start. */
 import { parseExactJson } from '../../json/exact-json.ts';
 import type { Fields } from '../../store/collection.ts';
-import type { AnyDescription, AnyDomain } from '../../store/description.ts';
-import type { RecordCodec } from '../../store/record-codec.ts';
 import type { Contents } from '../../store/store.ts';
+import type { AnyDescription, AnyDomain } from '../../store/tables/description.ts';
+import type { RecordCodec } from '../../store/tables/record-codec.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../errors/problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';

@@ -1,6 +1,6 @@
 /** Makes checks of schemas. Everything that is checked against a schema is checked here. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../errors/problem.ts';
 import { buildAjv, type SchemaSource, type ValidationRun } from './ajv.ts';
 import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { ReportProblem, Schema } from './json.ts';

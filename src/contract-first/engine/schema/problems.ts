@@ -1,7 +1,7 @@
 /** Turns ajv's errors into problems: in words, with place and keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
-import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../problem.ts';
+import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../errors/problem.ts';
 import { toRegExp } from './ajv.ts';
 
 /** Keywords whose errors only repeat those of a schema within them. */

@@ -4,10 +4,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Service } from '../../service.ts';
-import type { AnyDomain } from '../../store/description.ts';
+import type { Service } from '../../start/service.ts';
 import { checkIntegrity, copySnapshot, exchange } from '../../store/sqlite/copies.ts';
 import { inspectSqlite } from '../../store/sqlite/migrate.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadConfig } from '../config.ts';
 
 /** How often the copy is flushed to disk, in milliseconds: a little at a time, so that creates do not wait behind it. */

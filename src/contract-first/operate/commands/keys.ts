@@ -1,6 +1,6 @@
 /** The commands of `keys`: make, replace, list and revoke API keys. */
 import { toPrintable } from '../../json/literals.ts';
-import type { Service } from '../../service.ts';
+import type { Service } from '../../start/service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rates.ts';
 import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.ts';

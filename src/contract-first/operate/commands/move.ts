@@ -1,5 +1,5 @@
 /** Copies everything in one database into another, empty one. */
-import type { Service } from '../../service.ts';
+import type { Service } from '../../start/service.ts';
 import type { Database } from '../../store/database-url.ts';
 import { move } from '../../store/move.ts';
 import { missingFile, nameOfDatabase } from '../../store/open-store.ts';

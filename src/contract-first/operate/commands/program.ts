@@ -1,6 +1,6 @@
 /** The commands of the program: `node dist/src/main.js keys list`. Each is loaded only when it is called. */
 import { toPrintableLines } from '../../json/literals.ts';
-import type { Service } from '../../service.ts';
+import type { Service } from '../../start/service.ts';
 import { type Command, runCommand } from './command-table.ts';
 import { toKeyCommands, withDatabase } from './keys.ts';
 

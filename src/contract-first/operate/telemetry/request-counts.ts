@@ -3,7 +3,7 @@
  * it looks up the labels each time. All labels come from the contract and the catalogue of errors, so no client can add one.
  */
 import type { FastifyRequest } from 'fastify';
-import { allErrorCodes, type ErrorCode, errorKindOf } from '../../engine/errors.ts';
+import { allErrorCodes, type ErrorCode, errorKindOf } from '../../engine/errors/catalogue.ts';
 import { Counts } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 

@@ -2,11 +2,18 @@
  * Runs the waiting changes one after the other in one transaction, which holds the schema's lock. If one fails, all run again, each
  * within a savepoint.
  */
-import { Batches, type ChangeOrCall, type RunningBatch } from '../batches.ts';
-import { areSame, type Change, type ChangeRunner, isTransactionCall, type Outcome, refusalCodeOf } from '../changes.ts';
-import type { StoredTable } from '../record-codec.ts';
+import { Batches, type ChangeOrCall, type RunningBatch } from '../changes/batches.ts';
+import {
+  areSame,
+  type Change,
+  type ChangeRunner,
+  isTransactionCall,
+  type Outcome,
+  refusalCodeOf,
+} from '../changes/changes.ts';
+import type { AnyTransactions } from '../changes/transactions.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { AnyTransactions } from '../transactions.ts';
+import type { StoredTable } from '../tables/record-codec.ts';
 import { type BatchLoader, blameOne, toFault } from './coalescing.ts';
 import type { PostgresConnection } from './connection.ts';
 import { lockOf, NOW, toDialect } from './dialect.ts';

@@ -1,8 +1,8 @@
 /** Writes of clients: limits how many wait, counts them, inserts records, and proves that the database can be written. */
-import type { Created } from '../changes.ts';
+import type { Created } from '../changes/changes.ts';
 import type { Fields } from '../collection.ts';
 import { type StoreCounts, StoreUnavailable } from '../store.ts';
-import { type Table, toTrialRow } from '../table.ts';
+import { type Table, toTrialRow } from '../tables/table.ts';
 import { type BatchLoader, blameOne, coalesce } from './coalescing.ts';
 import type { ConnectionPool, RunTask } from './connection-pool.ts';
 import { NOW, toArrays, toArraysSql } from './dialect.ts';

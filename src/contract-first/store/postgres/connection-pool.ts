@@ -3,7 +3,7 @@
  */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { Queue, rejectAll, type Waiting } from '../queue.ts';
+import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
 import { type Pool, StoreUnavailable } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 

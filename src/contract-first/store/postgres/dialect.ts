@@ -1,8 +1,8 @@
 /** PostgreSQL's dialect: names, locks, times, and values, also as one array for each field, from which `unnest` makes rows. */
 import { toSqlLiteral } from '../../json/literals.ts';
+import type { Dialect } from '../changes/statement.ts';
 import type { Fields } from '../collection.ts';
-import type { Dialect } from '../statement.ts';
-import { type Field, perTable, toJsonText, toRecordJson } from '../table.ts';
+import { type Field, perTable, toJsonText, toRecordJson } from '../tables/table.ts';
 
 /** Quotes the name of a schema or table. */
 export function quote(name: string): string {

@@ -1,12 +1,12 @@
 /** Migrates a schema, with our own triggers, and inspects one for `--check`. */
 import { toSqlLiteral } from '../../json/literals.ts';
+import { sqlStep } from '../changes/statement.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
-import type { AnyDomain } from '../description.ts';
-import { inspectMigrations, type MigrationTarget } from '../migrate.ts';
-import { type Applied, checkNoTables, type Migration } from '../migrations.ts';
-import { sqlStep } from '../statement.ts';
 import { type Inspection, StoreUnavailable } from '../store.ts';
-import { revisionOf, type Table } from '../table.ts';
+import type { AnyDomain } from '../tables/description.ts';
+import { inspectMigrations, type MigrationTarget } from '../tables/migrate.ts';
+import { type Applied, checkNoTables, type Migration } from '../tables/migrations.ts';
+import { revisionOf, type Table } from '../tables/table.ts';
 import { POSTGRES_TYPES, quote, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
 import { buildConnect } from './primary.ts';

@@ -1,6 +1,6 @@
 /** A schema as one side of a move. */
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
-import { type Field, toJsonText } from '../table.ts';
+import { type Field, toJsonText } from '../tables/table.ts';
 import type { PostgresConnection } from './connection.ts';
 import { lockOf, quote, toArraySql, toDialect } from './dialect.ts';
 import { buildConnect } from './primary.ts';

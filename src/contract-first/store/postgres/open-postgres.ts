@@ -1,17 +1,17 @@
 /** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
 import { buildKeyRows } from '../api-keys.ts';
 import { buildCollections } from '../build-collection.ts';
-import { type Change, type Create, isTransactionCall, type Outcome, type TransactionCall } from '../changes.ts';
+import { type Change, type Create, isTransactionCall, type Outcome, type TransactionCall } from '../changes/changes.ts';
+import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../changes/transactions.ts';
 import type { AnyCollection, SqlSteps } from '../collection.ts';
 import { countInvalidRecords } from '../contents.ts';
-import type { AnyDomain } from '../description.ts';
 import { fromCursor } from '../lists.ts';
-import { migrateTables } from '../migrate.ts';
-import { NO_ID, type RecordCodec, type StoredTable, toStoredTables } from '../record-codec.ts';
 import { type Store, StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { type Table, toTables } from '../table.ts';
-import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
-import { toStoredName } from '../values.ts';
+import type { AnyDomain } from '../tables/description.ts';
+import { migrateTables } from '../tables/migrate.ts';
+import { NO_ID, type RecordCodec, type StoredTable, toStoredTables } from '../tables/record-codec.ts';
+import { type Table, toTables } from '../tables/table.ts';
+import { toStoredName } from '../tables/values.ts';
 import { buildRunChanges, MOST_CALLS, MOST_CHANGES } from './changes.ts';
 import { buildInsert, buildProveWritable, ClientWrites } from './client-writes.ts';
 import { type BatchLoader, coalesce } from './coalescing.ts';

@@ -2,8 +2,8 @@
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../lists.ts';
-import type { Field, Table } from '../table.ts';
-import { toLookupValue } from '../values.ts';
+import type { Field, Table } from '../tables/table.ts';
+import { toLookupValue } from '../tables/values.ts';
 import type { BatchLoader } from './coalescing.ts';
 import type { PostgresConnection } from './connection.ts';
 import { toArraySql, toCompared, toJsonSql } from './dialect.ts';

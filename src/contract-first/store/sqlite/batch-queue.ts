@@ -3,7 +3,7 @@
  * while a batch is written, form the next batch: under load a write costs a fraction of an fsync. It knows neither threads nor files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Queue, rejectAll, type Waiting } from '../queue.ts';
+import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
 import { type OutageKind, type StoreCounts, StoreUnavailable } from '../store.ts';
 
 export interface BatchOptions<Item, Result> {

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
-import { type Table, toTrialRow } from '../table.ts';
+import { type Table, toTrialRow } from '../tables/table.ts';
 import { Sqlite } from './sqlite.ts';
 
 /** How long a statement waits for another process's lock, in milliseconds. */

@@ -1,9 +1,9 @@
 /** SQLite's dialect, and the driver that runs generators of statements on one connection. */
 import type { Database } from 'better-sqlite3';
 import { buildKeyRows } from '../api-keys.ts';
+import type { Dialect } from '../changes/statement.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
-import type { Dialect } from '../statement.ts';
-import { type Field, perTable, toRecordJson } from '../table.ts';
+import { type Field, perTable, toRecordJson } from '../tables/table.ts';
 import { toBound } from './insert.ts';
 import { buildStatements } from './sqlite.ts';
 

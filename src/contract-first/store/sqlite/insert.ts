@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
-import { type Field, isText, type Table, toJsonText } from '../table.ts';
+import { type Field, isText, type Table, toJsonText } from '../tables/table.ts';
 
 /** Rows as one text, which is quick to copy to a thread. */
 export interface Rows {

@@ -1,18 +1,18 @@
 /** Migrates a database file, with our own triggers, and inspects one for `--check`. */
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { sqlStep } from '../changes/statement.ts';
 import type { SqlSteps } from '../collection.ts';
-import type { AnyDomain } from '../description.ts';
+import type { Inspection } from '../store.ts';
+import type { AnyDomain } from '../tables/description.ts';
 import {
   inspectMigrations,
   type MigrationHooks,
   type MigrationTarget,
   migrateTables as migrateSteps,
-} from '../migrate.ts';
-import { checkNoTables } from '../migrations.ts';
-import { sqlStep } from '../statement.ts';
-import type { Inspection } from '../store.ts';
-import { revisionOf, type Table } from '../table.ts';
+} from '../tables/migrate.ts';
+import { checkNoTables } from '../tables/migrations.ts';
+import { revisionOf, type Table } from '../tables/table.ts';
 import { checkMap } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { Sqlite } from './sqlite.ts';

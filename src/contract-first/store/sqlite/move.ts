@@ -1,7 +1,7 @@
 /** A database file as one side of a move. */
 import type { Database } from 'better-sqlite3';
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
-import type { Field } from '../table.ts';
+import type { Field } from '../tables/table.ts';
 import { openConnection } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { prepareInsertRows } from './insert.ts';

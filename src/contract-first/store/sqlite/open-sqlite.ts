@@ -3,14 +3,19 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { buildCollections, type ForCollections } from '../build-collection.ts';
-import type { Created, Outcome } from '../changes.ts';
+import type { Created, Outcome } from '../changes/changes.ts';
+import {
+  type AnyTransactions,
+  type DomainTransactions,
+  NO_TRANSACTIONS,
+  type OfDomain,
+} from '../changes/transactions.ts';
 import type { SqlSteps } from '../collection.ts';
 import { countInvalidRecords } from '../contents.ts';
-import type { AnyDomain } from '../description.ts';
-import { NO_ID, type StoredTable, toStoredTables } from '../record-codec.ts';
 import { type Fits, type Store, StoreCounts, type StoreLimits } from '../store.ts';
-import { type Table, toTables } from '../table.ts';
-import { type AnyTransactions, type DomainTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
+import type { AnyDomain } from '../tables/description.ts';
+import { NO_ID, type StoredTable, toStoredTables } from '../tables/record-codec.ts';
+import { type Table, toTables } from '../tables/table.ts';
 import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
 import { DIALECT, Driver, KEYS } from './drive.ts';
 import { migrateSqlite } from './migrate.ts';

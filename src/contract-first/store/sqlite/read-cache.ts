@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
 import type { Hits, StoreCounts } from '../store.ts';
-import type { Table } from '../table.ts';
+import type { Table } from '../tables/table.ts';
 import { triggersOf } from './migrate.ts';
 import type { Reads } from './reads.ts';
 import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associative-cache.ts';

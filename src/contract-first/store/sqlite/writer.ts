@@ -1,10 +1,10 @@
 /** The writing thread. It has a connection of its own, so that no read waits for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { toStoredTables } from '../record-codec.ts';
+import type { TransactionsModule } from '../changes/transactions.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
-import type { Table } from '../table.ts';
-import type { TransactionsModule } from '../transactions.ts';
+import { toStoredTables } from '../tables/record-codec.ts';
+import type { Table } from '../tables/table.ts';
 import {
   checkInodes,
   type Inodes,

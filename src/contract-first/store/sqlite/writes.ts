@@ -1,7 +1,7 @@
 /** Group commit: runs all waiting writes in one transaction, with one fsync. */
 import { type Context, createContext, Script } from 'node:vm';
 import type { Database } from 'better-sqlite3';
-import { Batches, type RunningBatch } from '../batches.ts';
+import { Batches, type RunningBatch } from '../changes/batches.ts';
 import {
   type Change,
   type Create,
@@ -10,11 +10,11 @@ import {
   type Outcome,
   refusalCodeOf,
   type TransactionCall,
-} from '../changes.ts';
-import type { StoredTable } from '../record-codec.ts';
+} from '../changes/changes.ts';
+import type { AnyTransactions } from '../changes/transactions.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { Relation, Table } from '../table.ts';
-import type { AnyTransactions } from '../transactions.ts';
+import type { StoredTable } from '../tables/record-codec.ts';
+import type { Relation, Table } from '../tables/table.ts';
 import { toStoreError } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { type Insert, prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';

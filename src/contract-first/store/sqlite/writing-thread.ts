@@ -12,7 +12,7 @@ import {
   isTransactionCall,
   type Outcome,
   type TransactionCall,
-} from '../changes.ts';
+} from '../changes/changes.ts';
 import { type StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';

@@ -2,12 +2,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { HttpError } from '../../errors.ts';
+import { HttpError } from '../../errors/catalogue.ts';
 import type { ToAddress } from '../client-address.ts';
-import { isFaultilyFramed } from '../errors/malformed.ts';
+import { isFaultilyFramed } from '../malformed.ts';
 import { answerHalfClosed, stopParsing } from '../node-internals.ts';
 import { HttpConnection, httpConnectionOf, type Stop } from './connection.ts';
-import { RawReplies, type RawRepliesOptions } from './refusals.ts';
+import { RawReplies, type RawRepliesOptions } from './raw-replies.ts';
 import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
 

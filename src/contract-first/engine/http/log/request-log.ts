@@ -5,11 +5,11 @@ import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
 import type { StoreCounts } from '../../../store/store.ts';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../errors/catalogue.ts';
 import { type RequestState, stateOf } from '../../request-state.ts';
 import type { ToAddress } from '../client-address.ts';
 import { isInjected } from '../connections/connection.ts';
-import { describeThrown } from '../errors/thrown.ts';
+import { describeThrown } from '../thrown.ts';
 import type { ToLogged } from './logged-urls.ts';
 import type { InitRequest } from './request-logger.ts';
 

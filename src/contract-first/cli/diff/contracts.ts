@@ -1,0 +1,320 @@
+/** Compares two versions of the contract: what has changed, and what each change does to clients. */
+import { isDeepStrictEqual } from 'node:util';
+import { withoutWords } from '../../contract/read/keywords.ts';
+import { MAX_BYTES } from '../../contract/read/operations.ts';
+import {
+  type Document,
+  type HeaderNode,
+  METHODS,
+  type PathItem,
+  type ResponseNode,
+  type ServerNode,
+} from '../../engine/contract/document.ts';
+import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
+import { COMPONENT_NAME, expandContract } from './expand.ts';
+import {
+  type Comparable,
+  dropped,
+  FIRST,
+  inOneVersion,
+  isOver,
+  NO_KEY,
+  operationsByPath,
+  SENT_TYPE,
+  toComparable,
+  toScheme,
+  withNamesOf,
+} from './normal.ts';
+import { takesFrom } from './paths.ts';
+import {
+  byKey,
+  type CompareRule,
+  type ContractChange,
+  type ContractChanges,
+  compareByName,
+  compareLists,
+  describeChange,
+  type Effect,
+  FAILS_REQUESTS,
+  FINE,
+  FOR_READERS,
+  growing,
+  ignored,
+  MISSING,
+  pairs,
+  RENAMED,
+  RETYPED,
+  required,
+  SOONER,
+  TAKEN,
+  UNEXPECTED,
+  UNKNOWN,
+  value,
+} from './rules.ts';
+import { compareSchemas, schema } from './schemas.ts';
+import { atMost, content, ofValue, parameters, sentContent } from './values.ts';
+
+type PathItems = Record<string, PathItem>;
+
+const body = (location: string) => `${location} body`;
+const always = (effect: Effect) => value<unknown>(() => effect);
+
+const deprecated = always(FINE);
+const scopes = value<object>((before = {}, after = {}) =>
+  Object.keys(before).every((scope) => Object.hasOwn(after, scope)) ? FINE : FAILS_REQUESTS,
+);
+const flows = compareByName((location, name) => `${location} flow ${name}`, byKey({ scopes }, FAILS_REQUESTS));
+const SCHEME = byKey({ flows }, FAILS_REQUESTS);
+
+const inBody =
+  <Value>(rule: CompareRule<Value>): CompareRule<Value> =>
+  (before, after, location, ...rest) =>
+    rule(before, after, body(location), ...rest);
+
+const RESPONSE = byKey({
+  headers: compareByName(
+    (location, name) => `${location} header ${name}`,
+    byKey({ required, schema, content: ofValue, deprecated }),
+  ),
+  [SENT_TYPE]: value<string>((before, after, way) => (before && after && way === 'response' ? UNEXPECTED : undefined)),
+  [FIRST]: value<string>((before, after, way) => (before && after && way === 'response' ? RETYPED : undefined)),
+  links: compareByName((location, name) => `${location} link ${name}`, byKey({}, MISSING)),
+  content: inBody(content),
+});
+
+type Responses = Record<string, ResponseNode>;
+
+const compareResponses: CompareRule<Responses> = function* (before = {}, after = {}, operation, direction) {
+  // Clients reply to what the server sends.
+  const isSent = direction === 'response';
+  const toReply = isSent ? 'request' : 'response';
+  for (const [status, old, now] of pairs(before, after)) {
+    const location = `${operation} ${status}`;
+    if (old && now) yield* RESPONSE(old, now, location, toReply, '');
+    else if (!now) yield* compareRemoved(before, after, location, toReply, status);
+    else if (!isSent && !/^([45]|default)/.test(status)) yield { location, what: 'was added', effect: UNEXPECTED };
+    else {
+      // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
+      yield { location, what: 'was added', effect: FINE };
+      // Up to now, such a reply was the general one.
+      const general = before[generalOf(status, before)];
+      if (!general) continue;
+      const isMissable = ({ required }: HeaderNode, name: string) =>
+        !required && !Object.hasOwn(Object(now.headers), name);
+      const expected = { ...general, headers: dropped(general.headers, isMissable) };
+      const changes = RESPONSE(expected, now, location, toReply, '');
+      yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
+    }
+  }
+};
+
+/** The range of the status, or the general reply: a status that has none of its own is answered so. */
+const generalOf = (status: string, responses: Responses) =>
+  `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
+
+/** A range, or the general reply, may become some that it stood for; others of it are the general reply then. */
+const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
+  const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
+  const isFine = direction === 'response' && isSplit;
+  yield { location, what: 'was removed', effect: isFine ? FINE : direction === 'request' ? FAILS_REQUESTS : MISSING };
+  const { [status]: old } = before;
+  if (isFine && after.default) {
+    const changes = RESPONSE({ ...old }, { ...after.default }, location.replace(/\w+$/, 'default'), direction, '');
+    yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
+  }
+};
+
+const OPERATION = byKey({
+  operationId: always(RENAMED),
+  path: always(RENAMED),
+  tags: growing(RENAMED),
+  deprecation: compareDeprecations,
+  security: value<string[]>((before = [], after = [], direction) => {
+    // The server meets what those ask to whom it sends.
+    const [used, taken] = direction === 'request' ? [before, after] : [after, before];
+    const { lost, gained } = compareLists(used, taken);
+    if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
+      return direction === 'request' ? FAILS_REQUESTS : UNEXPECTED;
+    return lost.length + gained.length > 0 ? FINE : undefined;
+  }),
+  parameters,
+  requestBody: compareByName(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content: sentContent })),
+  callbacks: sent('callback'),
+  responses: compareResponses,
+});
+
+/** Webhooks and callbacks, which the server sends: their requests count as replies, and clients may ignore new ones. */
+function sent(name: string): CompareRule<Record<string, Record<string, PathItem>>> {
+  const toLocation = (location: string, own: string) => `${location} ${name} ${own}`;
+  return (before, after, location, _direction, key) =>
+    compareByName(toLocation, compareSent)(withoutNotes(before), withoutNotes(after), location, 'response', key);
+}
+
+/** Without each value under an `x-` key that is no webhook, callback or path item. */
+const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
+  dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
+
+function* compareSent(before: PathItems = {}, after: PathItems = {}, location: string): ContractChanges {
+  const toSent = (paths: PathItems) => operationsByPath({ paths: withoutNotes(paths) }, (expression) => expression);
+  yield* compareByName((_, own) => `${location} ${own.trim()}`, OPERATION)(
+    toSent(before),
+    toSent(after),
+    location,
+    'response',
+    '',
+  );
+}
+
+const VARIABLE = byKey({ enum: growing(MISSING) }, MISSING);
+
+const SERVER = byKey({
+  url: ignored,
+  variables: function* (before: ServerNode['variables'], after: ServerNode['variables'], location: string) {
+    for (const [name, old, now] of pairs(before, after)) {
+      yield* VARIABLE(old, now, `${location}: variable ${name}`, 'request', '');
+    }
+  },
+});
+
+const CONTRACT = byKey({
+  openapi: value<string>((before, after) => {
+    const [old, now] = [before, after].map((version) => String(version).split('.', 2).join('.')) as [string, string];
+    // Both are compared by what they say in 3.1.
+    return old === now ? undefined : /^3\.[01]$/.test(old) && /^3\.[01]$/.test(now) ? FINE : UNEXPECTED;
+  }),
+  info: byKey({}, FOR_READERS),
+  tags: always(FOR_READERS),
+  servers: compareServers,
+  webhooks: function* (before: PathItems = {}, after: PathItems = {}, location: string) {
+    // A webhook is like a callback with one URL, which the contract does not say.
+    const [old, now] = [before, after].map((items) =>
+      Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
+    );
+    yield* sent('webhook')(old, now, location, 'response', '');
+  },
+  'x-complete': value((before, after) => (after ? FINE : before ? UNEXPECTED : undefined)),
+  jsonSchemaDialect: ignored,
+  security: ignored,
+  paths: ignored,
+  components: ignored,
+});
+
+/** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
+export function compareContracts(before: Document, after: Document, today: string): ContractChange[] {
+  const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
+  // The gate checks whether the version fits.
+  old.info.version = now.info.version;
+  const changes = [
+    ...CONTRACT(old, now, 'contract', 'request', ''),
+    ...compareOperations(withoutWords(old), withoutWords(now), today),
+    ...compareSchemes(old, now),
+  ];
+  if (changes.length === 0 && !isDeepStrictEqual(old, now)) {
+    changes.push({ location: 'contract', what: 'is arranged in another way', effect: FOR_READERS });
+  }
+  return changes;
+}
+
+/** The changes of the schemas of records by which stored ones may become invalid. */
+export function compareStoredRecords(
+  before: Partial<Document>,
+  after: Partial<Document>,
+  domain: AnyDomain,
+): ContractChange[] {
+  const [old, now] = [before, after].map((contract) => expandContract(inOneVersion(contract)).components?.schemas);
+  // A record is stored only with fields that have a column.
+  const toStored = (schema: Schema | undefined) => {
+    const { [COMPONENT_NAME]: _name, properties = {}, ...record } = keywordsOf(schema);
+    // Read-only fields are stored like all others.
+    const fields = Object.entries(properties).map(([name, field]) => [
+      name,
+      field && { ...keywordsOf(field), readOnly: false },
+    ]);
+    return { ...record, properties: Object.fromEntries(fields), additionalProperties: false };
+  };
+  const changes = Object.entries(domain).flatMap(([name, { schema }]) => [
+    ...compareSchemas(toStored(old?.[schema]), toStored(now?.[schema]), `stored ${name}`, 'request'),
+  ]);
+  return changes.filter(({ effect }) => effect === FAILS_REQUESTS || effect === UNKNOWN);
+}
+
+function* compareOperations(before: Document, after: Document, today: string): ContractChanges {
+  const [known, own] = toComparable(before, after, today);
+  for (const [name, old, now] of pairs(known, own)) {
+    const method = name.replace(/ .*/, '');
+    if (old && now) yield* OPERATION(old, withNamesOf(old, now), old.operationId, 'request', '');
+    else if (now) {
+      const others = Object.entries(known).filter(([other]) => other.startsWith(`${method} `));
+      const [, taken] = others.find(([, other]) => takesFrom(now.path, other)) ?? [];
+      const more = taken ? `, and takes requests from ${taken.operationId}` : '';
+      const what = `was added, as ${method} ${now.path}${more}`;
+      yield { location: now.operationId, what, effect: taken ? TAKEN : FINE };
+    } else if (old) {
+      const effect = isOver(old, today) ? FINE : MISSING;
+      yield { location: old.operationId, what: `was removed from ${method} ${old.path}`, effect };
+    }
+  }
+  const PATH = byKey(Object.fromEntries([...METHODS, 'parameters'].map((key) => [key, ignored])));
+  for (const [path, old = {}, now = {}] of pairs(before.paths, after.paths)) yield* PATH(old, now, path, 'request', '');
+}
+
+type Deprecation = Comparable['deprecation'];
+
+/** Later than all dates. */
+const LAST_DATE = '9999';
+
+function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {}, location: string): ContractChanges {
+  const { deprecated, 'x-sunset': sunset = LAST_DATE } = before;
+  const { 'x-sunset': end = LAST_DATE } = after;
+  const isShorter = end < sunset;
+  if (Boolean(deprecated) !== Boolean(after.deprecated)) {
+    const what = after.deprecated ? `is deprecated, until ${after['x-sunset']}` : 'is no longer deprecated';
+    yield { location, what, effect: after.deprecated ? FINE : SOONER };
+    return;
+  }
+  const dates = byKey({ deprecated: ignored, 'x-sunset': always(isShorter ? SOONER : FINE) }, FINE);
+  yield* dates(before, after, location, 'request', '');
+}
+
+/** Whether a caller who meets one security requirement also meets the other: it needs no other scheme, and no other scope of one. */
+function asksLess(now: string, before: string): boolean {
+  const isWithin = (key: string, other: string) => {
+    const [known, [scheme, ...scopes]] = [other.split(' '), key.split(' ') as [string]];
+    return known[0] === scheme && scopes.every((scope) => known.includes(scope, 1));
+  };
+  return (
+    now === NO_KEY || now.split(' and ').every((key) => before.split(' and ').some((other) => isWithin(key, other)))
+  );
+}
+
+/** Where none is named (OpenAPI 3.1, section 4.8.1.1). */
+const ROOT = { url: '/' };
+
+/** The environments that clients know, and the one path prefix that all share. */
+function* compareServers(before: ServerNode[] = [ROOT], after: ServerNode[] = [ROOT]): ContractChanges {
+  const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
+  if (was !== is) yield { location: 'servers', what: describeChange('path prefix', was, is), effect: MISSING };
+  const byOrigin = (servers: ServerNode[]) =>
+    Object.fromEntries(servers.map((server) => [splitUrl(server.url).origin, server]));
+  const servers = compareByName((_, origin) => `server ${origin || 'of this document'}`, SERVER);
+  yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
+}
+
+/** The path prefixes of the servers: `/v1` once, when they agree. */
+export function prefixesOf(servers: ServerNode[] = [ROOT]): string[] {
+  return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
+}
+
+/** `{origin}/v1`, `https://host/v1` and `/v1` have the prefix `/v1`. */
+function splitUrl(url: string): { origin: string; prefix: string } {
+  const [origin = ''] = url.match(/^([a-z]+:\/\/[^/]+|\{\w+\})/) ?? [];
+  return { origin, prefix: url.slice(origin.length).replace(/\/$/, '') };
+}
+
+/** Only security schemes: other components are compared where they are used. */
+function* compareSchemes(before: Document, after: Document): ContractChanges {
+  for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
+    if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');
+  }
+}

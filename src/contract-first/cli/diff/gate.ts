@@ -1,0 +1,145 @@
+/** The gate: may the contract become a release, given what it changes of the newest one? And its report. */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { toLocated } from '../../contract/located-problems.ts';
+import { readSource } from '../../contract/read/source.ts';
+import { ContractError } from '../../engine/contract/contract.ts';
+import type { Document } from '../../engine/contract/document.ts';
+import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import { toPrintable } from '../../json/literals.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
+import { findContract } from '../project.js';
+import { compareContracts, compareStoredRecords, prefixesOf } from './contracts.ts';
+import type { ContractChange, Effect } from './rules.ts';
+
+export interface Comparison {
+  version: string;
+  /** The newest release, which the contract was compared with. */
+  released: string | undefined;
+  changes: ContractChange[];
+  /** Why stored records may not fit any more. */
+  ofStoredRecords: ContractChange[];
+  /** Why the contract may not be released; empty when it may. */
+  problems: string[];
+}
+
+/** Three numbers (https://semver.org) and nothing else: a release is no pre-release. */
+const VERSION = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/;
+const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'];
+
+const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
+
+/** The contract and the folder of the releases: the project's, or those that the command line names. @throws ProjectError */
+export function filesToCompare([
+  contract = findContract(),
+  folder = join(dirname(findContract()), 'released'),
+]: string[]): [contract: string, folder: string] {
+  return [contract, folder];
+}
+
+/** Its integers are bigint, since two large ones that differ could be the same double. */
+async function read(file: string): Promise<Document> {
+  let contract: Document | null;
+  try {
+    contract = parseWithBigints((await readSource(file)).json) as Document | null;
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+    throw new Error((await toLocated(error.problems, file)).join('\n'));
+  }
+  if (typeof contract?.info?.version === 'string' && contract.paths) return contract;
+  throw new Error(`${file} is not a contract: it has no info.version, or no paths.`);
+}
+
+/**
+ * `folder` has the releases, each under its version: `1.0.0.yaml`; before the first one, it need not be there; `domain` the collections that are stored.
+ * @throws Error that says which file is not a contract
+ */
+export async function judgeContract(
+  file: string,
+  folder: string,
+  domain: AnyDomain,
+  today = new Date(),
+): Promise<Comparison> {
+  const contract = await read(file);
+  const { version } = contract.info;
+  const versions = (existsSync(folder) ? readdirSync(folder) : []).map((name) => name.replace(/\.yaml$/, ''));
+  const released = versions
+    .filter((name) => VERSION.test(name))
+    .toSorted(compareVersions)
+    .at(-1);
+  const judgement: Comparison = { version, released, changes: [], ofStoredRecords: [], problems: [] };
+  if (released) {
+    const before = await read(resolve(folder, `${released}.yaml`));
+    judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
+    judgement.ofStoredRecords = compareStoredRecords(before, contract, domain);
+  }
+  if (!VERSION.test(version)) {
+    judgement.problems.push(`info.version must be three numbers, as in 1.2.3, not ${version}.`);
+  } else if (released) {
+    judgement.problems.push(
+      ...judgeVersion(version, released, judgement.changes, prefixesOf(contract.servers).join(', ')),
+    );
+  }
+  return judgement;
+}
+
+function* judgeVersion(
+  version: string,
+  released: string,
+  changes: ContractChange[],
+  prefix: string,
+): Generator<string> {
+  if (compareVersions(version, released) < 0) {
+    yield `info.version ${version} is lower than ${released}, which is released.`;
+  }
+  const worst = VERDICTS.find((verdict) => changes.some(({ effect }) => effect.verdict === verdict));
+  if (!worst) return;
+  const least = toNextVersion(released, worst);
+  const nature = worst === 'documentation' ? 'changes of the documentation' : `${worst} changes`;
+  if (compareVersions(version, least) < 0) {
+    yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
+  }
+  const major = `/v${[version, least].toSorted(compareVersions).at(-1)?.split('.', 1)}`;
+  if (worst === 'breaking' && prefix !== major) {
+    yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
+  }
+}
+
+/** The lowest version that such a change may have. */
+function toNextVersion(version: string, verdict: Effect['verdict']): string {
+  const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
+  if (verdict === 'breaking') return `${major + 1}.0.0`;
+  return verdict === 'compatible' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
+}
+
+const HEADINGS = {
+  breaking: 'Breaking:',
+  compatible: 'Compatible:',
+  documentation: 'Compatible (documentation):',
+};
+
+/** The findings for a reviewer: each change once, with all the places that show it. */
+export function renderComparison({ version, released, changes, ofStoredRecords, problems }: Comparison): string {
+  const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
+  for (const [verdict, heading] of Object.entries(HEADINGS)) {
+    const ours = changes.filter(({ effect }) => effect.verdict === verdict);
+    if (ours.length > 0) lines.push('', heading, ...toLines(ours));
+  }
+  if (ofStoredRecords.length > 0) {
+    lines.push('', 'Stored data is affected (a start with records that do not fit refuses, and counts them):');
+    for (const { location, what } of ofStoredRecords) lines.push(`  ${location}`, `      ${what}`);
+  }
+  if (problems.length > 0) lines.push('', 'Refused:', ...problems.map((problem) => `  ${problem}`));
+  else if (version === released) lines.push('  no change.');
+  else lines.push('', `It may be released as ${version}.`);
+  return lines.map(toPrintable).join('\n');
+}
+
+function toLines(changes: ContractChange[]): string[] {
+  const byText = new Map<string, string[]>();
+  for (const { location, what, effect } of changes) {
+    const text = `      ${what}. ${effect.why}`;
+    byText.set(text, [...(byText.get(text) ?? []), `  ${location}`]);
+  }
+  return [...byText].flatMap(([text, locations]) => [...new Set(locations), text]);
+}

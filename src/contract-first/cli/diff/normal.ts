@@ -1,0 +1,180 @@
+/** A contract as it is compared: one way to write what may be written in several, and no word that says what holds without it. */
+import { toTypes } from '../../contract/read/bodies.ts';
+import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
+import { allowedTypesOf } from '../../contract/subsets/keyword-subsets.ts';
+import {
+  type BodyNode,
+  type Document,
+  type LinkNode,
+  type MediaNode,
+  type OperationNode,
+  operationsOf,
+  type ParameterNode,
+  type ResponseNode,
+  type SchemeNode,
+  type SecurityNode,
+  type ValueNode,
+} from '../../engine/contract/document.ts';
+import { namesIn } from '../../engine/contract/path-names.ts';
+import { isJson, toMediaType } from '../../engine/contract/replies.ts';
+import { type Keywords, keywordsOf } from '../../engine/schema/json.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
+
+export const NO_KEY = 'no key';
+
+/** The one of several types of a reply that the server sends. */
+export const SENT_TYPE = 'content type that is sent';
+
+/** The type that generated clients take, where the server sends another. */
+export const FIRST = 'content type that is listed first';
+
+/** Headers that other parts of a contract speak of: as parameters they are ignored, and so is the type of a reply (OpenAPI 3.1, section 4.8). */
+const IGNORED = /^header\.(accept|content-type|authorization)$/;
+
+const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
+
+/** An operation as it is compared, with what it takes over from its path and from the contract. */
+export interface Comparable {
+  operationId: string;
+  path: string;
+  deprecation: { deprecated?: boolean; 'x-sunset'?: string; [other: string]: unknown };
+  security: string[];
+  parameters: Record<string, ParameterNode>;
+  requestBody: { body?: BodyNode };
+  responses: Record<string, ResponseNode>;
+  [other: string]: unknown;
+}
+
+/** OpenAPI 3.0 says some of it in other words. */
+export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
+  String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
+
+/** The operations by method and path, where the names of parameters in the path do not count. */
+export function operationsByPath(
+  { paths, security }: Pick<Document, 'paths' | 'security'>,
+  toKey = withoutNames,
+): Record<string, Comparable> {
+  const entries = Object.entries(paths).flatMap(([path, item]) =>
+    operationsOf(item).map(([method, source]): [string, Comparable] => {
+      const operation: OperationNode = { ...(security && { security }), ...source };
+      const { requestBody } = operation;
+      const parameters = [item, operation].flatMap((source) => source.parameters ?? []).map(toParameter);
+      const judged: Comparable = {
+        ...operation,
+        operationId: operation.operationId as string,
+        path,
+        deprecation: Object.fromEntries(DEPRECATION.map((key) => [key, operation[key]])),
+        security: toWaysIn(operation.security),
+        parameters: dropped(
+          Object.fromEntries(parameters.map((item) => [`${item.in}.${item.name}`, item])),
+          (_item, name) => IGNORED.test(name),
+        ),
+        requestBody: requestBody ? { body: withTypes(requestBody) } : {},
+        responses: mapEntries(
+          dropped(operation.responses, (_, status) => status.startsWith('x-')),
+          (status, response) => [toStatus(status), toResponse(response)],
+        ),
+      };
+      for (const key of DEPRECATION) delete judged[key];
+      return [`${method.toUpperCase()} ${toKey(path)}`, judged];
+    }),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** The operation with the names that its parameters in the path have in another, since they are known by their place there. */
+export function withNamesOf(other: Comparable, operation: Comparable): Comparable {
+  const known = namesIn(other.path);
+  const toKnown = new Map(namesIn(operation.path).map((name, index) => [name, known[index]]));
+  const parameters = mapEntries(operation.parameters, (key, item) => {
+    const name = item.in === 'path' ? toKnown.get(item.name) : undefined;
+    return name === undefined ? [key, item] : [`path.${name}`, { ...item, name }];
+  });
+  return { ...operation, parameters };
+}
+
+/** Whether an operation may go: its end was announced, and is over. */
+export const isOver = ({ deprecation: { deprecated, 'x-sunset': end } }: Comparable, today: string): boolean =>
+  Boolean(deprecated && end && end <= today);
+
+/** The operations of both contracts: a link goes with the operation that it leads to, and may stay behind. */
+export function toComparable(before: Document, after: Document, today: string) {
+  const [old, now] = [operationsByPath(before), operationsByPath(after)];
+  const ended = Object.entries(old).filter(([name, operation]) => !now[name] && isOver(operation, today));
+  const gone = ended.map(([, { operationId }]) => operationId);
+  const isGone = ({ operationId, operationRef = '' }: LinkNode) => {
+    const target = lookUp(before, operationRef) as OperationNode | undefined;
+    return gone.includes((operationId ?? target?.operationId) as string);
+  };
+  for (const { responses } of [old, now].flatMap((all) => Object.values(all))) {
+    for (const response of Object.values(responses)) response.links = dropped(response.links, isGone);
+  }
+  return [old, now] as const;
+}
+
+/** Each requirement is a way in, by all the schemes that it names. An operation that has none is open to everyone. */
+function toWaysIn(requirements: SecurityNode[] = []): string[] {
+  const ways = requirements.map((requirement) =>
+    Object.entries(requirement)
+      .map(([scheme, scopes]) => [scheme, ...scopes.toSorted()].join(' '))
+      .sort()
+      .join(' and '),
+  );
+  return ways.length > 0 ? ways.map((way) => way || NO_KEY) : [NO_KEY];
+}
+
+function toParameter(parameter: ParameterNode): ParameterNode {
+  const { name, in: location } = parameter;
+  const style = location === 'query' || location === 'cookie' ? 'form' : 'simple';
+  return { ...withoutUsual(parameter, style), name: location === 'header' ? name.toLowerCase() : name };
+}
+
+const toStatus = (status: string) => (status === 'default' ? status : status.toUpperCase());
+
+function toResponse(response: ResponseNode): ResponseNode {
+  const types = toTypes(response.content ?? {}, '', () => {}).map(({ type }) => type);
+  const named = mapEntries(response.headers, (name, header) => [name.toLowerCase(), withoutUsual(header, 'simple')]);
+  const headers = dropped(named, (_header, name) => name === 'content-type');
+  const [first] = types;
+  return {
+    ...withTypes(response),
+    headers,
+    [SENT_TYPE]: types.find(isJson) ?? first,
+    [FIRST]: types.some(isJson) && first,
+  };
+}
+
+/** Media types without parameters, and in the letters that all have. */
+const withTypes = <Node extends { content?: Record<string, MediaNode> }>(node: Node): Node => ({
+  ...node,
+  content: mapEntries(node.content, (type, media) => [toMediaType(type), media]),
+});
+
+/** Names of authentication schemes and of headers are the same in any case (RFC 9110, sections 11.1 and 5.1). */
+export function toScheme({ scheme, in: location, name, ...rest }: SchemeNode): Record<string, unknown> {
+  return {
+    ...rest,
+    scheme: scheme?.toLowerCase(),
+    in: location,
+    name: location === 'header' ? name?.toLowerCase() : name,
+  };
+}
+
+const mapEntries = <Value>(
+  node: Record<string, Value> = {},
+  map: (key: string, value: Value) => [string, Value],
+): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
+
+/** Without the entries of this kind. */
+export const dropped = <Value>(
+  node: Record<string, Value> = {},
+  isOfKind: (value: Value, key: string) => boolean,
+): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
+
+/** Without each word that says what holds without it. `explode` says nothing of a value that is neither a list nor an object. */
+function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
+  const explode = (node.style ?? style) === 'form';
+  const isPlain = allowedTypesOf(keywordsOf(node.schema))?.every((type) => type !== 'array' && type !== 'object');
+  const usual: Keywords = { style, explode, allowReserved: false, allowEmptyValue: false, deprecated: false };
+  return dropped<unknown>(isPlain ? { ...node, explode } : node, (value, key) => value === usual[key]) as Node;
+}

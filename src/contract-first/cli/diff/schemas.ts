@@ -1,0 +1,244 @@
+/**
+ * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients: theirs may be refused. In a
+ * response, allowing more breaks them: they may get values that they do not expect.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { HIDDEN as HIDDEN_AS, withoutFields } from '../../contract/read/directions.ts';
+import { isSubset } from '../../contract/subsets/subsets.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { mapSubschemas } from '../../engine/schema/subschemas.ts';
+import { COMPONENT_NAME, DOCUMENTATION_KEYS } from './expand.ts';
+import {
+  byKey,
+  type CompareRule,
+  type ContractChange,
+  type ContractChanges,
+  compareByName,
+  compareLists,
+  type Direction,
+  describeChange,
+  type Effect,
+  effectOf,
+  FAILS_REQUESTS,
+  FINE,
+  FOR_READERS,
+  growing,
+  ignored,
+  keyword,
+  MISSING,
+  MOVED,
+  RENAMED,
+  RETYPED,
+  type Rules,
+  relateSets,
+  required,
+  toAddition,
+  UNEXPECTED,
+  UNKNOWN,
+  value,
+} from './rules.ts';
+import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
+
+/** A keyword that says by itself which values fit: what it says is compared by its meaning. */
+const limit: CompareRule<unknown> = function* (before, after, location, direction, key) {
+  const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
+  const [old, now] = [toSchema(before), toSchema(after)];
+  const isProven = [old, now].every((schema) => reversedIn(schema).length === 0);
+  const [isNarrower, isWider] = isProven ? [isSubset(now, old), isSubset(old, now)] : [false, false];
+  if (isNarrower && isWider) return;
+  const effect = effectOf(isNarrower ? 'fewer' : isWider ? 'more' : 'other', direction);
+  yield { location, what: describeChange(key, before, after), effect };
+};
+
+const LIMIT_RULES = (
+  'enum pattern multipleOf minimum exclusiveMinimum maximum exclusiveMaximum minLength maxLength minItems maxItems ' +
+  'minProperties maxProperties uniqueItems not propertyNames dependentRequired'
+).split(' ');
+
+const subschema = (suffix: string): CompareRule<Schema> =>
+  function* (before, after, location, direction) {
+    yield* compareSchemas(before, after, location + suffix, direction);
+  };
+
+/** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
+const parts: CompareRule<Schema[]> = function* (before, after, location, direction, key) {
+  const isChoice = key !== 'allOf';
+  if (isChoice && !(before && after)) {
+    yield { location, what: describeChange(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };
+    return;
+  }
+  const { lost, gained } = compareLists(before, after);
+  const common = Math.min(lost.length, gained.length);
+  for (let index = 0; index < common; index++) {
+    yield* compareSchemas(lost[index], gained[index], `${location}: a part of ${key}`, direction);
+  }
+  if (lost.length === gained.length) return;
+  const isMore = gained.length > lost.length === isChoice;
+  const what = describeChange(key, lost.slice(common), gained.slice(common));
+  yield { location, what, effect: effectOf(isMore ? 'more' : 'fewer', direction) };
+};
+
+const KEYWORDS: Rules = {
+  type: value(judgeTypes),
+  format: value(judgeFormats),
+  contentEncoding: value(() => RETYPED),
+  contentMediaType: value(() => RETYPED),
+  ...Object.fromEntries(LIMIT_RULES.map((key) => [key, limit])),
+  default: value((_before, _after, direction) => (direction === 'request' ? MOVED : FOR_READERS)),
+  deprecated: value(() => FINE),
+  'x-extensible-enum': growing(MISSING),
+  [COMPONENT_NAME]: value((before) => (before ? RENAMED : FINE)),
+  const: ignored,
+  $defs: ignored,
+  discriminator: keyword(relateChoices),
+  readOnly: value(() => FOR_READERS),
+  writeOnly: value(() => FOR_READERS),
+  others: subschema(': any other field'),
+  items: subschema('[]'),
+  allOf: parts,
+  anyOf: parts,
+  oneOf: parts,
+};
+
+/** A missing schema allows anything, like `{}`. */
+export function* compareSchemas(
+  before: Schema = {},
+  after: Schema = {},
+  location: string,
+  direction: Direction,
+): ContractChanges {
+  if (isDeepStrictEqual(before, after)) return;
+  if (before === false) yield { location, what: 'may be there now', effect: effectOf('more', direction) };
+  else if (after === false) yield { location, what: 'may no longer be there', effect: effectOf('fewer', direction) };
+  else {
+    const [old, now] = [toJudged(before, direction), toJudged(after, direction)];
+    const fields = compareByName(
+      (there, name) => `${there}.${name}`,
+      FIELD,
+      isClosed(old) ? toAdditionToClosed : toAdditionToOpen,
+    );
+    const all = [withFieldsOf(old, now), withFieldsOf(now, old)] as const;
+    const toSent = (schema: Schema) => withoutNames(withoutFields(HIDDEN[direction], keywordsOf(schema)));
+    const sent = [toSent(before), toSent(after)] as const;
+    const changes = [
+      ...byKey({ ...KEYWORDS, fields })(...all, location, direction, ''),
+      ...compareTogether(...sent, location, direction),
+    ];
+    const reversed = [before, after].flatMap((schema) => reversedIn(schema));
+    if (reversed.includes('outside') && !isDeepStrictEqual(...sent)) {
+      changes.push({ location, what: 'stands within itself, under not, if, oneOf or contains', effect: UNKNOWN });
+    }
+    const isFine = reversed.length === 0 && changes.some(isProvable) && isHarmless(before, after, direction);
+    for (const change of changes) yield isFine && isProvable(change) ? { ...change, effect: FINE } : change;
+  }
+}
+
+/** A field that only the other names was one of those that are not named, where these have a schema. */
+function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
+  const { others } = schema;
+  if (typeof others !== 'object') return schema;
+  const unnamed = Object.keys(fields as object).map((name) => [name, { required: false, schema: others }]);
+  return { ...schema, fields: { ...Object.fromEntries(unnamed), ...(schema.fields as object) } };
+}
+
+/** Two schemas with other keywords may allow the same values: by `anyOf` with null, or by another bound that means the same. */
+const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
+
+/** Whether every request that was right still is, or every reply was right before. */
+function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
+  const toSent = (schema: Schema) => toPlain(withoutFields(HIDDEN[direction], schema));
+  const [old, now] = [toSent(before), toSent(after)];
+  return direction === 'request' ? isSubset(old, now) : isSubset(now, old);
+}
+
+/** Without names; a field that is not there in this direction is one that never fits, and a choice by name is only like itself. */
+function toPlain(schema: Schema): Schema {
+  if (typeof schema === 'boolean') return schema;
+  if (Object.values<unknown>(HIDDEN_AS).includes(schema.hidden)) return false;
+  const choice = toChoice(schema);
+  return choice ? { chosen: { ...withoutNames(schema), choice } } : withoutNames(schema);
+}
+
+function withoutNames(schema: Keywords): Keywords {
+  const plain = mapSubschemas(schema, toPlain);
+  for (const key of [COMPONENT_NAME, ...DOCUMENTATION_KEYS]) delete plain[key];
+  return plain;
+}
+
+export const schema = subschema('');
+
+/** A named item: a field, a parameter or a header. */
+const FIELD = byKey({ required, schema });
+
+/** A field with this word is not there in this direction. */
+const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
+
+/** The schema with what one rule judges under one key: each field, and the schema of the fields that it does not name. */
+function toJudged(source: Schema, direction: Direction): Keywords {
+  const schema = keywordsOf(source);
+  const {
+    properties = {},
+    required = [],
+    additionalProperties,
+    unevaluatedProperties,
+    discriminator,
+    ...rest
+  } = schema;
+  const others = additionalProperties ?? unevaluatedProperties;
+  const choice = toChoice(schema);
+  const all: Record<string, Schema> = { ...Object.fromEntries(required.map((name) => [name, {}])), ...properties };
+  const fields = Object.entries(all).flatMap(([name, field]) => {
+    if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
+    // A request is refused for it, as for any field that is not named where those are.
+    return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
+  });
+  return {
+    ...rest,
+    ...('const' in rest && { enum: (rest.enum ?? [rest.const]).filter((one) => isDeepStrictEqual(one, rest.const)) }),
+    ...(others !== undefined && { others }),
+    ...(choice && { discriminator: choice }),
+    fields: Object.fromEntries(fields),
+    [COMPONENT_NAME]: nameOf(schema),
+  };
+}
+
+/** Its own, or that of the one alternative to null: clients have that type for both. */
+function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
+  const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
+  return own ?? (others.length === 0 ? one?.[COMPONENT_NAME] : undefined);
+}
+
+const isClosed = ({ others }: Keywords) => others === false;
+
+function toAdditionToClosed(field: { required?: unknown }, direction: Direction) {
+  return direction === 'request' ? toAddition(field, direction) : { what: 'was added', effect: UNEXPECTED };
+}
+
+/** Before, requests could have a field of this name with any value. */
+function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
+  return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
+}
+
+type Types = string | string[];
+
+/** A number may be sent as an integer. Received as one, it changes the types of generated clients. */
+function judgeTypes(before: Types | undefined, after: Types | undefined, direction: Direction): Effect | undefined {
+  const types = (type: Types) =>
+    [type].flat().flatMap((name) => (name === 'number' && direction === 'request' ? ['number', 'integer'] : name));
+  const relation = before && after ? relateSets(types(before), types(after)) : before ? 'more' : 'fewer';
+  if (relation === 'other' && direction === 'response') return RETYPED;
+  return relation && effectOf(relation, direction);
+}
+
+/**
+ * Clients are generated with types that follow the format, so a reply keeps it, even where its values would fit. `binary` is a
+ * file in a form, and bytes to clients.
+ */
+function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
+  if (direction === 'response' || [before, after].includes('binary')) return RETYPED;
+  const isWider = after === undefined || FREE.test(after) || (before === 'int32' && after === 'int64');
+  return isWider ? FINE : FAILS_REQUESTS;
+}
+
+/** Formats that no value breaks. */
+const FREE = /^(float|double|decimal|password)$/;

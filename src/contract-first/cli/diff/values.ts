@@ -1,0 +1,158 @@
+/** How values are written: contents by their media types, and parameters, each by itself, as an array of what it was, or with names from an object in the query. */
+import { allowedTypesOf, fieldOf } from '../../contract/subsets/keyword-subsets.ts';
+import type { EncodingNode, MediaNode, ParameterNode } from '../../engine/contract/document.ts';
+import { PLAIN_JSON } from '../../engine/contract/replies.ts';
+import { keywordsOf } from '../../engine/schema/json.ts';
+import { dropped } from './normal.ts';
+import {
+  byKey,
+  type CompareRule,
+  compareByName,
+  type Direction,
+  type Effect,
+  FAILS_REQUESTS,
+  FINE,
+  keyword,
+  MISSING,
+  pairs,
+  relateSets,
+  required,
+  TAKEN,
+  UNEXPECTED,
+  value,
+} from './rules.ts';
+import { schema } from './schemas.ts';
+
+type Contents = Record<string, MediaNode>;
+
+/** `added` is what a type more does in each direction. */
+const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =>
+  function* (before = {}, after = {}, location, direction) {
+    for (const [type, same, own] of pairs(before, after)) {
+      const old = same ?? rangeOf(type, before);
+      const now = own ?? (direction === 'request' ? rangeOf(type, after) : undefined);
+      if (old && now) yield* MEDIA(old, withoutNewFields(now, old), location, direction, '');
+      if (!same) yield { location, what: `content type ${type} was added`, effect: added[direction] };
+      else if (!now)
+        yield {
+          location,
+          what: `content type ${type} was removed`,
+          effect: direction === 'request' ? FAILS_REQUESTS : MISSING,
+        };
+    }
+  };
+
+export const content = contentsWith({ request: FINE, response: FINE });
+
+/** Of a body that the server sends without being asked for a type: it may have any of these. */
+export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
+
+/** For a range, JSON is served, and nothing else. */
+const rangeOf = (type: string, contents: Contents) =>
+  type === PLAIN_JSON ? (contents['application/*'] ?? contents['*/*']) : undefined;
+
+/** Of a parameter or a header: where only one of them has a content, the same value is written in another way. */
+export const ofValue: CompareRule<Contents> = function* (before, after, location, direction, key) {
+  const effect = direction === 'request' ? FAILS_REQUESTS : UNEXPECTED;
+  if (before && after) yield* content(before, after, location, direction, key);
+  else yield { location, what: after ? 'is written as content now' : 'is no longer written as content', effect };
+};
+
+const toTypes = (types: string) =>
+  types
+    .toLowerCase()
+    .split(',')
+    .map((type) => type.trim());
+
+/** Where none is said, a field may have any type. */
+const contentType = keyword<string>((before, after) => {
+  if (before === undefined || after === undefined) return after ? 'fewer' : 'more';
+  return relateSets(toTypes(before), toTypes(after));
+});
+
+const ENCODING = byKey({ contentType });
+
+const encoding: CompareRule<MediaNode['encoding']> = function* (before, after, location, direction) {
+  for (const [field, old = {}, now = {}] of pairs(before, after)) {
+    yield* ENCODING(old, now, `${location}.${field}`, direction, '');
+  }
+};
+
+const MEDIA = byKey({ schema, encoding });
+
+/** Without the encoding of fields that the form had not before: their schema says what they are. */
+function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {
+  const [own, known] = [now, old].map(({ schema }) => keywordsOf(schema).properties ?? {}) as [object, object];
+  const isNew = (_encoding: EncodingNode, field: string) => Object.hasOwn(own, field) && !Object.hasOwn(known, field);
+  return now.encoding ? { ...now, encoding: dropped(now.encoding, isNew) } : now;
+}
+
+/** The largest number allowed, or `usual` where none is said. */
+export const atMost = (usual: number) =>
+  keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
+
+/** Words that let clients send more. */
+const allowing = value((_before, after) => (after ? FINE : FAILS_REQUESTS));
+
+const KEYS = byKey({
+  ...{ required, schema, content: ofValue, allowReserved: allowing, allowEmptyValue: allowing },
+  ...{ deprecated: value(() => FINE), 'x-opaque': required, 'x-idempotency-hours': atMost(24) },
+});
+
+const parameter: CompareRule<ParameterNode> = function* (before, after, location, direction, key) {
+  const [old, now] = [before, after] as [ParameterNode, ParameterNode];
+  const listed = toListed(old, now);
+  if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
+  for (const change of KEYS(listed ?? old, now, location, direction, key)) {
+    // That it may have more than one item, or none, is said.
+    if (!listed || change.effect !== FINE) yield change;
+  }
+};
+
+/** As an array of one item, where the new array is written as the value was: one item has no separator in it. */
+function toListed(before: ParameterNode, { in: location, style, explode, ...after }: ParameterNode) {
+  const [{ default: usual, ...item }, { type }] = [keywordsOf(before.schema), keywordsOf(after.schema)];
+  const types = allowedTypesOf(item);
+  if (type !== 'array' || !types?.every((one) => one !== 'array' && one !== 'object')) return undefined;
+  const isRepeated = location === 'query' && style === undefined && explode === undefined;
+  if (!isRepeated && types.includes('string')) return undefined;
+  const schema = { type: 'array', items: item, minItems: 1, maxItems: 1 };
+  return { ...before, style, explode, schema: { ...schema, ...(usual !== undefined && { default: [usual] }) } };
+}
+
+const each = compareByName((location, name) => `${location} ${name}`, parameter);
+
+export const parameters: CompareRule<Record<string, ParameterNode>> = function* (
+  before = {},
+  after = {},
+  location,
+  ...rest
+) {
+  yield* each(before, after, location, ...rest);
+  for (const [key, one] of Object.entries(after).filter(([, { in: where }]) => where === 'query')) {
+    for (const name of namesOf(one)) {
+      const [old, now] = [ownerOf(name, before), ownerOf(name, after)];
+      const isTaken = old !== now && now === one.name && Object.values(after).some((other) => other.name === old);
+      if (isTaken) yield { location: `${location} ${key}`, what: `takes ${name} from ${old}`, effect: TAKEN };
+    }
+  }
+};
+
+/** The names in the query that it declares: an object has its fields' names, and may take others. */
+const namesOf = (parameter: ParameterNode): string[] =>
+  isSpread(parameter) ? Object.keys(keywordsOf(parameter.schema).properties ?? {}) : [parameter.name];
+
+function isSpread({ style, explode, schema }: ParameterNode): boolean {
+  const { type, properties } = keywordsOf(schema);
+  const isObject = type === undefined ? properties !== undefined : [type].flat().includes('object');
+  return style === undefined && explode === undefined && isObject;
+}
+
+/** The parameter that takes a name in the query: one of this name, or else an object. */
+function ownerOf(name: string, parameters: Record<string, ParameterNode>): string | undefined {
+  const query = Object.values(parameters).filter(({ in: location }) => location === 'query');
+  const objects = query.filter(isSpread);
+  const isOpen = ({ schema }: ParameterNode) => fieldOf(name, keywordsOf(schema)) !== false;
+  const own = query.find((one) => one.name === name && !objects.includes(one));
+  return (own ?? objects.find((one) => namesOf(one).includes(name)) ?? objects.find(isOpen))?.name;
+}

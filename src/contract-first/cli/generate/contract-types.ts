@@ -1,0 +1,171 @@
+/** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
+import { randomBytes } from 'node:crypto';
+import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
+import ts from 'typescript';
+import { reportKeywordTypes } from '../../contract/read/keyword-types.ts';
+import { ContractError } from '../../engine/contract/contract.ts';
+import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../../engine/contract/document.ts';
+import { toDoubles } from '../../engine/contract/numbers.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { isNames, lookUp } from '../../engine/schema/keys.ts';
+import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
+import { type CheckedCode, code, joined, printed } from './source-text.ts';
+
+/** The types of a 64-bit integer, and of what the schema may allow instead. */
+const INT64_TYPES = {
+  integer: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
+  string: ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
+  boolean: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BooleanKeyword),
+  null: ts.factory.createLiteralTypeNode(ts.factory.createNull()),
+};
+
+const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
+
+/** Names, and steps of references, that every object has a function for: openapi-typescript would call it. */
+const INHERITED =
+  /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
+/** A text of JSON that is a reference, or such a name. */
+const NAMING = /"#\/(?:[^"\\]|\\.)*"(?!:)|"\w+"/g;
+/** No contract has it. */
+const MARK = `name_${randomBytes(16).toString('hex')}_`;
+
+const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
+
+/** @throws ContractError that names what is no schema: operations use none of them */
+export async function buildTypes(contract: Document): Promise<CheckedCode> {
+  // openapi-typescript writes it as JSON, which has no bigint.
+  const document: Document = JSON.parse(withMarks(JSON.stringify(toDoubles(contract))));
+  checkComponents(document);
+  nameTargets(document);
+  const lists = toListTypes(document);
+  const { paths = {}, components = {}, webhooks = {} } = document;
+  // The server sends nothing to them: they have no handlers.
+  for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;
+  Object.values(components.parameters ?? {}).forEach(plain);
+  for (const item of Object.values(paths)) {
+    for (const node of [item, ...operationsOf(item).map(([, operation]) => operation)]) node.parameters?.forEach(plain);
+  }
+  visit(document, (node, hasNames) => {
+    inlineHeaders(node, document);
+    markReferences(node, document);
+    dropUntyped(node, hasNames);
+    if (!hasNames) widenOthers(node);
+    pointMappings(node, document);
+  });
+  const nodes = await openapiTS(document as OpenAPI3, {
+    alphabetize: false,
+    emptyObjectsUnknown: true,
+    readWriteMarkers: true,
+    transform(schema) {
+      // It may be true or false.
+      const { type = [], format, 'x-extensible-enum': codes, [LIST]: list }: Listed = Object(schema);
+      if (list && type === 'array') return ts.factory.createTypeReferenceNode(list);
+      const types = [type].flat();
+      if (types.includes('integer') && format === 'int64') {
+        return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
+      }
+      if (format === 'binary') return BYTES;
+      if (codes) {
+        return ts.factory.createUnionTypeNode(
+          codes.map((code) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
+        );
+      }
+      return undefined;
+    },
+  });
+  return code`${printed(nodes, MARK)}${lists}/** The operations that may be called without a key. */
+export type OpenOperation = ${toOpen(document)};
+`;
+}
+
+function checkComponents({ components }: Document): void {
+  const problems: string[] = [];
+  for (const [name, schema] of Object.entries(components?.schemas ?? {}))
+    reportKeywordTypes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
+  if (problems.length > 0) throw new ContractError(problems);
+}
+
+function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
+  const sources = Object.values(paths)
+    .flatMap(operationsOf)
+    .map(([, operation]) => operation);
+  const isOpen = (ways: object[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
+  const open = sources.filter((source) => source.operationId && isOpen(source.security ?? security));
+  if (open.length === 0) return code`never`;
+  return joined(
+    open.map(({ operationId }) => code`${operationId as string}`),
+    ' | ',
+  );
+}
+
+/** JSON in a parameter is read. A default is filled in before a handler is called, so the handler always finds the parameter. */
+function plain(parameter: ParameterNode): void {
+  const [media] = Object.values(parameter.content ?? {});
+  if (media?.schema !== undefined) parameter.schema = media.schema;
+  delete parameter.content;
+  if (keywordsOf(parameter.schema).default !== undefined) parameter.required = true;
+}
+
+type Node = Record<string, unknown>;
+
+/** Changes each node after those within it. The keys of some are names of the contract. */
+function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, key = ''): void {
+  if (!isNode(node)) return;
+  const hasNames = isNames(key);
+  for (const [name, child] of Object.entries(node)) visit(child, change, hasNames ? '' : name);
+  change(node, hasNames);
+}
+
+/** JSON in a header is text. And openapi-typescript takes a header that is referred to for required. */
+function inlineHeaders(node: Node, document: Document): void {
+  const { headers } = node;
+  for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
+    if (!isNode(header)) continue;
+    const target = typeof header.$ref === 'string' ? lookUp(document, header.$ref) : undefined;
+    const { schema, content, required = false } = (target ?? header) as HeaderNode;
+    const isJson = isNode(content) && Object.keys(content).some((type) => type.includes('/'));
+    if (!isJson && (!isNode(target) || required)) continue;
+    (headers as Node)[name] = { schema: isJson ? { type: 'string' } : schema, required };
+  }
+}
+
+/**
+ * Examples and references that lead elsewhere, which openapi-typescript would read or fetch, `nullable`, which means nothing in 3.1, `$defs`, which would be a
+ * field, and a discriminator without alternatives, whose field it would take away from those that have the schema in `allOf`.
+ */
+function dropUntyped(node: Node, hasNames: boolean): void {
+  if (typeof node.externalValue === 'string') delete node.externalValue;
+  if (typeof node.$ref === 'string' && !node.$ref.startsWith('#')) delete node.$ref;
+  if (hasNames) return;
+  delete node.nullable;
+  delete node.$defs;
+  if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
+}
+
+/** The compiler holds named fields, too, against the type of all others: it takes theirs. */
+function widenOthers(node: Keywords): void {
+  const { properties = {}, patternProperties = {}, additionalProperties = {} } = node;
+  const isTyped = [...Object.values(patternProperties), additionalProperties].some(
+    (schema) => Object.keys(keywordsOf(schema)).length > 0,
+  );
+  const named = Object.entries(properties).map(([name, schema]) => [`the field ${name}`, schema]);
+  if (isTyped) node.patternProperties = { ...patternProperties, ...Object.fromEntries(named) };
+}
+
+/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). Nothing else is read for one. */
+function pointMappings({ discriminator }: Keywords, document: Document): void {
+  const mapping = discriminator?.mapping ?? {};
+  for (const [name, schema] of Object.entries(mapping)) {
+    if (Object.hasOwn(document.components?.schemas ?? {}, schema)) mapping[name] = `#/components/schemas/${schema}`;
+    else if (lookUp(document, schema) === undefined) delete mapping[name];
+  }
+}
+
+/** A field is read-only or write-only also where the schema that it refers to says so. */
+function markReferences({ properties }: Keywords, document: Document): void {
+  for (const field of Object.values(properties ?? {}).map(keywordsOf)) {
+    const { readOnly, writeOnly } = keywordsOf(lookUp(document, String(field.$ref)) as Schema | undefined);
+    if (readOnly) field.readOnly = true;
+    if (writeOnly) field.writeOnly = true;
+  }
+}

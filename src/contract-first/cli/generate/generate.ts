@@ -1,0 +1,134 @@
+/**
+ * Writes the files that are generated from the contract, and names missing handlers. It fails if a handler is missing; with
+ * `--check`, also if the committed files are stale.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parse, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { toLocated } from '../../contract/located-problems.ts';
+import { loadContract } from '../../contract/read/load-contract.ts';
+import { toTokenSchemes } from '../../contract/read/security.ts';
+import { checkTokens } from '../../engine/access/token-auth.ts';
+import { ContractError } from '../../engine/contract/contract.ts';
+import { findUnmatched } from '../../engine/routes/compiled-operations.ts';
+import { toPrintable, toPrintableLines } from '../../json/literals.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { migrateSqlite } from '../../store/sqlite/migrate.ts';
+import { Sqlite } from '../../store/sqlite/sqlite.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
+import { loadMigrations } from '../../store/tables/migrations.ts';
+import { findNotes } from '../inspect/notes.ts';
+import { findSlowPatterns } from '../patterns.ts';
+import { findContract, findOtherVersion, readPackage } from '../project.js';
+import { loadTeamParts } from '../team-parts.ts';
+import { buildTypes } from './contract-types.ts';
+import {
+  buildDomain,
+  buildHandlersMap,
+  buildRegister,
+  buildService,
+  buildWriting,
+  GENERATED_HEADER,
+  OPTIONAL,
+} from './service-files.ts';
+import type { CheckedCode } from './source-text.ts';
+
+const SOURCE = pathToFileURL(`${resolve('src')}/`);
+
+const isCheck = process.argv.includes('--check');
+
+process.exitCode = await run();
+
+/** Returns the exit code. */
+async function run(): Promise<number> {
+  let path = '';
+  try {
+    path = findContract();
+    const { notes, unmatched = [] } = await generate(path);
+    for (const problem of [...notes, ...unmatched]) console.error(toPrintable(problem));
+    return unmatched.length > 0 || (isCheck && notes.length > 0) ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
+    else for (const problem of await toLocated(error.problems, path)) console.error(toPrintable(problem));
+    return 1;
+  }
+}
+
+interface Outcome {
+  /** Replies that are not declared, and, with `--check`, stale files: only then they fail. */
+  notes: string[];
+  /** Operations without a handler, and handlers without an operation: no server would start. */
+  unmatched?: string[];
+}
+
+/** @throws ContractError or OperatorError */
+async function generate(path: string): Promise<Outcome> {
+  const isOther = isCheck && findOtherVersion();
+  if (isOther) return { notes: [isOther] };
+  mkdirSync('src/generated', { recursive: true });
+  const contract = await loadContract(path);
+  const write = buildWrite(path);
+  const present = OPTIONAL.filter((name) => existsSync(`src/${name}.ts`));
+  const staleDomain = [
+    ...write('domain', buildDomain(SOURCE)),
+    ...write('writing', buildWriting(SOURCE, path)),
+    ...write('register', buildRegister(present)),
+  ];
+  if (staleDomain.length > 0) return { notes: staleDomain };
+  // Loaded here, because these modules import the domain, whose folder may have just been replaced.
+  const { checkOperations } = await import('../../contract/checks/checked-operations.ts');
+  const { domain, toErrorBody, verifyToken } = await loadTeamParts();
+  const { findUndeclared: describeUndeclared } = await import('../../contract/checks/server-replies.ts');
+  const { findUnknownCodes: describeUnknownCodes } = await import('../../contract/checks/server-errors.ts');
+  // A service without collections cannot declare any.
+  const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract, domain) : [];
+  if (unknown.length > 0) throw new ContractError(unknown);
+  // Refuses what the server would refuse at its start, in the same words.
+  const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
+  checkMigrations(domain, warn);
+  const slow = findSlowPatterns(contract);
+  const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
+  checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
+  for (const warning of await toLocated(warnings, path)) warn(warning);
+  for (const note of findNotes(contract)) console.error(toPrintable(`note: ${note}`));
+  if (slow.length > 0) throw new ContractError(slow);
+  const notes = [
+    ...describeUndeclared(contract),
+    ...write('contract', await buildTypes(contract.document)),
+    ...write('handlers', buildHandlersMap(contract)),
+    ...write('service', buildService(contract, readPackage(), present)),
+  ];
+  const handlers = (existsSync('handlers') ? readdirSync('handlers') : []).filter((name) => name.endsWith('.ts'));
+  const names = handlers.map((name) => parse(name).name);
+  return { notes, unmatched: findUnmatched([...contract.operations.keys()], names) };
+}
+
+/**
+ * Runs the migrations in memory, where there are all of SQLite's, for warnings of lists without an index.
+ * @throws OperatorError that says why a start would be refused
+ */
+function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {
+  for (const database of ['sqlite', 'postgres'] as const) {
+    try {
+      const parts = new Set(loadMigrations(database, domain).map(({ part }) => part));
+      const hasAll = Object.keys(domain).every((collection) => parts.has(collection));
+      if (database === 'sqlite' && hasAll) migrateSqlite(new Sqlite(':memory:'), domain, { onWarning });
+    } catch (error) {
+      throw new OperatorError(`A start on ${database} would be refused: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** The function writes a file, or nothing with `--check`, and returns its name if it is stale. */
+function buildWrite(contract: string): (name: string, made: CheckedCode) => string[] {
+  return (name, made) => {
+    const path = `src/generated/${name}.ts`;
+    const text = GENERATED_HEADER(contract) + made.text;
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) return [];
+    if (isCheck) return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
+    // Only then: watchers of the file would generate again.
+    writeFileSync(path, text);
+    return [];
+  };
+}

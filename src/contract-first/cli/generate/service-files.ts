@@ -1,0 +1,155 @@
+/**
+ * The files that join the parts of a service. Each folder below `src/` with a `domain.ts` is a collection, under the name of its export; a
+ * `transactions.ts` beside it exports its transactions.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { OWN_PACKAGE } from '../tools.ts';
+import { type CheckedCode, checkedName, code, joined } from './source-text.ts';
+
+/** The first line of each generated file. */
+export const GENERATED_HEADER = (contract: string) =>
+  `// Made from ${contract} by contract-first ${OWN_PACKAGE.version}: \`npm run generate\`. Never edited.\n\n`;
+
+/** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
+export function buildDomain(folder: URL): CheckedCode {
+  const collections = findCollections(folder);
+  const names = collections.map(({ name }) => checkedName(name));
+  const imports = collections.map(
+    (one) => code`import { ${checkedName(one.name)} } from '../${checkedName(one.folder)}/domain.ts';\n`,
+  );
+  const hasTransactions = collections.some((one) => one.hasTransactions);
+  // A service without collections cannot declare the contract's codes yet.
+  const [type, demand] = names.length > 0 ? [code`, type MissingErrors`, code` satisfies MissingErrors`] : [[], []];
+  return code`import { addErrors${type} } from 'contract-first';
+${hasTransactions ? code`import { readingOf, transactionOf } from 'contract-first/store';\n` : []}${imports}
+export const domain = ${toObject(names)};
+export const errors = addErrors(${toObject(names.map((name) => code`...${name}.errors`))}${demand});
+${hasTransactions ? TRANSACTION : []}`;
+}
+
+const TRANSACTION = code`export const transaction = transactionOf<typeof domain>();
+export const reading = readingOf<typeof domain>();
+`;
+
+/** The parts that the writing thread loads, too: the contract, and the transactions in the `transactions.ts` beside a `domain.ts`. */
+export function buildWriting(folder: URL, contract: string): CheckedCode {
+  const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
+  const imports = found.map(
+    (one) => code`import * as ${checkedName(one.name)} from '../${checkedName(one.folder)}/transactions.ts';\n`,
+  );
+  const names = found.map(({ name }) => checkedName(name));
+  return code`import { loadCodecs as load } from 'contract-first/contract';
+${imports}import { domain } from './domain.ts';
+
+export const contract = new URL(${`../../${contract}`}, import.meta.url);
+export const transactions = { all: ${toObject(names)}, source: import.meta.url };
+export const loadCodecs = () => load(contract, domain);
+`;
+}
+
+const toObject = (parts: CheckedCode[]) => (parts.length > 0 ? code`{ ${joined(parts, ', ')} }` : code`{}`);
+
+function findCollections(source: URL): { folder: string; name: string; hasTransactions: boolean }[] {
+  const isThere = (path: string) => existsSync(new URL(path, source));
+  const folders = readdirSync(source).filter((name) => name !== 'generated' && isThere(`${name}/domain.ts`));
+  return folders.map((folder) => ({
+    folder,
+    name: nameIn(folder, readFileSync(new URL(`${folder}/domain.ts`, source), 'utf8')),
+    hasTransactions: isThere(`${folder}/transactions.ts`),
+  }));
+}
+
+function nameIn(folder: string, text: string): string {
+  const [first, ...others] = [...text.matchAll(/^export const (\w+)/gm)].map(([, name]) => name as string);
+  if (first === undefined || others.length > 0)
+    throw new ContractError([`src/${folder}/domain.ts exports one constant, the description of a collection`]);
+  return first;
+}
+
+/** The part of package.json that a service has. */
+interface Package {
+  name?: string;
+  version?: string;
+}
+
+/** The files of a team that are absent until it needs them. */
+export const OPTIONAL = ['errors', 'services', 'tokens', 'plugins'] as const;
+type Optional = (typeof OPTIONAL)[number];
+
+/** Returns the line only if the file is there. */
+const buildIf = (present: readonly Optional[]) => (name: Optional, line: CheckedCode) =>
+  present.includes(name) ? line : code`${[]}`;
+
+/** The types, which those of the engine read from `Register`. */
+export function buildRegister(present: readonly Optional[]): CheckedCode {
+  const only = buildIf(present);
+  return code`${only('services', code`import type * as services from '../services.ts';\n`)}${only('tokens', code`import type * as tokens from '../tokens.ts';\n`)}import type * as contract from './contract.ts';
+import type * as collections from './domain.ts';
+import type * as writing from './writing.ts';
+
+declare module 'contract-first' {
+  interface Register {
+    operations: contract.operations;
+    open: contract.OpenOperation;
+    components: contract.components;
+    domain: typeof collections.domain;
+    errors: typeof collections.errors;
+    transactions: (typeof writing.transactions)['all'];
+${only('services', code`    services: services.Services;\n`)}${only('tokens', code`    claims: tokens.Claims;\n`)}  }
+}
+`;
+}
+
+/** The handlers by their operations. */
+export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
+  const ids = [...operations.keys()];
+  // Some operationIds are not valid as variables: `delete`, `find-book`. None has a `$`.
+  const nameOf = (id: string) => checkedName(`${id.replaceAll('-', '$')}Handler`);
+  return code`${ids.map((id) => code`import ${nameOf(id)} from '../../handlers/${checkedName(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
+
+export const handlers = {
+${ids.map((id) => code`  ${id.includes('-') ? id : checkedName(id)}: ${nameOf(id)},\n`)}} satisfies { [Id in OperationId]: Handler<Id> };
+`;
+}
+
+/** Fits a key, a file, and an application_name of PostgreSQL, which has at most 63 bytes. */
+const SERVICE_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
+
+/** The service's name: that of its package, `@acme/books`, without the scope. */
+export const withoutScope = (name: string): string => name.replace(/^@[^/]*\//, '');
+
+/** The one value that the program passes to `run`. @throws OperatorError if the name of the package is none for keys and files */
+export function buildService(
+  { operations }: ReadContract,
+  { name = '', version = '' }: Package,
+  present: readonly Optional[],
+): CheckedCode {
+  const only = buildIf(present);
+  const plain = withoutScope(name);
+  if (!SERVICE_NAME.test(plain))
+    throw new OperatorError(
+      `package.json: the name ${JSON.stringify(name)} must have at most 40 lowercase letters, digits, dots, underscores and hyphens: keys and files have it.`,
+    );
+  const needed = [...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
+  const scopes = [...new Set(needed)].map((scope) => code`${scope}`);
+  const errors = present.includes('errors') ? code`../errors.ts` : code`contract-first`;
+  return code`import { toErrorBody } from '${errors}';
+import type { Service } from 'contract-first/run';
+${only('services', code`import { buildServices, settings } from '../services.ts';\n`)}${only('tokens', code`import { verifyToken } from '../tokens.ts';\n`)}import { domain } from './domain.ts';
+import { handlers } from './handlers.ts';
+import { contract, transactions } from './writing.ts';
+
+export const service = {
+  name: ${plain},
+  version: ${version},
+  contract,
+  scopes: [${joined(scopes, ', ')}] as readonly string[],
+  domain,
+  handlers,
+  transactions,
+  toErrorBody,
+${only('services', code`  settings,\n  buildServices,\n`)}${only('tokens', code`  verifyToken,\n`)}${only('plugins', code`  loadPlugins: () => import('../plugins.ts'),\n`)}} satisfies Service;
+`;
+}

@@ -1,0 +1,115 @@
+/** Schemas that no value can fit, where only one thing can be meant, and unused components of which nothing can be made. */
+import { isDeepStrictEqual } from 'node:util';
+import { reportKeywordTypes } from '../../../contract/read/keyword-types.ts';
+import { isNode, type Keywords } from '../../../engine/schema/json.ts';
+import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
+import type { Node, ReportChange } from './written.ts';
+
+/** Annotations that change what is taken or sent. */
+const MEANT = /^(default|readOnly|writeOnly)$/;
+
+/** Beside them, or as a part of another schema, a schema may require the fields of others. */
+const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
+const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
+const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+
+/** The names of all fields that schemas of the document describe. */
+export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<string> {
+  if (!isNode(node)) return names;
+  for (const name of Object.keys(Object(node.properties))) names.add(name);
+  for (const child of Object.values(node)) fieldNamesIn(child, names);
+  return names;
+}
+
+/** Takes any value for a field that is required and not described: else it would not be sent. */
+export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
+  const { required, properties } = schema;
+  if (!Array.isArray(required) || !isNode(properties) || EXTRA_FIELD_KEYWORDS.some((key) => key in schema)) return;
+  const isPart = COMPOSED.test(at) || COMPOSING_KEYWORDS.some((key) => key in schema);
+  const isKnown = (name: string) => Object.hasOwn(properties, name) || (isPart && names.has(name));
+  for (const name of required.filter((name) => !isKnown(name) && name !== '__proto__')) {
+    properties[name] = {};
+    report(`${at}/properties/${toPointerToken(name)} is written: it is required`);
+  }
+}
+
+/** Takes out an alternative of `oneOf` that differs from another in texts alone: a value that fits one would fit both. */
+export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
+  const { oneOf, discriminator } = schema;
+  if (!Array.isArray(oneOf) || discriminator) return;
+  const bare = oneOf.map((one) => withoutWords(targetOf(document, one)));
+  const first = bare.map((one) => bare.findIndex((other) => isDeepStrictEqual(one, other)));
+  schema.oneOf = oneOf.filter((_, index) => first[index] === index);
+  for (const [index, other] of first.entries())
+    if (other !== index)
+      report(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
+}
+
+/** The target of a reference, unless there is more beside it. */
+function targetOf(document: Node, schema: unknown): unknown {
+  const { $ref, ...beside } = Object(withoutWords(schema));
+  return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
+}
+
+/** Without annotations for readers. */
+function withoutWords(node: unknown, hasNames = false): unknown {
+  if (!isNode(node)) return node;
+  if (Array.isArray(node)) return node.map((item) => withoutWords(item));
+  const entries = Object.entries(node).filter(([key]) => hasNames || MEANT.test(key) || !ANNOTATION.test(key));
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, isValue(key) ? value : withoutWords(value, !hasNames && isNames(key))]),
+  );
+}
+
+/** Takes the key out of the node at this pointer. */
+export type Drop = (node: Node, key: string, at: string, why: string) => void;
+
+/** Drops components to which no operation leads. */
+export function dropUnused(document: Node, drop: Drop): void {
+  const used = new Set<unknown>();
+  reach(document, document.paths, used);
+  reach(document, document.webhooks, used);
+  const isSound = (component: unknown, kind: string) =>
+    (isNode(component) || typeof component === 'boolean') &&
+    (kind !== 'schemas' || reportKeywordTypes(component, '', () => {})) &&
+    !danglesIn(component, document) &&
+    !isItself(document, component);
+  // One that goes may leave another with a reference to nothing.
+  for (let found = true; found; ) {
+    found = false;
+    for (const [kind, named] of Object.entries(Object(document.components) as Node)) {
+      if (kind.startsWith('x-') || !isNode(named)) continue;
+      for (const [name, component] of Object.entries(named)) {
+        if (used.has(component) || isSound(component, kind)) continue;
+        drop(named, name, `/components/${kind}`, 'no operation uses it, and nothing can be made of it');
+        found = true;
+      }
+    }
+  }
+}
+
+function reach(document: Node, node: unknown, used: Set<unknown>): void {
+  if (!isNode(node) || used.has(node)) return;
+  used.add(node);
+  for (const next of [lookUp(document, node.$ref), ...Object.values(node)]) reach(document, next, used);
+}
+
+/** Whether a reference in it leads to nothing. */
+export function danglesIn(node: unknown, document: Node): boolean {
+  if (!isNode(node)) return false;
+  if (typeof node.$ref === 'string' && lookUp(document, node.$ref) === undefined) return true;
+  return Object.values(node).some((child) => danglesIn(child, document));
+}
+
+/** Whether it is nothing but itself. */
+function isItself(document: Node, node: unknown, open = new Set<unknown>(), done = new Set<unknown>()): boolean {
+  if (!isNode(node) || done.has(node)) return false;
+  if (open.has(node)) return true;
+  open.add(node);
+  const parts = [lookUp(document, node.$ref), node.allOf].flat();
+  const found = parts.some((part) => isItself(document, part, open, done));
+  open.delete(node);
+  done.add(node);
+  return found;
+}

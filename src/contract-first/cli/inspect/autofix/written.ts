@@ -1,0 +1,81 @@
+/** A document that nobody has checked yet: its nodes with their JSON Pointers, its operations, and its schemas as the server will compile them. */
+import { toCurrent } from '../../../contract/read/normal-form.ts';
+import { buildResolve } from '../../../contract/read/references.ts';
+import { METHODS } from '../../../engine/contract/document.ts';
+import { toDoubles } from '../../../engine/contract/numbers.ts';
+import { buildChecks, type Check } from '../../../engine/schema/checks.ts';
+import { isNode, type Schema } from '../../../engine/schema/json.ts';
+import { lookUp } from '../../../engine/schema/keys.ts';
+import { toPointerToken } from '../../../json/pointer.ts';
+
+export type Node = Record<string, unknown>;
+
+export interface NodeAt {
+  node: Node;
+  at: string;
+}
+
+/** Reports a change: the pointer, and what has been changed there. */
+export type ReportChange = (change: string) => void;
+
+/** The target of a reference, where it is. */
+export function followReference(document: Node, node: unknown, at: string): NodeAt {
+  const { $ref } = Object(node);
+  const target = lookUp(document, $ref);
+  return isNode(target) ? { node: target, at: $ref.slice(1) } : { node: Object(node), at };
+}
+
+/** The values of a node by their names, with their pointers. */
+export const entriesAt = (document: Node, { node, at }: NodeAt, key: string): [name: string, NodeAt][] =>
+  Object.entries(Object(node[key])).map(([name, value]) => [
+    name,
+    followReference(document, value, `${at}/${toPointerToken(key)}/${toPointerToken(name)}`),
+  ]);
+
+export interface YamlOperation {
+  path: string;
+  method: string;
+  item: NodeAt;
+  operation: NodeAt;
+  /** With those of its path item. */
+  parameters: NodeAt[];
+  /** An empty node where there is none. */
+  body: NodeAt;
+  replies: [status: string, NodeAt][];
+}
+
+export function operationsIn(document: Node): YamlOperation[] {
+  return entriesAt(document, { node: document, at: '' }, 'paths').flatMap(([path, item]) =>
+    METHODS.filter((method) => isNode(item.node[method])).map((method) => {
+      const operation = { node: item.node[method] as Node, at: `${item.at}/${method}` };
+      const parameters = [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'));
+      return {
+        ...{ path, method, item, operation, parameters: parameters.map(([, parameter]) => parameter) },
+        body: followReference(document, operation.node.requestBody, `${operation.at}/requestBody`),
+        replies: entriesAt(document, operation, 'responses'),
+      };
+    }),
+  );
+}
+
+export interface Compiled {
+  /** Without references, in the words of OpenAPI 3.1. */
+  schema: Schema;
+  check: Check;
+}
+
+/** Makes a function that returns undefined for a schema that does not compile: the judgement refuses it. */
+export function buildCompile(document: Node): (schema: Schema) => Compiled | undefined {
+  const isOlder = String(document.openapi).startsWith('3.0');
+  const toOwn = <Kind extends object>(node: Kind): Kind => (isOlder ? toCurrent(node) : node);
+  const resolve = buildResolve(toOwn(document));
+  const buildCheck = buildChecks({ isJudged: true });
+  return (written) => {
+    const { schema } = resolve(toOwn({ schema: written }), () => {});
+    let isSound = true;
+    const check = buildCheck(toDoubles(schema), { name: 'it', at: '/it' }, () => {
+      isSound = false;
+    });
+    return isSound ? { schema, check } : undefined;
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Shows which operations of a contract are served, which are refused, why, and what to change. Fixes harmless mistakes, and lists them. With
+ * `--write OUT`, writes the contract's normal form to a new file.
+ */
+import { parseArgs } from 'node:util';
+import { toPrintable, toPrintableLines } from '../../json/literals.ts';
+import { withFile, withFixes, writeNormalForm } from './files.ts';
+import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
+
+/** The text to print; the exit code is 1 if the contract is refused. @throws Error for wrong arguments, and files that cannot be read or written */
+export async function inspectContract(args: string[]): Promise<{ text: string; code: number }> {
+  const { values, positionals } = parseArgs({ args, options: { write: { type: 'string' } }, allowPositionals: true });
+  const [source, ...others] = positionals;
+  if (!source || others.length > 0) throw new Error('contract-first inspect FILE|URL [--write OUT]');
+  const run = async (file: string, original: string, changes: string[]) => {
+    const judgement = await judge(file, { file: original, name: source });
+    const lines = [...toChanges(changes), toTable(judgement)];
+    const hasProblems = judgement.rows.some(({ problems }) => problems.length > 0);
+    if (values.write !== undefined && !hasProblems) lines.push('', await writeNormalForm(file, values.write));
+    return { text: lines.join('\n'), code: Number(hasProblems) };
+  };
+  return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
+}
+
+/** How many changes are listed. */
+const MOST_CHANGES = 20;
+
+function toChanges(changes: string[]): string[] {
+  const listed = changes.slice(0, MOST_CHANGES).map((change) => toPrintable(`changed: ${change}`));
+  const more = changes.length - listed.length;
+  return [
+    ...listed,
+    ...(more > 0 ? [`changed: ${more} more, which are not listed`] : []),
+    ...(changes.length > 0 ? [''] : []),
+  ];
+}
+
+/** How many operations are listed beside those that are refused. */
+const MOST_SERVED = 20;
+
+/** The judgement of a contract as one table. */
+function toTable({ rows: all, notes }: Judgement): string {
+  const unserved = all.filter(({ problems }) => problems.length > 0);
+  const served = all.length - unserved.length;
+  const isLong = unserved.length > 0 && served > MOST_SERVED;
+  const rows = (isLong ? unserved : all).map(printable);
+  const widthOf = (column: (row: JudgedOperation) => string) => Math.max(0, ...rows.map((row) => column(row).length));
+  const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
+  const toLines = ({ name, request, problems }: JudgedOperation) => {
+    const said = problems.map(({ problem, advice }) => `refused: ${problem}${advice ? `; change: ${advice}` : ''}`);
+    return (said.length > 0 ? said : ['served']).map((text, index) => {
+      const [first, second] = index === 0 ? [name, request] : ['', ''];
+      return `${first.padEnd(names)}  ${second.padEnd(requests)}  ${text}`;
+    });
+  };
+  const others = isLong ? [`The ${served} others are served.`] : [];
+  const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
+  return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(unserved, served)].join('\n');
+}
+
+/** A third party's names, paths and texts are in it. */
+const printable = ({ name, request, problems }: JudgedOperation): JudgedOperation => ({
+  name: toPrintable(name),
+  request: toPrintable(request),
+  problems: problems.map(({ problem, advice }) => ({ problem: toPrintable(problem), advice })),
+});
+
+function toEnd({ length: unserved }: JudgedOperation[], served: number): string {
+  if (unserved === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
+  const next = `${unserved} refused, ${served} served: change what is refused, and run it again.\n`;
+  return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
+}
+
+/** A note that several operations share is listed once. */
+function folded(notes: string[]): string[] {
+  const alike = new Map<string, string[]>();
+  for (const note of notes) {
+    const words = note.replace(/^operation \S+: /, '');
+    alike.set(words, [...(alike.get(words) ?? []), note]);
+  }
+  return [...alike.values()].map(([note, ...more]) =>
+    more.length > 0 ? `${note} (and ${more.length} more like it)` : (note as string),
+  );
+}
+
+/** Prints it, and returns the exit code. */
+export async function runInspect(args: string[]): Promise<number> {
+  const { text, code } = await inspectContract(args).catch(({ message }: Error) => ({
+    text: toPrintableLines(message),
+    code: 1,
+  }));
+  console.log(text);
+  return code;
+}

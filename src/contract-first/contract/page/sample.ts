@@ -1,0 +1,209 @@
+/** Samples of values: the contract's own examples first, others made from schemas. */
+import type { MediaNode } from '../../engine/contract/document.ts';
+import { isMap, isNode, type Keywords, type Schema } from '../../engine/schema/json.ts';
+import { isMatch } from '../subsets/keyword-subsets.ts';
+import { componentNameOf, type DocumentSource } from './source.ts';
+
+/** The fields that the sample leaves out: a request has none of the first kind, a reply none of the second. */
+export type LeftOut = 'readOnly' | 'writeOnly';
+
+export interface Sample {
+  summary: string | undefined;
+  value: unknown;
+}
+
+export type Samples = ReturnType<typeof buildSamples>;
+
+/** How many values a made sample has at most, if it can be less deep. */
+const MOST_VALUES = 80;
+
+export function buildSamples({ follow, flat }: DocumentSource) {
+  const known = { readOnly: new Map<unknown, unknown>(), writeOnly: new Map<unknown, unknown>() };
+
+  /** Undefined if the schema has no value that can be made. */
+  function ofSchema(schema: Schema | undefined, leftOut: LeftOut): unknown {
+    const made = known[leftOut];
+    if (made.has(schema)) return made.get(schema);
+    for (let depth = 4; depth > 0; depth--) {
+      const making = { flat, leftOut, depth, count: 0 };
+      made.set(schema, make(schema, making, []));
+      if (making.count <= MOST_VALUES) break;
+    }
+    return made.get(schema);
+  }
+
+  return {
+    ofSchema,
+    /** Samples of a media type, a parameter or a header. */
+    ofMedia(
+      { example, examples = {}, schema }: Pick<MediaNode, 'schema' | 'example' | 'examples'>,
+      leftOut: LeftOut,
+    ): Sample[] {
+      const written = Object.values(examples)
+        .map((one) => follow(one))
+        .flatMap(({ summary, value }) =>
+          value === undefined ? [] : [{ summary: summary as string | undefined, value }],
+        );
+      if (written.length > 0) return written;
+      const value = example ?? ofSchema(schema, leftOut);
+      return value === undefined ? [] : [{ summary: undefined, value }];
+    },
+  };
+}
+
+interface Making {
+  flat: DocumentSource['flat'];
+  leftOut: LeftOut;
+  /** How many objects may be within each other, unless they are required. */
+  depth: number;
+  /** How many values it has so far. */
+  count: number;
+}
+
+/** `open` are the schemas around this one, which is left out if it is one of them. */
+function make(schema: Schema | undefined, making: Making, open: Keywords[]): unknown {
+  const keywords = making.flat(schema);
+  if (schema === false || open.includes(keywords)) return undefined;
+  making.count++;
+  const { example, examples: [first] = [], const: only, default: preset, enum: [listed] = [] } = keywords;
+  const written = [example, first, only, preset, listed].find((one) => one !== undefined);
+  if (written !== undefined) return withoutLeftOut(written, keywords, making);
+  const { if: condition, else: other = true, ...own } = keywords;
+  // Most conditions ask for a field that the sample of a request does not have.
+  if (condition !== undefined) return make(making.flat({ allOf: [other, own] }), making, [...open, keywords]);
+  const choices = keywords.oneOf ?? keywords.anyOf;
+  return choices ? makeChoice(keywords, choices, making, open) : makeNew(keywords, making, [...open, keywords]);
+}
+
+function withoutLeftOut(value: unknown, { properties = {} }: Keywords, { flat, leftOut }: Making): unknown {
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !flat(properties[name])[leftOut]));
+}
+
+/** The first choice that has a value. A discriminator gets its name. */
+function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open: Keywords[]): unknown {
+  const { oneOf: _, anyOf: __, discriminator, ...own } = keywords;
+  const isNull = (choice: Schema) => making.flat(choice).type === 'null';
+  for (const choice of [...choices.filter((one) => !isNull(one)), ...choices.filter(isNull)]) {
+    const target = making.flat(choice);
+    if (open.includes(target)) continue;
+    const value = make(making.flat({ ...own, allOf: [choice] }), making, [...open, keywords, target]);
+    if (value === undefined) continue;
+    if (!isMap(value) || !discriminator) return value;
+    const { propertyName, mapping = {} } = discriminator;
+    const names = Object.entries(mapping).flatMap(([name, $ref]) =>
+      componentNameOf({ $ref }) === componentNameOf(choice) ? [name] : [],
+    );
+    const [name = componentNameOf(choice)] = names;
+    return names.includes(String(value[propertyName])) ? value : { ...value, [propertyName]: name };
+  }
+  return undefined;
+}
+
+/** JSON Schema's types by the keywords that only they have. */
+const KEYWORDS_OF_TYPES: [type: string, keywords: string[]][] = [
+  ['object', ['properties', 'additionalProperties', 'required', 'patternProperties']],
+  ['array', ['items', 'prefixItems', 'minItems']],
+  ['string', ['format', 'pattern', 'minLength', 'maxLength']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+];
+
+function makeNew(keywords: Keywords, making: Making, open: Keywords[]): unknown {
+  const implied = KEYWORDS_OF_TYPES.find(([, names]) => names.some((name) => keywords[name] !== undefined))?.[0];
+  const type = [keywords.type ?? implied].flat().find((one) => one !== 'null');
+  if (type === 'string') return makeText(keywords);
+  if (type === 'integer' || type === 'number') return makeNumber(keywords);
+  if (type === 'boolean') return true;
+  if (type === 'array') return makeArray(keywords, making, open);
+  return keywords.type === 'null' ? null : makeObject(keywords, making, open);
+}
+
+function makeArray({ items, prefixItems = [], minItems = 1, maxItems }: Keywords, making: Making, open: Keywords[]) {
+  const first = prefixItems.map((item) => make(item, making, open));
+  const missing = Math.max(Number(minItems), first.length) - first.length;
+  const item = Number(maxItems) === 0 ? undefined : make(items, making, open);
+  return item === undefined ? first : [...first, ...Array(missing).fill(item)];
+}
+
+function makeObject(keywords: Keywords, making: Making, open: Keywords[]): Record<string, unknown> {
+  const { properties = {}, required = [], additionalProperties: others } = keywords;
+  const { flat, leftOut } = making;
+  const shown = Object.keys(properties).filter((name) => !flat(properties[name])[leftOut]);
+  const needed = required.filter((name) => !flat(properties[name])[leftOut]);
+  const named =
+    leftOut === 'readOnly' ? (needed.length > 0 ? needed : shown.slice(0, 3)) : [...new Set([...shown, ...needed])];
+  const isOpen = isNode(others) && named.length === 0 && !keywords.propertyNames && !keywords.patternProperties;
+  const fields = isOpen
+    ? [['name', others] as const]
+    : named.map((name) => [name, properties[name] ?? others] as const);
+  const made = fields.flatMap(([name, field]) => {
+    const isNeeded = required.includes(name);
+    if (!isNeeded && open.length > making.depth && isDeep(flat(field))) return [];
+    const value = make(field, making, open);
+    const isEmpty = value === undefined || (!isNeeded && isMap(value) && Object.keys(value).length === 0);
+    return isEmpty ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(made);
+}
+
+const isDeep = ({ properties, items, oneOf, anyOf }: Keywords): boolean =>
+  Boolean(properties ?? items ?? oneOf ?? anyOf);
+
+/** Values of names that are reserved for examples (RFC 2606, 5737, 3849). */
+const FORMATS: Record<string, string> = {
+  'date-time': '2026-01-31T12:00:00Z',
+  date: '2026-01-31',
+  time: '12:00:00Z',
+  duration: 'P1D',
+  email: 'name@example.com',
+  'idn-email': 'name@example.com',
+  hostname: 'example.com',
+  'idn-hostname': 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  iri: 'https://example.com/',
+  'uri-reference': '/path',
+  'iri-reference': '/path',
+  'uri-template': '/path/{name}',
+  uuid: '123e4567-e89b-42d3-a456-426614174000',
+  'json-pointer': '/name',
+  'relative-json-pointer': '0',
+  regex: '^[a-z]+$',
+  byte: 'YWJj',
+};
+
+/** Texts that many patterns allow, each also repeated and cut to the length. */
+const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
+
+/** A text that fits the schema; undefined if none is found. */
+function makeText({ format = '', pattern, minLength, maxLength }: Keywords): string | undefined {
+  const [least, most] = [Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)];
+  const fit = (text: string) =>
+    text.repeat(Math.max(1, Math.ceil(least / text.length))).slice(0, Math.max(least, Math.min(text.length, most)));
+  const isFormat = Object.hasOwn(FORMATS, format);
+  const texts = isFormat ? [FORMATS[format] as string] : TEXTS.map(fit);
+  if (pattern === undefined) return texts[0];
+  return [...texts, ...Object.values(FORMATS)].find(
+    (text) => text.length >= least && text.length <= most && isMatch(pattern, text),
+  );
+}
+
+/** The least number that is allowed, or 1. */
+function makeNumber(keywords: Keywords): number | bigint {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
+  const least = minimum ?? beyond(exclusiveMinimum, 1);
+  const most = maximum ?? beyond(exclusiveMaximum, -1);
+  const value = least ?? (most !== undefined && most < 1 ? most : 1n);
+  if (multipleOf === undefined) return value;
+  if (typeof value === 'bigint' && typeof multipleOf === 'bigint') {
+    const rest = value % multipleOf;
+    return rest === 0n ? value : value - rest + (value > 0n ? multipleOf : 0n);
+  }
+  return Math.ceil(Number(value) / Number(multipleOf)) * Number(multipleOf);
+}
+
+function beyond(bound: number | bigint | undefined, step: number): number | bigint | undefined {
+  return typeof bound === 'bigint' ? bound + BigInt(step) : bound === undefined ? undefined : bound + step;
+}

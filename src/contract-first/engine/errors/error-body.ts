@@ -1,0 +1,145 @@
+/** The bodies of the server's own errors: made by the team's `errors.ts`, whose types are here, or as they are by default. */
+import { stringify } from 'lossless-json';
+import type { Logger } from 'pino';
+import type { operations } from '../../registered.ts';
+import type { Operation, Reply } from '../contract/contract.ts';
+import { contentTypeOf, PLAIN_JSON, replyFor } from '../contract/replies.ts';
+import type { InReply, IsJson, OperationId } from '../routes/read-write-only.ts';
+import { keywordsOf } from '../schema/json.ts';
+import type { ErrorCode, HttpError, StatusOf } from './catalogue.ts';
+import type { Problem } from './problem.ts';
+
+export interface OwnError {
+  /** A code of the catalogue in `engine/errors/catalogue.ts`, or of your domain. */
+  code: ErrorCode;
+  /** For people. */
+  message: string;
+  status: number;
+  /** The message's problems, for programs, if the request breaks the contract. */
+  problems: Problem[] | undefined;
+  /** The id in the reply's `X-Request-Id`, and in the log. */
+  requestId: string;
+  /** Undefined if the request has none: an unknown path, or malformed HTTP. */
+  operation: OperationId | undefined;
+  /** The contract's key of the reply: `404`, `4XX` or `default`; undefined if it declares none for this status. */
+  reply: string | undefined;
+}
+
+/** The body without an `errors.ts`, as our first contract has it. */
+export function toErrorBody({ code, message, status, problems }: OwnError) {
+  return problems ? { code, message, status, problems } : { code, message, status };
+}
+
+/** Not called for errors that are sent as text: those are the message alone. */
+export type ToErrorBody = (error: OwnError) => OwnErrorBody;
+
+/** The JSON bodies of all replies that may be errors; `unknown` if the contract declares none. */
+export type OwnErrorBody = ErrorBodyOf<operations>;
+type ErrorBodyOf<All> = [InErrors<All>] extends [never] ? unknown : InErrors<All>;
+type InErrors<All> = {
+  [Id in keyof All]: All[Id] extends { responses: infer Replies } ? ErrorsIn<Replies> : never;
+}[keyof All];
+type ErrorsIn<Replies> = { [Key in keyof Replies]: Key extends ErrorKey ? JsonIn<Replies[Key]> : never }[keyof Replies];
+type ErrorKey = 'default' | `${4 | 5}${'XX' | 'xx'}` | StatusOf<ErrorCode>;
+type JsonIn<Reply> = Reply extends { content: infer Content }
+  ? { [Type in keyof Content]: IsJson<Type> extends true ? InReply<Content[Type]> : never }[keyof Content]
+  : never;
+
+type Parts = Pick<OwnError, 'code' | 'message' | 'status'> & { problems?: Problem[] };
+
+/** How the errors of one reply are written. */
+export interface ErrorForm {
+  toBody: (error: Parts, requestId: string) => unknown;
+  /** The value of `Content-Type`. */
+  type: string;
+  write: (body: unknown) => string;
+}
+
+/** Returns the form by the status of the reply. */
+export type ErrorFormOf = (status: number) => ErrorForm;
+
+/** Builds the error forms of an operation; without one, of requests that have no operation. */
+export function buildErrorFormOf(toErrorBody: ToErrorBody, { id, replies }: Partial<Operation> = {}): ErrorFormOf {
+  const forms = new Map<number, ErrorForm>();
+
+  function addForm(status: number): ErrorForm {
+    const reply = replies && replyFor(replies, status);
+    const form = {
+      toBody: buildToBody(toErrorBody, id, reply),
+      type: contentTypeOf(reply?.type ?? PLAIN_JSON),
+      write: reply?.isJson === false ? String : writeJson,
+    };
+    forms.set(status, form);
+    return form;
+  }
+
+  return (status) => forms.get(status) ?? addForm(status);
+}
+
+/** Bigints need the slower writer. */
+function writeJson(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    return stringify(body) as string;
+  }
+}
+
+/** Builds the function that makes the error bodies of one reply. */
+export function buildToBody(
+  toErrorBody: ToErrorBody,
+  id: string | undefined,
+  reply: Reply | undefined,
+): ErrorForm['toBody'] {
+  if (reply && !reply.isJson) return (parts) => toErrorText(parts, reply);
+  const where = { operation: id as OwnError['operation'], reply: reply?.status };
+  return ({ code, message, status, problems }, requestId) =>
+    toErrorBody({ code, message, status, problems, requestId, ...where });
+}
+
+/** The message as the body of a text reply, cut to its `maxLength`. */
+export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
+  const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
+  // JSON Schema counts characters, not UTF-16 units.
+  return [...text].slice(0, keywordsOf(schema).maxLength).join('');
+}
+
+/** The parts that all error replies of an operation have in common, whoever causes them. */
+export interface FailureForm {
+  formOf: ErrorFormOf | undefined;
+  /** The headers of each error reply, also of a plugin's that comes before the operation. */
+  headers: Record<string, string>;
+  /** The challenge (RFC 9110, section 11.6.1), for a refusal by a plugin that has none. */
+  challenge: string | undefined;
+  /** The media types of the operation's body (RFC 9110, section 15.5.16); undefined without a body. */
+  accept: string | undefined;
+}
+
+interface RenderedError extends Pick<ErrorForm, 'type' | 'write'> {
+  body: unknown;
+  /** The body as it is sent, unless a plugin puts another in its place. */
+  text: string;
+}
+
+/** `formOf` is undefined where the request has no operation. */
+export type RenderError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => RenderedError;
+
+const JSON_FORM = { type: contentTypeOf(PLAIN_JSON), write: JSON.stringify };
+const NO_TEXT = new Error('the body that it makes cannot be written');
+
+/** The client is answered even if the team's `errors.ts` fails. */
+export function buildRenderError(logger: Logger, formOfAll: ErrorFormOf): RenderError {
+  return (failure, requestId, formOf = formOfAll) => {
+    const { body } = failure;
+    try {
+      const { toBody, type, write } = formOf(failure.status);
+      const made = toBody(body, requestId);
+      const text: string | undefined = write(made);
+      if (text === undefined) throw NO_TEXT;
+      return { body: made, text, type, write };
+    } catch (err) {
+      logger.error({ reqId: requestId, err }, 'src/errors.ts has failed: an error was sent in another form');
+      return { body, text: JSON.stringify(body), ...JSON_FORM };
+    }
+  };
+}

@@ -1,0 +1,63 @@
+/** One fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
+import { fromPointerToken } from '../../json/pointer.ts';
+
+/** How many problems a client gets, how long each may be, and how many bytes of JSON all may take: they contain names that it sent. */
+export const MAX_PROBLEMS = 20;
+const MAX_LENGTH = 400;
+const MAX_BYTES = 7000;
+
+/** A problem as in an error body. As a string, it is its message. */
+export class Problem {
+  readonly in: 'body' | 'path' | 'query' | 'header';
+  /** A JSON Pointer in the body; elsewhere the name of a parameter. */
+  readonly place: string;
+  readonly code: string;
+  readonly message: string;
+
+  /** `pointer` begins with the part of the request: `/body/name`. A long one is cut at a `/`. */
+  constructor(pointer: string, code: string, message: string) {
+    const known = pointer.length > MAX_LENGTH ? pointer.slice(0, pointer.lastIndexOf('/', MAX_LENGTH)) : pointer;
+    const [, part = '', name = ''] = known.split('/');
+    this.in = part as Problem['in'];
+    this.place = part === 'body' ? known.slice('/body'.length) : fromPointerToken(name);
+    this.code = code;
+    this.message = cut(message);
+  }
+
+  toString(): string {
+    return this.message;
+  }
+}
+
+const MORE = new Problem('', 'more', 'and more');
+
+/** `problemAt('/query/limit', 'repeated', 'is given more than once')`. */
+export const problemAt = (pointer: string, code: string, words: string): Problem =>
+  new Problem(pointer, code, `${toDottedPath(pointer)} ${words}`);
+
+/** The first problems, and `and more` if there are others. */
+export function firstProblems(problems: Problem[]): Problem[] {
+  const few: Problem[] = [];
+  let bytes = 0;
+  for (const problem of problems) {
+    bytes += Buffer.byteLength(JSON.stringify([problem, problem.message]));
+    if (few.length === MAX_PROBLEMS || bytes > MAX_BYTES) return [...few, MORE];
+    few.push(problem);
+  }
+  return few;
+}
+
+/** The message and the problems of an error body. */
+export const toErrorDetails = (problems: Problem[]): [message: string, problems: Problem[]] => [
+  problems.join('; '),
+  problems.filter((problem) => problem !== MORE),
+];
+
+/** Shortens a long text to its start and end. */
+export function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, MAX_LENGTH / 2)} … ${text.slice(-MAX_LENGTH / 2)}`.toWellFormed();
+}
+
+/** Turns `/body/name` into `body.name`. */
+export const toDottedPath = (pointer: string): string => fromPointerToken(pointer.slice(1).replaceAll('/', '.'));

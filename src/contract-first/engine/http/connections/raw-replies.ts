@@ -1,0 +1,99 @@
+/** Refuses requests past Fastify: those over the limits, and bytes that are no HTTP. */
+import type { Socket } from 'node:net';
+import type { ConnectionError } from 'fastify';
+import type { Logger } from 'pino';
+import type { HttpError } from '../../errors/catalogue.ts';
+import type { RenderError } from '../../errors/error-body.ts';
+import type { Counts } from '../log/request-log.ts';
+import { toMalformed } from '../malformed.ts';
+import { httpConnectionOf, linger } from './connection.ts';
+import { HttpRequest } from './request.ts';
+import { HttpResponse } from './response.ts';
+
+export interface RawRepliesOptions {
+  counts: Counts;
+  logger: Logger;
+  nextRequestId: () => string;
+  renderError: RenderError;
+  /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
+  bareHeaders: Readonly<Record<string, string>>;
+}
+
+export class RawReplies {
+  readonly #options: RawRepliesOptions;
+
+  constructor(options: RawRepliesOptions) {
+    this.#options = options;
+  }
+
+  /** Fastify's option `clientErrorHandler`: answers where Node's HTTP server gives up, since the request is malformed or incomplete. */
+  onClientError(error: ConnectionError, socket: Socket): void {
+    const connection = httpConnectionOf(socket);
+    // It comes again with each check of timeouts. What arrives while the connection closes must not cut off a reply that is not read yet.
+    if (connection.isMalformed || socket.writableEnded) return;
+    connection.isMalformed = true;
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const { response, isLast } = connection;
+    connection.stopReading();
+    const failure = toMalformed(error);
+    if (response && !response.req.complete) this.#endBody(response as HttpResponse, failure, error.code);
+    // Bytes behind a request that ends the connection need no answer.
+    else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
+      this.answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
+  }
+
+  /** Answers a request past Fastify. */
+  send(response: HttpResponse, failure: HttpError, requestId = this.#options.nextRequestId()): void {
+    const { renderError, bareHeaders, counts } = this.#options;
+    const { text, type } = renderError(failure, requestId);
+    const headers = {
+      ...bareHeaders,
+      'x-request-id': requestId,
+      ...failure.headers,
+      'content-type': type,
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    };
+    counts.countUnread(failure.code);
+    response.writeHead(failure.status, headers).end(text);
+  }
+
+  /** Answers bytes that Node takes for no request, in their turn. */
+  answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new HttpRequest(socket)): void {
+    httpConnectionOf(socket).inTurn(() => {
+      const response = new HttpResponse(request);
+      response.assignSocket(socket);
+      response.once('finish', () => linger(socket));
+      this.send(response, failure, this.#logMalformed(failure, logged));
+    });
+  }
+
+  #logMalformed({ status }: HttpError, logged: object): string {
+    const { logger, nextRequestId } = this.#options;
+    const reqId = nextRequestId();
+    logger.info({ reqId, ...logged, status }, 'malformed request');
+    return reqId;
+  }
+
+  /** Answers a request whose body has not arrived in full, unless it has been answered already. */
+  #endBody(response: HttpResponse, failure: HttpError, code: string): void {
+    const { req } = response;
+    const { socket, reply } = req;
+    socket.once('close', () => {
+      // Fastify would warn that the body failed after the answer.
+      if (reply) reply.log = reply.log.child({}, { level: 'silent' });
+      // Node forgets a request that is answered: a handler that still reads its body would wait for ever.
+      req.destroy();
+    });
+    if (response.writableFinished) linger(socket);
+    else response.once('finish', () => linger(socket));
+    if (response.headersSent) {
+      // A reply that is being sent may wait for the body for ever.
+      if (!response.writableEnded) response.destroy();
+    } else if (reply) reply.header('connection', 'close').send(failure);
+    else this.send(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));
+  }
+}

@@ -1,0 +1,103 @@
+/** Answers every failure of a request with the contract's error body. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { ErrorCode, HttpError } from '../errors/catalogue.ts';
+import type { FailureForm, RenderError } from '../errors/error-body.ts';
+import { stateOf } from '../request-state.ts';
+import { addServerHeaders } from './connections/response.ts';
+import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
+
+/** The statuses whose replies have a challenge. */
+const CHALLENGED = [401, 403];
+
+/**
+ * Codes that are logged as errors only with a cause. Without one, the request's own line is enough: that the server stops, or that keys
+ * cannot be read, is logged once when it begins; the others are no faults.
+ */
+const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How the failures of this operation differ from those of all others. */
+    failures?: FailureForm;
+  }
+}
+
+const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: undefined, accept: undefined };
+
+/** Answers a request with the error for whatever was thrown. */
+export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Builds the function for Fastify's option `frameworkErrors` and its error handlers. */
+export function buildSendError(logger: Logger, renderError: RenderError): SendError {
+  return (thrown, request, reply) => {
+    const state = stateOf(request);
+    const isSecond = state.errorCode !== undefined;
+    const status = isSecond || state.isAnswered ? 500 : reply.statusCode;
+    const failure = toHttpError(thrown, status, state.isReplayed);
+    const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? DEFAULT_FORM;
+    state.errorCode = failure.code;
+    if (failure.status < 500) state.pluginError = failure.cause;
+    else if (isFault(failure)) logError(logger, request, failure);
+    const retryAfter = reply.getHeader('retry-after');
+    reply.code(failure.status).headers(headers).headers(failure.headers);
+    addServerHeaders(request, reply);
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+    if (challenge && CHALLENGED.includes(failure.status) && !reply.hasHeader('www-authenticate')) {
+      reply.header('www-authenticate', challenge);
+    }
+    if (accept && failure.status === 415 && !reply.hasHeader('accept-encoding')) reply.header('accept', accept);
+    const { body, text, type, write } = renderError(failure, request.id, formOf);
+    if (isSecond) sendFallback(reply, type, text);
+    else reply.type(type).serializer(write).send(body);
+  };
+}
+
+/**
+ * Sends an error past Fastify when its reply by Fastify fails, for example because a hook throws for each. Keeps the headers that can be
+ * sent.
+ */
+function sendFallback(reply: FastifyReply, type: string, text: string): void {
+  const { raw } = reply;
+  if (raw.headersSent) {
+    raw.destroy();
+    return;
+  }
+  const headers = Object.entries(reply.getHeaders()).filter(
+    ([name, value]) => !isOfBody(name) && [value].flat().every((one) => isSendable(name, one)),
+  );
+  // Node would keep the reason phrase of the status that it could not send.
+  raw.statusMessage = '';
+  raw.writeHead(raw.statusCode, {
+    ...(Object.fromEntries(headers) as Record<string, string>),
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+  });
+  raw.end(text);
+}
+
+/** Whether to log an error. Refusals in a flood are not logged. */
+const isFault = ({ code, cause }: HttpError) =>
+  code !== 'overloaded' && (cause !== undefined || !LOGGED_WITH_CAUSE.includes(code));
+
+function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpError): void {
+  const { message, cause = failure } = failure;
+  try {
+    logger.error({ reqId, err: cause }, message);
+  } catch {
+    // The logger may fail: the error is frozen, or a field of it throws.
+    logger.error({ reqId, err: new Error(describeThrown(cause)) }, message);
+  }
+}
+
+/** Answers the errors of all routes whose context has no error handler of the team's. */
+export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
+  app.setErrorHandler(sendError);
+  const { errorHandler } = app;
+  // When an error's own reply fails, Fastify calls the next error handler: after this app's, that would be of the app around it.
+  app.addHook('onRoute', function (route) {
+    this.after(() => {
+      if (this.errorHandler === errorHandler) route.errorHandler ??= sendError;
+    });
+  });
+}

@@ -1,0 +1,114 @@
+/** Requests that are no HTTP: those that Node's parser refuses, and those that it takes. */
+import type { IncomingMessage } from 'node:http';
+import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
+import { type CodeAndMessage, HttpError } from '../errors/catalogue.ts';
+import { addServerHeaders } from './connections/response.ts';
+
+/** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
+export const MAX_URL_LENGTH = 8192;
+
+export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
+export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
+export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
+const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
+const NO_METHOD: CodeAndMessage = ['not_implemented', 'The server knows no such method.'];
+const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missing, or no host.'];
+const TWICE: CodeAndMessage = ['malformed_request', 'A header that counts once was sent twice.'];
+const OLD_CHUNKS: CodeAndMessage = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
+const CODED: CodeAndMessage = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
+/** RFC 9112, section 3.2. */
+const FRAGMENT: CodeAndMessage = ['malformed_request', 'The URL has a #, which belongs to no request.'];
+const UNMET: CodeAndMessage = [
+  'expectation_failed',
+  'The server cannot meet the Expect header: it knows 100-continue only.',
+];
+
+/** Errors of Node's HTTP server (nodejs.org/api/http.html, event clientError). */
+const NODE_ERRORS: Record<string, CodeAndMessage> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request, with its URL, are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The chunk extensions of the body are too large.'],
+  HPE_INVALID_VERSION: NO_VERSION,
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
+};
+
+/** A name or an address, with or without a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2); may be empty. */
+const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
+
+/** The error for one of Node's HTTP server. */
+export const toMalformed = (error: ConnectionError): HttpError => new HttpError(...toCodeAndMessage(error));
+
+function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
+  const line = lineOf(error);
+  // Node counts the URL as part of the headers. The URL is too long if the parser failed in the first line.
+  if (error.code === 'HPE_HEADER_OVERFLOW' && /^[A-Z-]+ | HTTP\/1\.\d$/.test(line)) return URI_TOO_LONG;
+  // RFC 9110, section 9.1: an unknown method is 501. Anything else is malformed.
+  if (error.code === 'HPE_INVALID_METHOD' && /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]$/.test(line)) return NO_METHOD;
+  return NODE_ERRORS[error.code] ?? MALFORMED;
+}
+
+/** The line in which Node's parser failed. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only, or undefined. */
+function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
+  const text = (rawPacket as unknown as Buffer | undefined)?.toString('latin1') ?? '';
+  return text
+    .slice(text.lastIndexOf('\r\n', bytesParsed - 1) + 1)
+    .trimStart()
+    .split('\r\n', 1)[0] as string;
+}
+
+/** Refuses malformed requests behind plugins, which may set headers on every reply, and before Fastify reads the body. */
+export function addFormCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    // On a server that is not ours, nothing else has added them; on ours, plugins may have changed them.
+    if (!reply.hasHeader('x-request-id')) addServerHeaders(request, reply);
+    done(findMalformed(request));
+  });
+}
+
+/** Finds malformed requests. Node could refuse most of them, but without a body. */
+function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
+  const url = raw.url as string;
+  if (url.length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
+  if (url.includes('#')) return new HttpError(...FRAGMENT);
+  if (/[%\x80-\xff]/.test(url) && !isDecodable(url)) return new HttpError(...BAD_URL);
+  if (url === '*' && raw.method !== 'OPTIONS') return new HttpError(...BAD_URL);
+  if (headers.host === undefined ? raw.httpVersion === '1.1' : !HOST.test(headers.host))
+    return new HttpError(...NO_HOST);
+  if (headers.expect !== undefined && !isMet(headers.expect)) return new HttpError(...UNMET);
+  if (isFaultilyFramed(raw)) return new HttpError(...toFramingFault(raw));
+  const mayBeTwice = headers.authorization?.includes(',') || headers['content-type']?.includes(',');
+  if (mayBeTwice && isTwice(raw)) return new HttpError(...TWICE);
+  return undefined;
+}
+
+/** Fastify checks only the path. A query that is not percent-encoded UTF-8 (RFC 3986, section 2.5) would be changed silently. */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return !/[\x80-\xff]/.test(url);
+  } catch {
+    return false;
+  }
+}
+
+/** `Expect` is a list (RFC 9110, section 10.1.1), whose empty elements are ignored (section 5.6.1.2). */
+function isMet(expect: string): boolean {
+  return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
+}
+
+/** Whether a proxy may see the end of the request elsewhere: then the connection must close after it (RFC 9112, section 6.1). */
+export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return httpVersion !== '1.1' && httpVersion !== '1.0';
+  return httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked';
+}
+
+function toFramingFault({ httpVersion, headers }: IncomingMessage): CodeAndMessage {
+  if (httpVersion === '1.1') return /,\s*chunked$/i.test(headers['transfer-encoding'] as string) ? CODED : MALFORMED;
+  return httpVersion === '1.0' ? OLD_CHUNKS : NO_VERSION;
+}
+
+/** Node joins duplicate headers with a comma (`joinDuplicateHeaders`). A `Host` so joined is invalid in any case. */
+function isTwice({ rawHeaders }: IncomingMessage): boolean {
+  const names = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  return ['authorization', 'content-type'].some((name) => names.indexOf(name) < names.lastIndexOf(name));
+}

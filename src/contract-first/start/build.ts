@@ -1,0 +1,38 @@
+/** Builds the whole server of a service, for tests and for the process. It does not listen. */
+import type { FastifyInstance } from 'fastify';
+import { buildServer, type ServerOptions } from '../engine/server.ts';
+import type { Settings } from '../engine/services.ts';
+import { type ConfigWith, loadConfig } from '../operate/config.ts';
+import { type Log, openLog } from '../operate/telemetry/log.ts';
+import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
+import type { Service } from './service.ts';
+
+/** The parts that are made already, and what the configuration does not say. A store that is passed stays the caller's. */
+export interface BuildParts
+  extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
+    Pick<ServerOptions, 'counts' | 'addTraces'> {
+  log?: Pick<Log, 'logger' | 'write'>;
+}
+
+/** Settings that are left out have their defaults; no variable of the environment is read. */
+export async function build(
+  service: Service,
+  given: Partial<ConfigWith<Settings>> = {},
+  made: BuildParts = {},
+): Promise<FastifyInstance> {
+  const config = { ...loadConfig({}, given.services ? { name: service.name } : service), ...given };
+  const { log = openLog(config.logLevel) } = made;
+  const contract = made.contract ?? (await loadServed(service, config));
+  const store = made.store ?? (await openServiceStore(service, contract, config.database, config));
+  const { logger } = log;
+  const serve = async () =>
+    buildServer({
+      ...{ ...service, ...config, ...(await service.loadPlugins?.()), ...made },
+      ...{ contract, store, logger, lines: log, limits: config, countWindow: store.countWindow },
+      services: made.services ?? (await startServices(service, config.services, { log: logger })),
+      clients: new URL('clients/', service.contract),
+      ownsStore: made.store === undefined,
+      stop: made.stop ?? { isAsked: false },
+    });
+  return made.store ? serve() : closeIfFailed(store, serve);
+}

@@ -1,0 +1,48 @@
+/** The steps of a start before the server is built: loads the contract, opens the store, builds the services. */
+import type { Contract } from '../engine/contract/contract.ts';
+import { extendSunsets, withPublicPath } from '../engine/contract/operator-changes.ts';
+import { buildCodecs, checkStoredRecords } from '../engine/routes/stored-records.ts';
+import type { ServiceParts } from '../engine/services.ts';
+import type { Config } from '../operate/config.ts';
+import { loadServiceContract } from '../service-contract.ts';
+import type { Database } from '../store/database-url.ts';
+import { openStore } from '../store/open-store.ts';
+import { type Store, StoreError, type StoreLimits, StoreUnavailable } from '../store/store.ts';
+import type { Service } from './service.ts';
+
+/** The contract as this configuration serves it. @throws ContractError */
+export async function loadServed(
+  service: Service,
+  { extendedSunsets, publicPath }: Pick<Config, 'extendedSunsets' | 'publicPath'>,
+): Promise<Contract> {
+  return withPublicPath(extendSunsets(await loadServiceContract(service), extendedSunsets), publicPath);
+}
+
+/** @throws ContractError if stored records do not fit the contract */
+export async function openServiceStore(
+  { domain, transactions }: Pick<Service, 'domain' | 'transactions'>,
+  contract: Contract,
+  database: Database,
+  limits: StoreLimits,
+): Promise<Store> {
+  const store = await openStore(database, domain, limits, { codecs: buildCodecs(contract, domain), transactions });
+  return closeIfFailed(store, async () => {
+    await checkStoredRecords(contract, domain, store);
+    return store;
+  });
+}
+
+/** Closes the store if the start fails. An outage of the database ends a start, in words for the operator. */
+export async function closeIfFailed<Made>(store: Store, start: () => Promise<Made>): Promise<Made> {
+  try {
+    return await start();
+  } catch (error) {
+    await store.close();
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreError(`The database cannot be used now: ${(error.cause as Error).message}.`, { cause: error });
+  }
+}
+
+/** The services of a team, of the settings that they declare. */
+export const startServices = async ({ buildServices }: Service, config: object, parts: ServiceParts): Promise<object> =>
+  (await buildServices?.(config as never, parts)) ?? {};

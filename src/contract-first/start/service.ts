@@ -1,0 +1,36 @@
+/** A service: everything that a team writes, as `generated/service.ts` passes it to `run`. */
+import type { FastifyInstance } from 'fastify';
+import type { ToErrorBody } from '../engine/errors/error-body.ts';
+import type { Handlers } from '../engine/routes/operations.ts';
+import type { ServerOptions } from '../engine/server.ts';
+import type { ServiceParts, Settings } from '../engine/services.ts';
+import type { VerifyToken } from '../engine/tokens.ts';
+import type { Claims } from '../registered.ts';
+import type { DomainTransactions } from '../store/changes/transactions.ts';
+import type { Awaitable } from '../store/collection.ts';
+import type { AnyDomain } from '../store/tables/description.ts';
+
+export interface Service {
+  /** Of package.json, without a scope: API keys begin with the name, and the database's file, locks and traces have it. */
+  name: string;
+  version: string;
+  /** The file of the contract. */
+  contract: URL;
+  /** The scopes that the operations need: the command that makes keys need not read the contract. */
+  scopes: readonly string[];
+  domain: AnyDomain;
+  handlers: Handlers;
+  transactions: DomainTransactions;
+  toErrorBody: ToErrorBody;
+  /** The environment variables that `buildServices` gets. */
+  settings?: Settings;
+  buildServices?: (config: never, parts: ServiceParts) => Awaitable<object>;
+  verifyToken?: VerifyToken<Claims>;
+  /** Loads the module that registers the team's plugins: a command does not need them. */
+  loadPlugins?: () => Promise<TeamsPlugins>;
+}
+
+/** The module `plugins.ts`. It may also say where the documents and the health checks are served, if at all. */
+export interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
+  addPlugins: (app: FastifyInstance) => Promise<void>;
+}

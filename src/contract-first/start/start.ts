@@ -1,0 +1,87 @@
+/** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Contract } from '../engine/contract/contract.ts';
+import { listen } from '../engine/http/connections/listening.ts';
+import { buildIsReady } from '../engine/http/health.ts';
+import type { AddTraces } from '../engine/http/log/request-log.ts';
+import type { Settings } from '../engine/services.ts';
+import { type Config, ConfigError, type ConfigWith, loadConfig } from '../operate/config.ts';
+import { makeOneRunKey, showOneRunKey, takesKeys } from '../operate/process/one-run-key.ts';
+import { notifySystemd, startOperating } from '../operate/process/operating.ts';
+import { onStopSignals } from '../operate/process/signals.ts';
+import { buildForcedEnd, prepareStop } from '../operate/process/stopping.ts';
+import { type Log, openLog } from '../operate/telemetry/log.ts';
+import type { Migrated, Store } from '../store/store.ts';
+import { build } from './build.ts';
+import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
+import type { Service } from './service.ts';
+
+export async function start(service: Service): Promise<void> {
+  const config = loadConfig(process.env, service);
+  const contract = await loadServed(service, config);
+  const log = openLog(config.logLevel);
+  notifySystemd(process.env);
+  const onWarning = (warning: string) => log.logger.warn(warning);
+  config.warnings.forEach(onWarning);
+  const onMigrated = (migrated: Migrated) =>
+    log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
+  const store = await openServiceStore(service, contract, config.database, { ...config, onMigrated, onWarning });
+  await closeIfFailed(store, () => serve(service, config, contract, store, log));
+}
+
+async function serve(
+  service: Service,
+  config: ConfigWith<Settings>,
+  contract: Contract,
+  store: Store,
+  log: Log,
+): Promise<void> {
+  const { logger } = log;
+  const { name } = service;
+  const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, service.verifyToken));
+  const stop = { isAsked: false };
+  const services = await startServices(service, config.services, { log: logger });
+  const isReady = buildIsReady(store, services, logger);
+  const operating = await startOperating(config, contract, store, isReady, stop, logger);
+  const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
+  const own = { ...config, apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys };
+  const made = { contract, store, log, services, isReady, stop, addTraces, counts: operating?.counts };
+  const app = await build(service, own, made);
+  const listening = startListening(app, config);
+  const endByForce = buildForcedEnd(logger, process.pid);
+  const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });
+  onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger, env: process.env });
+
+  const origin = await listening;
+  await operating?.listen();
+  logger.info({ origin }, 'listening');
+  if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
+}
+
+/** The names of OpenTelemetry's semantic conventions. */
+const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
+
+/** Loads OpenTelemetry's SDK only if it is used. */
+async function loadTraces(
+  name: string,
+  { database, traceRatio, trustTraces }: Config,
+  { document }: Contract,
+  logger: Logger,
+): Promise<AddTraces> {
+  const { buildTraces } = await import('../operate/telemetry/traces.ts');
+  const system = DATABASE_SYSTEMS[database.kind];
+  const { version } = document.info;
+  return buildTraces({ name, version, system, ratio: traceRatio, trusted: trustTraces, logger });
+}
+
+/** Returns the origin: `http://127.0.0.1:3000`. */
+async function startListening(app: FastifyInstance, config: Config): Promise<string> {
+  try {
+    return await listen(app, config);
+  } catch (error) {
+    // Closes the app first, so that nothing uses the store while it is closed.
+    await app.close();
+    throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
+  }
+}

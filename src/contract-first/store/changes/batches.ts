@@ -1,0 +1,140 @@
+/** The changes of one transaction, one after the other, for both databases. Each may fail alone, and has its `Idempotency-Key`. */
+
+import type { Idempotency, SqlSteps } from '../collection.ts';
+import type { StoredTable } from '../tables/record-codec.ts';
+import { type Change, ChangeRunner, isTransactionCall, type Outcome, type TransactionCall } from './changes.ts';
+import { type Dialect, sqlStep } from './statement.ts';
+import { type AnyTransactions, inSavepoint, type RunContext, TransactionRunner } from './transactions.ts';
+
+export type ChangeOrCall = Change | TransactionCall;
+
+/** A stored `Idempotency-Key`, with its outcome. */
+type KnownKey = Pick<Idempotency, 'digest'> & { answer: string };
+
+/** The keys of a batch: all that are stored, by their texts, and those that it adds. */
+interface KnownKeys {
+  stored: Map<string, KnownKey>;
+  added: (Idempotency & KnownKey)[];
+}
+
+/** How a database runs the changes of a batch. */
+export interface RunningBatch<Fault> extends RunContext {
+  /** Whether the change may begin; otherwise it is left to another batch, with all that follow. */
+  mayBegin(change: ChangeOrCall): boolean;
+  /** The answer to a change that has failed alone. */
+  toFault(error: unknown): Fault;
+}
+
+export class Batches {
+  readonly changes: ChangeRunner;
+  readonly #calls: TransactionRunner;
+  readonly #keys: ReturnType<typeof toKeyStatements>;
+
+  constructor(dialect: Dialect, stored: readonly StoredTable[], calls: AnyTransactions) {
+    this.changes = new ChangeRunner(dialect, stored);
+    this.#calls = new TransactionRunner(this.changes, calls);
+    this.#keys = toKeyStatements(dialect);
+  }
+
+  /** Returns the answers to the changes that may begin. */
+  *run<Fault>(changes: readonly ChangeOrCall[], context: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
+    const known = { stored: yield* this.#find(changes), added: [] };
+    const answers: (Outcome | Fault)[] = [];
+    for (const change of changes) {
+      if (!context.mayBegin(change)) break;
+      const toAnswer = (error: unknown) => {
+        const refused = isTransactionCall(change) ? undefined : context.refusalCodeOf(error, change);
+        return refused === undefined ? context.toFault(error) : { refused };
+      };
+      const steps = this.#runOnce(change, context, known);
+      answers.push(yield* inSavepoint(change, context, steps, toAnswer));
+    }
+    yield* this.#add(known);
+    return answers;
+  }
+
+  *#runOnce(change: ChangeOrCall, context: RunContext, { stored, added }: KnownKeys): SqlSteps<Outcome> {
+    const { idempotency } = change;
+    const key = idempotency && toKeyText(idempotency);
+    const before = key && stored.get(key);
+    if (before) {
+      const isSame = before.digest === idempotency.digest;
+      return isSame ? { text: before.answer, isReplayed: true } : { refused: 'key_reused' };
+    }
+    const outcome = yield* isTransactionCall(change)
+      ? this.#calls.run(change, context)
+      : this.changes.run(change, context.now);
+    const { text: answer, refused } = outcome;
+    // A change that was refused, or found no record, may be sent again.
+    if (key && answer !== undefined && refused === undefined) {
+      const one = { ...idempotency, answer };
+      stored.set(key, one);
+      added.push(one);
+    }
+    return outcome;
+  }
+
+  *#find(changes: readonly ChangeOrCall[]): SqlSteps<KnownKeys['stored']> {
+    const sent = changes.flatMap(({ idempotency }) => idempotency ?? []);
+    const stored = new Map<string, KnownKey>();
+    for (const values of this.#keys.toValues(sent, KEY_COLUMNS)) {
+      for (const [caller, operation, key, digest, answer] of (yield sqlStep(
+        this.#keys.select,
+        ...values,
+      )) as string[][])
+        stored.set(toKeyText({ caller, operation, key } as Idempotency), { digest, answer } as KnownKey);
+    }
+    return stored;
+  }
+
+  /** Deletes up to one expired key more than it adds: so they become fewer, and no write waits for many deletes. */
+  *#add({ added }: KnownKeys): SqlSteps<void> {
+    if (added.length === 0) return;
+    const { nestsWrites, forget, butSent, upsert, toValues } = this.#keys;
+    const most = added.length + 1;
+    if (!nestsWrites) yield sqlStep(forget, most);
+    for (const values of toValues(added, ALL)) {
+      yield nestsWrites
+        ? sqlStep(`WITH forgotten AS (${forget}${butSent}) ${upsert}`, most, ...values)
+        : sqlStep(upsert, ...values);
+    }
+  }
+}
+
+const toKeyText = ({ caller, operation, key }: Idempotency) => JSON.stringify([caller, operation, key]);
+
+const KEY_COLUMNS = ['caller', 'operation', 'key'] as const;
+const ALL = [...KEY_COLUMNS, 'digest', 'answer', 'hours'] as const;
+type Name = (typeof ALL)[number];
+
+/** The statements of stored keys: each for all keys, as one text of JSON, or for one key where a statement is no round trip. */
+function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
+  const table = nameOf({ name: 'idempotency_keys' });
+  const toSent = (names: readonly Name[], number: number) =>
+    `SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`)} FROM ${elements(number)}`;
+  const marks = (count: number) => Array.from({ length: count }, (_, index) => mark(index + 1)).join();
+  return {
+    nestsWrites,
+    /** The values for each run of a statement. */
+    toValues: <Sent extends { [One in Name]?: unknown }>(all: readonly Sent[], names: readonly Name[]): unknown[][] => {
+      if (!nestsWrites) return all.map((sent) => names.map((name) => sent[name]));
+      return all.length > 0 ? [[JSON.stringify(all)]] : [];
+    },
+    select: `
+      SELECT ${KEY_COLUMNS}, digest, answer FROM ${table}
+      WHERE (${KEY_COLUMNS}) ${nestsWrites ? `IN (${toSent(KEY_COLUMNS, 1)})` : `= (${marks(3)})`} AND expires_at > ${now}`,
+    forget: `
+      DELETE FROM ${table} WHERE ${row} IN (
+        SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
+    // One statement must not write a row twice.
+    butSent: ` AND (${KEY_COLUMNS}) NOT IN (${toSent(KEY_COLUMNS, 2)})`,
+    upsert: `
+      INSERT INTO ${table} (${KEY_COLUMNS}, digest, answer, expires_at)
+      ${
+        nestsWrites
+          ? `SELECT ${KEY_COLUMNS}, digest, answer, ${now} + ${toHours('CAST(hours AS bigint)')} FROM (${toSent(ALL, 2)}) AS sent`
+          : `VALUES (${marks(5)}, ${now} + ${toHours(mark(6))})`
+      }
+      ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`,
+  };
+}

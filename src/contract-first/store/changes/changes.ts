@@ -1,0 +1,238 @@
+/** Writes as plain data, which can be sent to a thread, and the statements that do them. */
+import { toMerged } from '../../json/merge-patch.ts';
+import type { Fields, Idempotency, SqlSteps } from '../collection.ts';
+import type { StoredTable } from '../tables/record-codec.ts';
+import { type Field, perTable, type Relation, type Table } from '../tables/table.ts';
+import { isStorable, toStored } from '../tables/values.ts';
+import { type Dialect, Statement } from './statement.ts';
+
+/** A create without an `Idempotency-Key`: all that wait become one statement. */
+export interface Create {
+  collection: string;
+  record: Fields;
+}
+
+/** The outcome of a create: the sequence number of the record, and its time. */
+export interface Created {
+  sequence: bigint;
+  now: string;
+}
+
+/** A change of one record, idempotent if it has a key. */
+export interface Change {
+  collection: string;
+  /** `put` replaces a record, or creates it with this id. */
+  kind: 'create' | 'update' | 'replace' | 'put' | 'delete';
+  /** Undefined for creates. */
+  id?: unknown;
+  /** The fields to write; in an update, those that change, where null removes an optional one. */
+  record: Fields;
+  /** Several records to create, all or none. */
+  all?: Fields[] | undefined;
+  /** The tenant whose records it meets, where they have tenants. */
+  tenant: unknown;
+  /** The amounts to add to numbers. */
+  add: Fields;
+  /** The objects to merge into those of the record (RFC 7396). */
+  merge?: Fields;
+  /** The values that the record must have. */
+  if: Fields | undefined;
+  idempotency: Idempotency | undefined;
+}
+
+/** A transaction, by the name of its function. */
+export interface TransactionCall {
+  collection: string;
+  call: string;
+  input: unknown;
+  /** The tenant whose records it meets, where they have tenants. */
+  tenant: unknown;
+  idempotency: Idempotency | undefined;
+}
+
+export const isTransactionCall = (write: Create | Change | TransactionCall): write is TransactionCall =>
+  'call' in write;
+
+/** The outcome of a change. */
+export interface Outcome {
+  /** As JSON: the record, the list of records, or the result of a transaction; `true` after a delete; undefined if there is no record. */
+  text?: string | undefined;
+  /** The code with which the change was refused. */
+  refused?: string;
+  /** Whether this is the outcome of an earlier change with the same key. */
+  isReplayed?: boolean;
+}
+
+/** Makes and runs the statements of a change. */
+export class ChangeRunner {
+  readonly dialect: Dialect;
+  /** By the names of their collections. */
+  readonly stored: ReadonlyMap<string | symbol, StoredTable>;
+
+  constructor(dialect: Dialect, stored: readonly StoredTable[]) {
+    this.dialect = dialect;
+    this.stored = new Map(stored.map((one) => [one.table.collection, one]));
+  }
+
+  tableOf({ collection }: Change): Table {
+    return (this.stored.get(collection) as StoredTable).table;
+  }
+
+  /** Runs a change. `now` is the time of all changes of a batch. */
+  *run(change: Change, now: string): SqlSteps<Outcome> {
+    const { kind, id } = change;
+    const table = this.tableOf(change);
+    if (change.all) return yield* this.#insertAll(table, change, change.all, now);
+    if (kind === 'create') return yield* this.#insert(table, change, now);
+    const made = yield* this.#merge(table, change);
+    if (!made) return { refused: 'unfit' };
+    const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, made, now);
+    if (text !== undefined) return { text };
+    if (change.if) return (yield* this.read(table, id, change.tenant)) === undefined ? {} : { refused: 'changed' };
+    return kind === 'put' ? yield* this.#insert(table, change, now) : {};
+  }
+
+  /** The rows of a team's own statement, which only reads. */
+  *select(texts: readonly string[], values: readonly unknown[]): SqlSteps<Fields[]> {
+    const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
+    return (yield { sql, values: [...values], isReadOnly: true }) as unknown as Fields[];
+  }
+
+  *#insert(table: Table, { kind, record }: Change, now: string): SqlSteps<Outcome> {
+    const values = table.newFields.map((field) => this.dialect.toValue(field, toFirst(field, record[field.name], now)));
+    const [[text]] = (yield { sql: this.#toInsertSql(table), values }) as [[string]];
+    return { text: kind === 'put' ? toNewText(text) : text };
+  }
+
+  readonly #toInsertSql = perTable((table) => {
+    const { newFields } = table;
+    const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
+    const placeholders = newFields.map((field, index) => {
+      const placeholder = this.dialect.placeholder(index + 1, field);
+      // A record with the id of a deleted one has none of its revisions, which are entity tags.
+      return field.set === 'revision' && table.id.is ? `${placeholder} + coalesce(${deleted}, 0)` : placeholder;
+    });
+    return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
+      VALUES (${placeholders}) RETURNING ${this.dialect.toJsonSql(table)}`;
+  });
+
+  *#insertAll(table: Table, change: Change, all: Fields[], now: string): SqlSteps<Outcome> {
+    const texts: unknown[] = [];
+    for (const record of all) texts.push((yield* this.#insert(table, { ...change, record }, now)).text);
+    return { text: `[${texts}]` };
+  }
+
+  /** The change with its objects merged into those of the record; undefined if these would not fit their schema. */
+  *#merge(table: Table, change: Change): SqlSteps<Change | undefined> {
+    const patches = Object.entries(change.merge ?? {});
+    const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
+    if (text === undefined) return change;
+    const { read, checkFields } = (this.stored.get(change.collection) as StoredTable).codec;
+    const stored = read(text) as Fields;
+    const merged = Object.fromEntries(patches.map(([name, patch]) => [name, toMerged(stored[name], patch)]));
+    return checkFields(merged) ? undefined : { ...change, record: { ...change.record, ...merged } };
+  }
+
+  *#edit(table: Table, change: Change, now: string): SqlSteps<string | undefined> {
+    const statement = new Statement(this.dialect);
+    const set = table.fields.flatMap((field) => {
+      const value = toNewValue(field, change, now, statement);
+      return value === undefined ? [] : [`${field.column} = ${value}`];
+    });
+    // An update without changes must return the record, too.
+    const [{ column }] = table.newFields as [Field];
+    const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
+      RETURNING ${this.dialect.toJsonSql(table)}`;
+    return toText(yield { sql, values: statement.values });
+  }
+
+  *#remove(table: Table, change: Change): SqlSteps<string | undefined> {
+    const statement = new Statement(this.dialect);
+    const sql = `DELETE FROM ${this.#nameOf(table)} WHERE ${toWhere(table, change, statement)} RETURNING 1`;
+    return (yield { sql, values: statement.values }).length > 0 ? 'true' : undefined;
+  }
+
+  /** The record as JSON, if it is the tenant's, and has these values. */
+  *read(table: Table, id: unknown, tenant: unknown, wanted?: Fields): SqlSteps<string | undefined> {
+    const statement = new Statement(this.dialect);
+    const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
+      WHERE ${toWhere(table, { id, tenant, if: wanted }, statement)}`;
+    return toText(yield { sql, values: statement.values });
+  }
+
+  #nameOf(table: Pick<Table, 'name'>): string {
+    return this.dialect.nameOf(table);
+  }
+}
+
+const toText = (rows: unknown[][]) => rows[0]?.[0] as string | undefined;
+
+/** A field's value in a new record. */
+const toFirst = ({ set }: Field, value: unknown, now: string) => (set === 'created' || set === 'changed' ? now : value);
+
+/** SQL of a field's new value; undefined if it stays. */
+function toNewValue(field: Field, { kind, record, add }: Change, now: string, statement: Statement) {
+  const { name, column, set, is } = field;
+  if (set === 'revision') return `${column} + 1`;
+  if (set === 'changed') return statement.bind(field, now);
+  if (set !== undefined || is === 'id') return undefined;
+  if (add[name] !== undefined) return statement.toSum(field, add[name]);
+  if (kind === 'update' && record[name] === undefined) return undefined;
+  // In an update, null removes an optional field.
+  const isGone = kind === 'update' && record[name] === null && !field.isNullable;
+  return statement.bind(field, isGone ? undefined : record[name]);
+}
+
+function toWhere(
+  { id, tenant, fields }: Table,
+  { id: value, tenant: mine, if: wanted = {} }: Pick<Change, 'id' | 'tenant' | 'if'>,
+  statement: Statement,
+): string {
+  const conditions = fields
+    .filter(({ name }) => name in wanted)
+    .map((field) => toCondition(field, wanted[field.name], statement));
+  if (tenant) conditions.push(toEquality(tenant, mine, statement));
+  return [...conditions, toEquality(id, toStored(id, value), statement)].join(' AND ');
+}
+
+/** A condition that no record meets. */
+const NO_RECORD = '1 = 0';
+
+const toEquality = (field: Field, value: unknown, statement: Statement) =>
+  isStorable(value) ? `${field.column} = ${statement.bind(field, value)}` : NO_RECORD;
+
+function toCondition(field: Field, value: unknown, statement: Statement): string {
+  if (field.type !== 'json' && !isStorable(value)) return NO_RECORD;
+  if (field.type === 'json' || !Array.isArray(value))
+    return `${statement.toCompared(field)} IS NOT DISTINCT FROM ${statement.toCompared(field, value)}`;
+  return `(${[NO_RECORD, ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
+}
+
+/** A violated constraint, as a database reports it. */
+export type Violation =
+  | { kind: 'unique'; columns: string[] }
+  | { kind: 'reference'; isLost: (of: Relation) => boolean };
+
+/** The code with which the change is refused; undefined if the description has none for this constraint. */
+export function refusalCodeOf(
+  { kind }: Change,
+  { key, unique, relations }: Table,
+  violation: Violation,
+): string | undefined {
+  if (violation.kind === 'reference') {
+    if (kind === 'delete') return 'referenced';
+    const parent = relations.find(violation.isLost)?.parent;
+    return parent && `no_such_${parent.collection}`;
+  }
+  const { columns } = violation;
+  if (areSame(columns, key)) return 'exists';
+  return unique.find((one) => areSame(one.columns, columns))?.code;
+}
+
+/** Whether both have the same columns, in any order. */
+export const areSame = (columns: readonly string[], others: readonly string[]) =>
+  columns.toSorted().join() === others.toSorted().join();
+
+/** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
+export const toNewText = (text: string) => ` ${text}`;
+export const isNewText = (text: string) => text.startsWith(' ');

@@ -1,0 +1,269 @@
+/**
+ * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
+ * thread can run them within its batch, and they cannot wait for anything else.
+ */
+
+import {
+  type Awaitable,
+  type Fields,
+  type Idempotency,
+  type PageQuery,
+  Refusal,
+  type Refused,
+  type SqlStep,
+  type SqlSteps,
+} from '../collection.ts';
+import { readPage, toRecordPage, toStoredQuery } from '../lists.ts';
+import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from '../tables/description.ts';
+import type { RecordCodecs, StoredTable } from '../tables/record-codec.ts';
+import { buildMethods, ChangeBuilder } from './change-builder.ts';
+import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.ts';
+import { sqlStep } from './statement.ts';
+
+/** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
+export type Given<Domain extends AnyDomain> = {
+  [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
+} & {
+  /** The current time, as the store sets it in fields. */
+  now: string;
+  sql: Sql;
+  tenant: Tenants<Domain>;
+};
+/** The tenant, in a transaction of a collection with tenants. Everything that it gets is bound to this tenant, except `sql`. */
+type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
+
+/** The first parameter of a reading function. All reads are from one snapshot. */
+export type GivenToRead<Domain extends AnyDomain> = {
+  [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
+} & { sql: Sql; tenant: Tenants<Domain> };
+
+/**
+ * Runs a statement that only reads, with bound values. Rows are objects by column names; integers are bigint. In SQLite, a boolean is 0n
+ * or 1n, and a `number` is a text.
+ */
+export type Sql = <Row>(
+  texts: TemplateStringsArray,
+  ...values: readonly (bigint | number | string | boolean | null)[]
+) => SqlSteps<Row[]>;
+
+export interface Transaction<Input, Output> {
+  readonly run: (given: never, input: Input) => SqlSteps<Output>;
+  readonly isReading?: true;
+}
+
+/** Transactions by the name of their collection, and their own name. */
+export type AnyTransactions = Readonly<Record<string, Readonly<Record<string, Transaction<never, unknown>>>>>;
+
+/** The transactions of a domain, and the URL of the module from which the writing thread loads them. */
+export interface DomainTransactions {
+  all: AnyTransactions;
+  source: string;
+}
+export const NO_TRANSACTIONS: DomainTransactions = { all: {}, source: '' };
+
+/** The parts derived from a domain and its contract. Without codecs, records are only checked by the column types. */
+export interface OfDomain {
+  codecs?: RecordCodecs | undefined;
+  transactions?: DomainTransactions;
+}
+
+export interface TransactionsModule {
+  transactions: DomainTransactions;
+  loadCodecs(): Awaitable<RecordCodecs>;
+}
+
+/** Transactions as handlers call them: as methods of the collections. */
+export type CallsOf<All> = {
+  [Collection in keyof All]: {
+    [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
+      ? (input: Input, how?: { idempotency?: Idempotency | undefined }) => Promise<Output>
+      : never;
+  };
+};
+
+/**
+ * Makes a transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`, with `yield*` before each call. It returns
+ * plain data. If it returns `refused`, or throws, nothing is changed. It may be retried, so it must have no other effects.
+ */
+export const transactionOf =
+  <Domain extends AnyDomain>() =>
+  <Input, Output>(run: (given: Given<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
+    run: run as Transaction<Input, Output>['run'],
+  });
+
+/** Makes a reading function of the domain. It does not wait for writes, and may return any value. */
+export const readingOf =
+  <Domain extends AnyDomain>() =>
+  <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
+    run: run as Transaction<Input, Output>['run'],
+    isReading: true,
+  });
+
+export const refused = <const Why extends string>(why: Why): Refused<Why> =>
+  new Refusal(why) as Refused<string> & Refused<Why>;
+
+/** How a database runs changes and transactions. */
+export interface RunContext {
+  now: string;
+  /** Whether a refused change or transaction can be rolled back; otherwise the whole batch is run again in a way that can. */
+  isSafe: boolean;
+  /** Whether it needs a savepoint of its own. */
+  hasSavepoint(change: Change | TransactionCall): boolean;
+  /** Whether all changes of the batch have failed with it. */
+  isFatal(error: unknown): boolean;
+  /** The code with which a change is refused; undefined for other errors. */
+  refusalCodeOf(error: unknown, change: Change): string | undefined;
+}
+
+/** Runs a change or a transaction: all of it, or nothing if it is refused or fails. */
+export function* inSavepoint<Answer>(
+  change: Change | TransactionCall,
+  { hasSavepoint, isFatal }: RunContext,
+  steps: SqlSteps<Outcome>,
+  toAnswer: (error: unknown) => Answer,
+): SqlSteps<Outcome | Answer> {
+  const isOwn = hasSavepoint(change);
+  if (isOwn) yield sqlStep('SAVEPOINT change');
+  try {
+    const outcome = yield* steps;
+    if (isOwn) yield outcome.refused === undefined ? sqlStep('RELEASE SAVEPOINT change') : UNDO;
+    return outcome;
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    if (isOwn) yield UNDO;
+    return toAnswer(error);
+  }
+}
+
+const UNDO: SqlStep = { sql: 'ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change' };
+
+export class TransactionRunner {
+  readonly #changes: ChangeRunner;
+  readonly #all: AnyTransactions;
+
+  constructor(changes: ChangeRunner, all: AnyTransactions) {
+    this.#changes = changes;
+    this.#all = all;
+  }
+
+  /** @throws Error if it fails: the caller must roll it back */
+  *run(made: TransactionCall, context: RunContext): SqlSteps<Outcome> {
+    const steps = new Steps(this.#changes, context);
+    const output = yield* this.#start(made, steps, { now: context.now });
+    if (!(output instanceof Refusal)) return { text: toOutput(output) };
+    if (steps.isDirty && !context.isSafe) throw new Error(`${made.call} is to be taken back`);
+    return { refused: output.refused };
+  }
+
+  /** Runs a reading function. */
+  read(made: TransactionCall): SqlSteps<unknown> {
+    return this.#start(made, new Steps(this.#changes), {});
+  }
+
+  *#start({ collection, call, input, tenant }: TransactionCall, steps: Steps, more: Fields): SqlSteps<unknown> {
+    // A proxy, because each function uses only a few of the collections.
+    const get = (own: Fields, name: string | symbol) => {
+      const stored = this.#changes.stored.get(name);
+      if (!stored) return own[String(name)];
+      if (stored.table.tenant && tenant === undefined)
+        throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
+      return steps.toMethods(stored, stored.table.tenant && tenant);
+    };
+    const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
+    const transaction = this.#all[collection]?.[call] as Transaction<unknown, unknown>;
+    const output = yield* transaction.run(given as never, input);
+    steps.check(call);
+    return output;
+  }
+}
+
+/** One run of a transaction. */
+class Steps {
+  isDirty = false;
+  readonly #changes: ChangeRunner;
+  readonly #running: RunContext | undefined;
+  readonly #failures: unknown[] = [];
+  /** The number of calls that have not ended. */
+  #open = 0;
+
+  constructor(changes: ChangeRunner, context?: RunContext) {
+    this.#changes = changes;
+    this.#running = context;
+  }
+
+  /** The methods of a collection; those that change it only in transactions, not in reading functions. */
+  toMethods(stored: StoredTable, tenant: unknown): object {
+    const { table, codec } = stored;
+    const get = (id: unknown) =>
+      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
+    const list = (asked: PageQuery) => {
+      const query = toStoredQuery(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
+      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toRecordPage(page, codec));
+    };
+    if (!this.#running) return { get, list };
+    const builder = new ChangeBuilder(stored, tenant);
+    const run = (toChange: () => Change) => {
+      const change = toChange();
+      return this.#count(this.#run(change), (outcome) => builder.toAnswer(change, outcome));
+    };
+    return { get, list, ...buildMethods(builder, run) };
+  }
+
+  readonly sql = (texts: readonly string[], ...values: unknown[]) =>
+    this.#count(this.#changes.select(texts, values), (rows) => rows);
+
+  /** A failed call fails the transaction, even if the function has caught the error. @throws Error */
+  check(call: string): void {
+    if (this.#failures.length > 0) throw this.#failures[0];
+    if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
+  }
+
+  #count<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
+    this.#open++;
+    return this.#end(steps, toAnswer);
+  }
+
+  *#end<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
+    try {
+      const found = yield* steps;
+      this.#open--;
+      return toAnswer(found);
+    } catch (error) {
+      this.#failures.push(error);
+      throw error;
+    }
+  }
+
+  *#run(change: Change): SqlSteps<Outcome> {
+    const context = this.#running as RunContext;
+    const toAnswer = (error: unknown): Outcome => {
+      const refused = context.refusalCodeOf(error, change);
+      if (refused === undefined) throw error;
+      return { refused };
+    };
+    const outcome = yield* inSavepoint(change, context, this.#changes.run(change, context.now), toAnswer);
+    this.isDirty ||= outcome.text !== undefined;
+    return outcome;
+  }
+}
+
+/** Prefixes of bigints and of texts in JSON, so that a client's text is never read as a number. */
+const [INT64, TEXT] = ['n', 's'];
+
+/** Plain data as JSON. */
+function toOutput(output: unknown): string {
+  return JSON.stringify({ output }, (_name, value) => {
+    if (typeof value === 'bigint') return INT64 + value;
+    return typeof value === 'string' ? TEXT + value : value;
+  });
+}
+
+/** The result of a transaction. */
+export function fromOutput({ text, refused: why }: Outcome): unknown {
+  if (why !== undefined) return new Refusal(why);
+  const { output } = JSON.parse(text as string, (_name, value) => {
+    if (typeof value !== 'string') return value;
+    return value.startsWith(INT64) ? BigInt(value.slice(INT64.length)) : value.slice(TEXT.length);
+  });
+  return output;
+}

@@ -1,0 +1,215 @@
+/** Migrates a database to this program's version, for both databases. Forward only: what a newer program has made is refused, and stays. */
+
+import { type Dialect, sqlStep } from '../changes/statement.ts';
+import type { SqlSteps } from '../collection.ts';
+import type { Inspection, Migrated, StoreLimits } from '../store.ts';
+import type { AnyDomain, ColumnType } from './description.ts';
+import {
+  type Applied,
+  type DatabaseKind,
+  loadMigrations,
+  type Migration,
+  migrationError,
+  migrationPath,
+  planMigrations,
+} from './migrations.ts';
+import { type Field, type Table, toTables } from './table.ts';
+
+interface Index {
+  /** Whether its columns are unique among all rows. */
+  isUnique: boolean;
+  /** In order, joined by commas. */
+  columns: string;
+}
+
+/** A database that is migrated. */
+export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared'> {
+  kind: DatabaseKind;
+  /** The database's type for each type of a description. */
+  types: Record<ColumnType, string>;
+  /** SQL that finds the table of the migrations that have run. */
+  findApplied: string;
+  /** SQL of the columns of a table: their names, their types, and whether they are NOT NULL, as 0 or 1. */
+  selectColumns: string;
+  /** SQL of a table's indexes: whether each is unique among all rows, as 0 or 1, and its columns, in order, joined by commas. */
+  selectIndexes: string;
+  /** SQL of a table's foreign keys: columns, joined by commas, a space and the parent table; and ` CASCADE` if deletes cascade. */
+  selectReferences: string;
+  /** @throws Error if the database is not ours, or cannot be migrated */
+  check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
+  /** Begins the transaction, when no other program migrates. */
+  begin(): SqlSteps<void>;
+  /** Readies the database for its migrations. */
+  prepare(): SqlSteps<void>;
+  run(sql: string): SqlSteps<void>;
+  /** Makes our own triggers on a table of records. */
+  addTriggers(table: Table): SqlSteps<void>;
+  /** Notes what was done; `count` is the number of migrations. */
+  end(count: number): SqlSteps<void>;
+}
+
+export type MigrationHooks = Pick<StoreLimits, 'onMigrated' | 'onWarning'>;
+
+/** @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
+export function* migrateTables(
+  target: MigrationTarget,
+  domain: AnyDomain,
+  { onMigrated, onWarning }: MigrationHooks,
+): SqlSteps<void> {
+  const tables = toTables(domain);
+  const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
+  if (migrated) onMigrated?.(migrated);
+  // The description may have been changed since the last migration.
+  for (const warning of yield* checkTables(target, tables)) onWarning?.(warning);
+}
+
+/** Says what `migrate` would do. @throws Error that says why it would fail */
+export function* inspectMigrations(target: MigrationTarget, domain: AnyDomain): SqlSteps<Inspection> {
+  const files = loadMigrations(target.kind, domain);
+  const { applied, pending } = yield* plan(target, files);
+  yield* target.check(applied, pending);
+  if (pending.length === 0) yield* checkTables(target, toTables(domain));
+  const planned = { version: applied.length, newest: files.length, pending: pending.map(migrationPath) };
+  if (planned.version === 0) return { ...planned, validKeys: 0, keys: 0 };
+  const count = `SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND coalesce(expires_at > ${target.mark(1)}, true))
+    FROM ${target.nameOf({ name: 'api_keys' })}`;
+  const [[keys, validKeys]] = (yield sqlStep(count, new Date().toISOString())) as [[unknown, unknown]];
+  return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
+}
+
+/** Undefined if nothing was to do. */
+export function* runMigrations(
+  target: MigrationTarget,
+  files: readonly Migration[],
+  tables: readonly Table[] = [],
+): SqlSteps<Migrated | undefined> {
+  const { applied, pending } = yield* plan(target, files);
+  if (pending.length === 0) {
+    yield* target.check(applied, pending);
+    return undefined;
+  }
+  yield* target.begin();
+  // Another program may have migrated it meanwhile.
+  const planned = yield* plan(target, files);
+  yield* target.check(planned.applied, planned.pending);
+  yield* target.prepare();
+  for (const migration of planned.pending) yield* runMigration(target, migration);
+  for (const table of tables) {
+    const columns = yield sqlStep(target.selectColumns, target.nameOf(table));
+    checkColumns(table, columns as [string, string, unknown][], target.types);
+    yield* target.addTriggers(table);
+  }
+  yield* checkTables(target, tables);
+  yield* target.end(files.length);
+  yield sqlStep('COMMIT');
+  return { from: planned.applied.length, to: files.length };
+}
+
+function* runMigration(target: MigrationTarget, migration: Migration): SqlSteps<void> {
+  const { part, name, digest, sql } = migration;
+  try {
+    yield* target.run(sql);
+  } catch (error) {
+    throw migrationError(migration, error);
+  }
+  const marks = [1, 2, 3].map(target.mark);
+  yield sqlStep(`INSERT INTO applied_migrations VALUES (${marks})`, part, name, digest);
+}
+
+function* plan(
+  { findApplied, nameOf }: MigrationTarget,
+  files: readonly Migration[],
+): SqlSteps<{ applied: Applied[]; pending: Migration[] }> {
+  const [found] = yield sqlStep(findApplied);
+  const select = `SELECT part, name, digest FROM ${nameOf({ name: 'applied_migrations' })} ORDER BY part, name`;
+  const rows = found ? yield sqlStep(select) : [];
+  const applied = (rows as string[][]).map(([part, name, digest]) => ({ part, name, digest }) as Applied);
+  return { applied, pending: planMigrations(files, applied) };
+}
+
+/** Returns warnings: the lists that no index serves. */
+function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
+  const warnings: string[] = [];
+  for (const table of tables) {
+    const rows = (yield sqlStep(target.selectIndexes, target.nameOf(table))) as [unknown, string][];
+    const references = yield sqlStep(target.selectReferences, target.nameOf(table));
+    const indexes = rows.map(([isUnique, columns]): Index => ({ isUnique: Number(isUnique) === 1, columns }));
+    checkConstraints(table, indexes, references.map(String), target.toCompared);
+    warnings.push(...findUnindexed(table, indexes, target));
+  }
+  return warnings;
+}
+
+/** A list without an index reads the whole table for each page. */
+function findUnindexed(table: Table, indexes: readonly Index[], { kind, toCompared }: MigrationTarget): string[] {
+  const { collection, name, tenant, sequence, filters, orders } = table;
+  // SQLite orders numbers by an expression, and does not say which one an index has.
+  const sorted = Object.entries(orders).filter(([, { field }]) => kind === 'postgres' || field.type !== 'number');
+  const lists = [
+    ...filters.map((field) => ({ list: `filtered by ${field.name}`, field })),
+    ...sorted.map(([order, { field }]) => ({ list: `in the order ${order}`, field })),
+  ];
+  return lists.flatMap(({ list, field }) => {
+    const own = toCompared(field, field.column);
+    const columns = [...new Set([...(tenant ? [tenant.column] : []), own, sequence])];
+    const isServed = indexes.some((index) => {
+      // In SQLite each index ends with the sequence; after unique columns none is needed.
+      const end = kind === 'sqlite' || index.isUnique ? `,${sequence}` : '';
+      return `${index.columns}${end},`.startsWith(`${columns},`);
+    });
+    if (isServed || columns.length === 1) return [];
+    const index = `CREATE INDEX ${name}_by_${field.column} ON ${name} (${columns.join(', ')})`;
+    return `lists of ${collection} ${list} read the whole table, for lack of an index: ${index}`;
+  });
+}
+
+/** A column of another type would fail requests, or lose digits. @throws Error that lists all differences */
+function checkColumns(
+  { name: table, fields, sequence }: Table,
+  rows: [name: string, type: string, isNotNull: unknown][],
+  types: Record<ColumnType, string>,
+): void {
+  const found = rows.map(([name, type, isNotNull]) => ({ name, type, isNotNull: Number(isNotNull) === 1 }));
+  if (found.length === 0) throw new Error(`its migrations make no table ${table}`);
+  const lacksSequence = !found.some(({ name, type }) => name === sequence && type === types.int64);
+  const missing = lacksSequence
+    ? [`${table} has no column ${sequence} of type ${types.int64}, which its lists are ordered by`]
+    : [];
+  const problems = fields.flatMap(({ name, column, type, isOptional, isNullable, set }) => {
+    const one = found.find(({ name }) => name === column);
+    if (!one) return [`${table} has no column ${column}`];
+    const own = `the column ${table}.${column}`;
+    if (one.type !== types[type]) return [`${own} must be ${types[type]}, not ${one.type}`];
+    return one.isNotNull && set === undefined && (isOptional || isNullable)
+      ? [`${own} is NOT NULL, but ${name} may be without a value`]
+      : [];
+  });
+  const all = fields.some(({ column }) => column === sequence) ? problems : [...missing, ...problems];
+  if (all.length > 0) throw new Error(all.join('; '));
+}
+
+/** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
+function checkConstraints(
+  { name, fields, id, key, sequence, unique, relations }: Table,
+  indexes: readonly Index[],
+  foundReferences: string[],
+  toCompared: Dialect['toCompared'],
+): void {
+  const sort = (columns: string) => columns.split(',').sort().join();
+  const known = new Set(indexes.flatMap(({ isUnique, columns }) => (isUnique ? sort(columns) : [])));
+  const toOwn = (column: string) => toCompared(fields.find((field) => field.column === column) as Field, column);
+  const sets = [...(id.column === sequence ? [] : [key]), ...unique.map(({ columns }) => columns)];
+  const wanted = sets.map((columns) => columns.map(toOwn));
+  const missing = wanted.filter((columns) => !known.has(columns.toSorted().join()));
+  const references = new Set(foundReferences.map((text) => text.replace(/^\S+/, sort)));
+  const keys = relations.filter(({ field, columns, parent }) => {
+    return !references.has(`${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`);
+  });
+  const problems = [
+    ...missing.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
+    ...keys.map(({ field: { onDelete }, columns, parent }) => {
+      return `${name}.${columns.join(` with ${name}.`)} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
+    }),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('; '));
+}

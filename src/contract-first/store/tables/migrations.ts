@@ -1,0 +1,151 @@
+/** The files of migrations: numbered, of the engine and of each collection. A database remembers which it has had, by name and digest. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { StoreUnavailable } from '../store.ts';
+import type { AnyDomain } from './description.ts';
+import { toTables } from './table.ts';
+
+/** A migration that a database has had. */
+export interface Applied {
+  /** `engine`, or the name of a collection. */
+  part: string;
+  /** The name of its file. */
+  name: string;
+  digest: string;
+}
+
+export interface Migration extends Applied {
+  sql: string;
+}
+
+/** Loads the migrations of the engine and of all collections, in order. @throws Error that names all files that must not run */
+export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migration[] {
+  const parts = [
+    readMigrations('engine', new URL(`../${database}/migrations/`, import.meta.url)),
+    ...toTables(domain).map(({ collection: name }) =>
+      readMigrations(name, new URL(`${database}/`, domain[name]?.migrations)),
+    ),
+  ];
+  throwProblems(parts.flatMap((files) => findMisnamedFiles(files, database)));
+  return parts.flat();
+}
+
+function readMigrations(part: string, folder: URL): Migration[] {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : [];
+  return names.sort().map((name) => {
+    const sql = readFileSync(new URL(name, folder), 'utf8');
+    // Git and editors change ends of lines.
+    const digest = createHash('sha256').update(sql.replaceAll('\r\n', '\n').trimEnd()).digest('hex');
+    return { part, name, digest, sql };
+  });
+}
+
+function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind): string[] {
+  const toNumber = (index: number) => `${String(index + 1).padStart(4, '0')}-`;
+  const odd = files.findIndex(({ name }, index) => !name.startsWith(toNumber(index)));
+  return files.flatMap((file, index) => {
+    const control = findTransactionControl(file.sql, database);
+    return [
+      ...(index === odd ? [`${migrationPath(file)} must begin with ${toNumber(index)}, the next number`] : []),
+      ...(control ? [`${migrationPath(file)} has ${control}, and all migrations run in one transaction`] : []),
+    ];
+  });
+}
+
+/** Returns the migrations that a database has not had yet. @throws Error that names all that are missing, edited or late */
+export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  const digests = new Map(files.map((file) => [migrationPath(file), file.digest]));
+  const had = new Set(applied.map(migrationPath));
+  const pending = files.filter((file) => !had.has(migrationPath(file)));
+  const changed = applied.flatMap((one) => {
+    const digest = digests.get(migrationPath(one));
+    if (!digest) return `${migrationPath(one)} has run, and is not there: start a newer program, or put the file back`;
+    return digest === one.digest
+      ? []
+      : `${migrationPath(one)} was edited after it had run: undo that, and add another file`;
+  });
+  const late = pending.flatMap((file) => {
+    const later = applied.find(({ part, name }) => part === file.part && name.slice(0, 4) > file.name.slice(0, 4));
+    return later ? `${migrationPath(file)} was added after ${later.name} had run: give it the next number` : [];
+  });
+  throwProblems([...changed, ...late]);
+  return pending;
+}
+
+function throwProblems(problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(problems.join('; '));
+}
+
+/** The file of a migration, for people. */
+export const migrationPath = ({ part, name }: Applied) => `${part}/${name}`;
+
+/** The error of a migration, which names its file. */
+export function migrationError(migration: Migration, error: unknown): Error {
+  const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
+  return new Error(`${migrationPath(migration)}: ${message}`, { cause: error });
+}
+
+/** Refuses a database with these tables, which the migrations would create, or which are not ours. @throws Error that names them */
+export function checkNoTables(found: readonly string[]): void {
+  if (found.length === 0) return;
+  const names = found.length > 3 ? [...found.slice(0, 3), '…'] : found;
+  throw new Error(
+    `it has tables that are not of this program, or of one from before its first release: ${names.join(', ')}`,
+  );
+}
+
+export type DatabaseKind = 'sqlite' | 'postgres';
+
+/** The begin of a comment, a text or a quoted name; or a semicolon, or a word. */
+const TOKENS = {
+  sqlite: /(--|\/\*|['"`[])|;|\w+/g,
+  postgres: /(--|\/\*|e?'|"|\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|;|[\w$\u0080-\uffff]+/gi,
+};
+
+/** Their ends, where they do not end as they begin. */
+const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', '[': ']', "e'": "'" };
+
+/** PostgreSQL has comments within comments, and texts with escaped quotes. */
+const NESTED_TOKENS: Record<string, RegExp> = { '/*': /\/\*|\*\//g, "e'": /\\[\s\S]|''|'/g };
+
+/** A statement with others in it, up to an END that stands alone. */
+const WITH_BODY = { sqlite: /^CREATE (?:TEMP |TEMPORARY )?TRIGGER /, postgres: /^CREATE .* BEGIN ATOMIC / };
+const BODY_ENDS = /(?:;|ATOMIC) END $/;
+
+const CONTROL = /^(?:BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|ATTACH|PREPARE TRANSACTION)\b/;
+
+/** Returns the first words of the first statement that controls transactions: a COMMIT would leave half of the migrations done. */
+export function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
+  // Only in PostgreSQL a carriage return ends a comment.
+  const text = database === 'postgres' ? sql.replaceAll('\r', '\n') : sql;
+  let statement = '';
+  for (const word of [...wordsOf(text, database), ';']) {
+    const isOver = word === ';' && (!WITH_BODY[database].test(statement) || BODY_ENDS.test(statement));
+    const [control] = (isOver && CONTROL.exec(statement)) || [];
+    if (control) return control;
+    statement = isOver ? '' : `${statement}${word} `;
+  }
+  return undefined;
+}
+
+/** The words and semicolons, in capitals, outside of comments, texts and quoted names. */
+function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
+  const tokens = new RegExp(TOKENS[database]);
+  for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {
+    const [text, start] = token;
+    if (start) tokens.lastIndex = endOf(sql, tokens.lastIndex, start, database);
+    else yield text.toUpperCase();
+  }
+}
+
+function endOf(sql: string, from: number, start: string, database: DatabaseKind): number {
+  const end = ENDS[start.toLowerCase()] ?? start;
+  const parts = database === 'postgres' ? NESTED_TOKENS[start.toLowerCase()] : undefined;
+  let depth = 1;
+  for (const { 0: part, index } of parts ? sql.slice(from).matchAll(parts) : []) {
+    depth += part === end ? -1 : Number(part === start);
+    if (depth === 0) return from + index + end.length;
+  }
+  const first = sql.indexOf(end, from);
+  return first < 0 ? sql.length : first + end.length;
+}

@@ -1,0 +1,54 @@
+/** The codec of a collection's records: how they are checked, and how their JSON text is read. */
+import { parseExactJson } from '../../json/exact-json.ts';
+import { toInt64 } from '../../json/exact-number.ts';
+import type { TextSource } from '../../json/json-text.ts';
+import type { Fields } from '../collection.ts';
+import type { AnyDomain } from './description.ts';
+import type { Field, Table } from './table.ts';
+
+export interface RecordCodec extends TextSource {
+  /** The problems of a record, in words with locations; undefined if it fits. */
+  readonly check: (record: Fields) => string[] | undefined;
+  /** The problems of some fields of a record; null removes an optional one. */
+  readonly checkFields: (fields: Fields) => string[] | undefined;
+}
+
+/** The codecs of all collections, by name. */
+export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
+
+/** The codec of a store without a contract: everything fits that the columns accept. */
+export function toPlainCodec({ fields, collection }: Table): RecordCodec {
+  const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
+  const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
+  const toExact = (record: Fields) => {
+    for (const name of int64s) if (name in record) record[name] = toInt64(record[name]) ?? record[name];
+    for (const name of numbers) if (typeof record[name] === 'bigint') record[name] = Number(record[name]);
+    return record;
+  };
+  return {
+    name: collection,
+    check: () => undefined,
+    checkFields: () => undefined,
+    read: (text) => {
+      const value = parseExactJson(text);
+      return Array.isArray(value) ? value.map(toExact) : toExact(value as Fields);
+    },
+  };
+}
+
+/** A record breaks its schema, and is not stored. */
+export class UnfitRecord extends Error {
+  override name = 'UnfitRecord';
+}
+
+export interface StoredTable {
+  table: Table;
+  codec: RecordCodec;
+}
+
+/** Without a codec, records are only checked by the column types. */
+export const toStoredTables = (tables: readonly Table[], codecs: RecordCodecs): StoredTable[] =>
+  tables.map((table) => ({ table, codec: codecs[table.collection] ?? toPlainCodec(table) }));
+
+/** For each type of id, one that no record has. */
+export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

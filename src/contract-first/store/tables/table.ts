@@ -1,0 +1,200 @@
+/** The table of a collection, for both databases: plain data, which can be sent to a thread. */
+import { stringify } from 'lossless-json';
+import { toSqlLiteral } from '../../json/literals.ts';
+import type { AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
+
+export interface Field extends Readonly<Column> {
+  name: string;
+}
+
+export interface Table {
+  /** The name of its collection. */
+  collection: string;
+  name: string;
+  /** The word for one record: `order`. */
+  noun: string;
+  /** In the order in which they appear in JSON. */
+  fields: Field[];
+  /** The fields that are written; the database assigns the sequence. */
+  newFields: Field[];
+  /** The fields that lists can be filtered by. */
+  filters: Field[];
+  ranges: Field[];
+  prefixes: Field[];
+  orders: Record<string, Order>;
+  /** The field that records are found by. */
+  id: Field;
+  /** The column that pages are ordered by: an int64 id that the store sets, or `seq`, which no client sees. */
+  sequence: string;
+  /** The field with the tenant. Unique columns are unique within each tenant. */
+  tenant: Field | undefined;
+  /** The columns of the id, which are unique. */
+  key: string[];
+  /** The other sets of unique columns, with the code for a record that violates them. */
+  unique: { columns: string[]; code: string }[];
+  relations: Relation[];
+}
+
+/** An order of lists, by a field and then by the sequence. */
+export interface Order {
+  field: Field;
+  isDown: boolean;
+}
+
+/** A field that has the id of a record of another collection. */
+export interface Relation {
+  field: Field;
+  /** The columns of the foreign key, with the tenant's, so that records refer only to records of their own tenant. */
+  columns: string[];
+  parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
+}
+
+/** The sequence column of tables whose ids are chosen by clients, or are no int64. */
+const SEQUENCE = 'seq';
+
+/** Names that need no quotes in SQL. */
+const UNQUOTED_NAME = /^[a-z_][a-z0-9_]*$/;
+
+/** Parents come before the collections that refer to them. @throws Error for an unknown parent, or a cycle */
+export function toTables(domain: AnyDomain): Table[] {
+  const tables = new Map<string, Table>();
+  function add(collection: string, way: readonly string[]): Table {
+    const known = tables.get(collection);
+    if (known) return known;
+    const description = domain[collection];
+    if (!description || way.includes(collection))
+      throw new Error(`${way.at(-1)} refers to ${collection}, which is unknown, or refers back to it`);
+    const table = toTable(description, collection);
+    for (const field of table.fields.filter(({ of }) => of !== undefined)) {
+      const { name, id, tenant } = add(field.of as string, [...way, collection]);
+      if (tenant && !table.tenant)
+        throw new Error(`${collection} refers to ${field.of}, whose records have tenants, and has none`);
+      const columns = [...(tenant ? [(table.tenant as Field).column] : []), field.column];
+      table.relations.push({ field, columns, parent: { collection: field.of as string, name, id, tenant } });
+    }
+    tables.set(collection, table);
+    return table;
+  }
+  for (const collection of Object.keys(domain)) add(collection, []);
+  return [...tables.values()];
+}
+
+/** The column of the revision. */
+export const revisionOf = ({ fields }: Table) => fields.find(({ set }) => set === 'revision')?.column;
+
+/** Whether no record can conflict with another. */
+export const isFree = ({ id, unique, relations }: Table) =>
+  id.is === undefined && unique.length + relations.length === 0;
+
+/** @throws Error if the description is not usable */
+export function toTable(description: AnyDescription, collection = description.table): Table {
+  const { table, noun, columns, lists = {} } = description;
+  const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
+  const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !UNQUOTED_NAME.test(name));
+  if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
+  const [id, ...others] = fields.filter(({ set, is }) => set === 'id' || is === 'id');
+  const strict = fields.find(
+    ({ ignoresCase, type, set, is, of }) => ignoresCase && (type !== 'text' || set || is || of),
+  );
+  if (strict) throw new Error(`the case of ${table}.${strict.column} counts: it is no text, or an id`);
+  const alone = fields.find(({ of, onDelete }) => onDelete && of === undefined);
+  if (alone) throw new Error(`${table}.${alone.column} has \`onDelete\`, and refers to nothing`);
+  if (!id || others.length > 0) throw new Error(`one column of ${table} has \`set: 'id'\` or \`is: 'id'\``);
+  if (id.set === 'id' && id.type !== 'int64' && !isText(id.type))
+    throw new Error(
+      `the store sets no id of ${table} that is ${id.type}: in the contract it is a string, or has \`format: int64\``,
+    );
+  const isSequence = id.set === 'id' && id.type === 'int64';
+  const newFields = isSequence ? fields.filter((field) => field !== id) : fields;
+  const tenant = fields.find(({ set }) => set === 'tenant');
+  const find = (name: string) => {
+    const field = fields.find((one) => one.name === name);
+    if (!field) throw new Error(`${table} has no column for ${name}, which its lists or unique fields name`);
+    return field;
+  };
+  const toKey = (all: string[]) => [...(tenant ? [tenant.column] : []), ...all];
+  const asked = toLists(find, { ...lists, equal: [...(tenant ? [tenant.name] : []), ...(lists.equal ?? [])] });
+  const sequence = isSequence ? id.column : SEQUENCE;
+  const unique = (description.unique ?? []).map(({ fields: names, code }) => ({
+    columns: toKey(names.map((name) => find(name).column)),
+    code,
+  }));
+  const key = toKey([id.column]);
+  const own = { collection, name: table, noun, fields, newFields, id, tenant, key, sequence, unique };
+  return { ...own, ...asked, relations: [] };
+}
+
+function toLists(find: (name: string) => Field, { equal = [], range = [], prefix = [], orders = {} }: Lists) {
+  const toOrder = (by: string): Order => ({ field: find(by.replace(/^-/, '')), isDown: by.startsWith('-') });
+  const sorted = Object.entries(orders).map(([name, by]): [string, Order] => [name, toOrder(by)]);
+  const [filters, ranges, prefixes] = [equal.map(find), range.map(find), prefix.map(find)];
+  const unfit = [...filters, ...ranges].find(({ type }) => type === 'json');
+  if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is stored as JSON`);
+  const [unsorted] = sorted.flatMap(([, { field }]) => (isSortable(field) ? [] : field.name));
+  if (unsorted)
+    throw new Error(`lists cannot be ordered by ${unsorted}: it may be absent, or is no number and no text`);
+  return { filters, ranges, prefixes, orders: Object.fromEntries(sorted) };
+}
+
+/** Optional fields cannot be sorted by: absent values are first in one database, and last in the other. */
+const isSortable = ({ type, isOptional, isNullable }: Field) =>
+  type !== 'json' && type !== 'boolean' && !isOptional && !isNullable;
+
+/** The differences between databases in SQL that writes JSON. */
+export interface JsonDialect {
+  /** The text of a column as a JSON string; `null` or NULL if it is NULL. */
+  quote(column: string): string;
+  /** `true` or `false`; NULL if the column is NULL. */
+  toBoolean(column: string): string;
+  /** The text, or '' if the column is NULL. */
+  unlessNull(column: string, text: string): string;
+}
+
+/** Caches what is made for each table. */
+export function perTable<Made extends string | object>(make: (table: Table) => Made): (table: Table) => Made {
+  const known = new WeakMap<Table, Made>();
+  return (table) => {
+    const made = known.get(table) ?? make(table);
+    known.set(table, made);
+    return made;
+  };
+}
+
+/** SQL of a row as the contract's JSON, without absent fields. */
+export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
+  const mayBeginLater = fields[0]?.isOptional;
+  const members = fields.map((field, index) => {
+    const { name, column, isOptional, isNullable } = field;
+    const value = toValueJson(field, dialect);
+    const comma = index === 0 && !mayBeginLater ? '' : ',';
+    const start = `${toSqlLiteral(`${comma}${JSON.stringify(name)}:`)} || `;
+    if (isOptional) return dialect.unlessNull(column, start + value);
+    return start + (isNullable ? `coalesce(${value}, 'null')` : value);
+  });
+  const all = members.join(' || ');
+  // Without the comma of the first field that is there.
+  return `'{' || ${mayBeginLater ? `substr(${all}, 2)` : all} || '}'`;
+}
+
+function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: JsonDialect): string {
+  if (isText(type)) return quote(column);
+  if (type === 'boolean') return toBoolean(column);
+  // As text, because `coalesce` with 'null' needs texts: PostgreSQL would read 'null' as a number.
+  return isNullable ? `CAST(${column} AS text)` : column;
+}
+
+export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' || type === 'time';
+
+/** A value of a `json` field as text, with every digit. */
+export const toJsonText = (value: unknown) => stringify(value) as string;
+
+/**
+ * The columns and values of a trial row, in SQL. The text '1' is a value of every type in both databases. If a constraint refuses it, the
+ * database has accepted the row up to there, which is proof enough.
+ */
+export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
+  return {
+    columns: newFields.map(({ column }) => column),
+    values: newFields.map(({ isOptional, isNullable }) => (isOptional || isNullable ? 'NULL' : "'1'")),
+  };
+}
