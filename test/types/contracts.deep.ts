@@ -7,11 +7,11 @@ import type { Json } from '../any-json.ts';
 import { diagnose, TYPES } from '../compiler.ts';
 
 /** What the compiler says of a handler of `echo`, in a contract that has this operation. */
-async function diagnoseEcho(yaml: string, handlers: string[]): Promise<string[]> {
+async function diagnoseEcho(yaml: string, handlers: string[], imported = 'handle'): Promise<string[]> {
   const types = (await buildTypes(parse(yaml))).text;
   const texts = handlers.map((text, index): [string, string] => [
     `handlers/echo${index}.ts`,
-    `import { handle } from 'contract-first';\nexport default handle('echo', ${text});`,
+    `import { ${imported} } from 'contract-first';\nexport default handle('echo', ${text});`,
   ]);
   return Object.values(diagnose({ ...Object.fromEntries(texts), [TYPES]: types })).slice(0, handlers.length);
 }
@@ -68,10 +68,61 @@ t.test('a status of a declared range is an answer, with the body and headers of 
     answer('{ status: 302, body: 1 }'),
   ]);
   t.strictSame(said.slice(0, 4), ['', '', '', '']);
-  t.match(said[4], /Refused<".*: \d+\.body/);
+  t.match(said[4], /UnfitAnswer<".*: \d+\.body/);
   t.match(said[5], /\.headers\.X-B is not in the contract/);
   t.match(said[6], /\.body\.more is not in the contract/);
   for (const other of said.slice(7)) t.match(other, /not assignable/);
+});
+
+t.test('refuse fits each declared status, range and default, whatever the form of the errors', async (t) => {
+  const text = { type: 'string' };
+  const problem = { type: 'object', required: ['title'], properties: { title: text, detail: text } };
+  const forms: Json[] = [
+    { 'application/json': { schema: problem } },
+    { 'application/json': { schema: { type: 'object', required: ['error'], properties: { error: problem } } } },
+    { 'application/json': { schema: { type: 'array', items: text } } },
+    { 'application/problem+json': { schema: problem }, 'application/json': { schema: text } },
+    { 'text/plain': { schema: text } },
+    {},
+  ];
+  const refusals = [
+    "refuse('not_found', 'No.')",
+    "refuse('conflict', 'No.')",
+    "refuse('bad_gateway', 'No.')",
+    "refuseAt('/body/a', 'unknown', 'is unknown')",
+    "body ? { status: 200, body: 1 } : refuse('not_found', 'No.')",
+    "{ ...refuse('not_found', 'No.'), headers: { 'X-A': '' } }",
+    "{ ...refuse('not_found', 'No.'), headers: { 'X-B': '' } }",
+    "{ ...refuse('not_found', 'No.'), headers: 'X-A' }",
+    "{ ...refuse('not_found', 'No.'), extra: 1 }",
+    "{ status: 404, body: JSON.parse('1') }",
+    "{ status: 404, body: { code: 'not_found', message: 'No.', status: 404, more: 1 } as const }",
+  ].map((answer) => `async ({ body }) => { void body; return ${answer}; }`);
+  const headers = { 'X-A': { schema: text } };
+  for (const content of forms) {
+    const error = { description: 'An error.', headers, ...(Object.keys(content).length > 0 && { content }) };
+    const responses = { '404': error, '4XX': error, default: error };
+    const said = await diagnoseEcho(echo({ responses }), refusals, 'handle, refuse, refuseAt');
+    t.strictSame(said.splice(0, 6), Array(6).fill(''), JSON.stringify(content));
+    for (const [index, fault] of ['headers.X-B', 'headers', 'extra', 'body', 'body'].entries())
+      t.match(said[index], `UnfitAnswer<"echo: 404.${fault}`, JSON.stringify(content));
+  }
+});
+
+t.test('an error whose status no reply declares does not compile, in one line that names the status', async (t) => {
+  const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
+  const declared = parse(echo({ responses }));
+  for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
+  const bodies = [
+    "refuse('invalid_request', 'No.')",
+    "refuse('not_found', 'No.')",
+    "Math.random() > 0.5 ? { status: 200, body: 1 } : refuse('conflict', 'No.')",
+  ];
+  const handlers = bodies.map((answer) => `async () => ${answer.startsWith('{') ? `(${answer})` : answer}`);
+  const [right, ...wrong] = await diagnoseEcho(JSON.stringify(declared), handlers, 'handle, refuse');
+  t.equal(right, '');
+  for (const [index, status] of [404, 409].entries())
+    t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
 });
 
 t.test('a header that is JSON is answered as text', async (t) => {
@@ -232,7 +283,7 @@ t.test('an answer is one of the alternatives, and may be of a type that refers t
     '200.body.trees has another type than in the contract',
   ];
   for (const [index, text] of reported.entries())
-    t.equal(said[index + 3]?.includes(`Refused<"echo: ${text}">`), true, `${text}: ${said[index + 3]}`);
+    t.equal(said[index + 3]?.includes(`UnfitAnswer<"echo: ${text}">`), true, `${text}: ${said[index + 3]}`);
 });
 
 const inBoth = (name: string) => {

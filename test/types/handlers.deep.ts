@@ -35,7 +35,7 @@ t.test('an answer has no body when the contract has no content', async (t) => {
     types,
   );
   t.equal(right, '');
-  t.match(wrong, 'Refused<"feedPet: 204.body has another type than in the contract">');
+  t.match(wrong, 'UnfitAnswer<"feedPet: 204.body has another type than in the contract">');
 });
 
 t.test('an answer that is not JSON is text, bytes or a stream of them', async (t) => {
@@ -49,7 +49,8 @@ t.test('an answer that is not JSON is text, bytes or a stream of them', async (t
   const answers = [...right, ...wrong].map((body): [string, string] => ['table', `{ status: 200, body: ${body} }`]);
   const messages = diagnoseAnswers(answers, types);
   t.strictSame(messages.splice(0, right.length), Array(right.length).fill(''));
-  for (const message of messages) t.match(message, 'Refused<"table: 200.body has another type than in the contract">');
+  for (const message of messages)
+    t.match(message, 'UnfitAnswer<"table: 200.body has another type than in the contract">');
 });
 
 t.test('a body that is not JSON is an iterable of bytes, or of the parts of a form', async (t) => {
@@ -112,17 +113,20 @@ t.test('an answer has one of the types that the contract declares for its status
   const wrong: [answer: string, message: string][] = [
     [
       "{ status: 200, type: 'text/html', body: '' }",
-      'Refused<"table: 200.type has another type than in the contract">',
+      'UnfitAnswer<"table: 200.type has another type than in the contract">',
     ],
-    ["{ status: 200, body: 'id' }", 'Refused<"table: 200.body'],
-    ['{ status: 200, body: { id: 1n } }', 'Refused<"table: 200.body'],
-    ['{ status: 412, body: { b: 1 } }', 'Refused<"table: 412.body'],
-    ["{ status: 200, type: 'text/csv', body: { id: 1n } }", 'Refused<"table: 200.body has another type than'],
-    ["{ status: 200, type: 'application/a+json', body: { id: 1n } }", 'Refused<"table: 200.body.id is not in the'],
-    ["{ status: 200, type: 'application/json', body: { id: 1n, a: 1 } }", 'Refused<"table: 200.body.a is not in the'],
-    ["{ status: 204, type: 'text/csv' }", 'Refused<"table: 204.type'],
-    ["{ status: 404, type: 'text/csv', body: '' }", 'Refused<"table: 404.type has another type than'],
-    ["{ status: 410, type: 'text/plain', body: { id: 1n } }", 'Refused<"table: 410.body has another type than'],
+    ["{ status: 200, body: 'id' }", 'UnfitAnswer<"table: 200.body'],
+    ['{ status: 200, body: { id: 1n } }', 'UnfitAnswer<"table: 200.body'],
+    ['{ status: 412, body: { b: 1 } }', 'UnfitAnswer<"table: 412.body'],
+    ["{ status: 200, type: 'text/csv', body: { id: 1n } }", 'UnfitAnswer<"table: 200.body has another type than'],
+    ["{ status: 200, type: 'application/a+json', body: { id: 1n } }", 'UnfitAnswer<"table: 200.body.id is not in the'],
+    [
+      "{ status: 200, type: 'application/json', body: { id: 1n, a: 1 } }",
+      'UnfitAnswer<"table: 200.body.a is not in the',
+    ],
+    ["{ status: 204, type: 'text/csv' }", 'UnfitAnswer<"table: 204.type'],
+    ["{ status: 404, type: 'text/csv', body: '' }", 'UnfitAnswer<"table: 404.type has another type than'],
+    ["{ status: 410, type: 'text/plain', body: { id: 1n } }", 'UnfitAnswer<"table: 410.body has another type than'],
     [
       "if (call.accepts('text/html')) return { status: 204 }; return { status: 204 };",
       '\'"text/html"\' is not assignable',
@@ -161,7 +165,7 @@ t.test('handlers that answer 501 compile, and so does the server', async (t) => 
       'src/generated/contract.ts': (await buildTypes(contract.document)).text,
       'src/generated/handlers.ts': buildHandlersMap(contract).text,
       'src/pets/domain.ts': LEFT_BEHIND,
-      'src/errors.ts': `import type { ToErrorBody } from './contract-first/engine/error-body.ts';\nexport const toErrorBody: ToErrorBody = ${toErrorBody};\n`,
+      'src/errors.ts': `import type { ToErrorBody } from './contract-first/engine/errors/error-body.ts';\nexport const toErrorBody: ToErrorBody = ${toErrorBody};\n`,
     };
     const files = [...ids.map((id) => `handlers/${id}.ts`), ...TYPED];
     t.strictSame([...diagnose(files, texts)], [], name);

@@ -102,10 +102,10 @@ const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => 
 /** The engine's own code for a status with which a plugin refuses: of several, the most general one, which is the last. */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
 
-type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
-
 /** Code, message and status of an error, before `src/errors.ts` gives them the contract's form. */
 export class ErrorParts<Code extends ErrorCode> {
+  /** A brand for the compiler: an object with the same fields is a body that the handler made itself. */
+  declare private readonly isBranded: true;
   readonly code: Code;
   readonly message: string;
   readonly status: StatusOf<Code>;
@@ -121,10 +121,13 @@ export class ErrorParts<Code extends ErrorCode> {
   }
 }
 
-/** A handler's answer with the error body. */
+/**
+ * A handler's answer with an error. `toErrorBody` makes its body, so it fits wherever the operation declares the status,
+ * its range or `default`, whatever form the contract's errors have.
+ */
 export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
-  body: BodyOf<Code>;
+  body: ErrorParts<Code>;
 }
 
 /** Makes a handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` for programs. */
@@ -137,7 +140,7 @@ export function refuse<const Code extends string>(
 export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
   return {
     status: errorKindOf(code).status as StatusOf<Code>,
-    body: new ErrorParts(code, message, { problems }) as BodyOf<Code>,
+    body: new ErrorParts(code, message, { problems }),
   };
 }
 

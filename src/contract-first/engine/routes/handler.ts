@@ -7,7 +7,7 @@ import type { CallsOf } from '../../store/changes/transactions.ts';
 import type { Awaitable, Idempotency } from '../../store/collection.ts';
 import type { KeyOwner } from '../../store/store.ts';
 import type { CollectionsOf } from '../../store/tables/description.ts';
-import type { ErrorBody } from '../errors/catalogue.ts';
+import type { ErrorBody, ErrorCode, ErrorParts } from '../errors/catalogue.ts';
 import type { RawBody } from '../replies/raw-bodies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-fields.ts';
@@ -155,6 +155,10 @@ type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends 
   ? Status
   : RangeOf<Status>) &
   keyof Responses<Id>];
+/** A handler may answer an error, and no other reply, with a status for which the contract declares `default` alone. */
+type ErrorTo<Id extends OperationId, Status> = [ResponseTo<Id, Status>] extends [never]
+  ? Responses<Id>['default' & keyof Responses<Id>]
+  : ResponseTo<Id, Status>;
 
 /** A declared status with its body and headers. */
 export type AnswerOf<Id extends OperationId> = {
@@ -169,14 +173,29 @@ type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Stat
   ? FaultAt<Id, Given, Status>
   : 'an answer has a status, as a number of its own';
 type FaultAt<Id extends OperationId, Given, Status> = Status extends number
-  ? [ResponseTo<Id, Status>] extends [never]
-    ? `the contract declares no status ${Status}`
-    : FaultIn<
-        { [Key in keyof Given]: Key extends 'status' ? Status : Given[Key] },
-        Frozen<OfType<AnswerTo<Status, ResponseTo<Id, Status>>, Given>>,
-        `${Status}`
-      >
+  ? IsError<Given> extends true
+    ? FaultWith<WithoutBody<Given>, WithoutBody<AnswerTo<Status, ErrorTo<Id, Status>>>, Status>
+    : FaultWith<Given, AnswerTo<Status, ResponseTo<Id, Status>>, Status>
   : never;
+type FaultWith<Given, Declared, Status extends number> = [Declared] extends [never]
+  ? `the contract declares no status ${Status}`
+  : FaultIn<
+      { [Key in keyof Given]: Key extends 'status' ? Status : Given[Key] },
+      Frozen<OfType<Declared, Given>>,
+      `${Status}`
+    >;
+
+/** Whether `refuse` made the answer, so that its body has the contract's form. `any` and `never` would extend everything. */
+type IsError<Given> = Given extends { body: infer Body }
+  ? 0 extends 1 & Body
+    ? false
+    : [Body] extends [never]
+      ? false
+      : [Body] extends [ErrorParts<ErrorCode>]
+        ? true
+        : false
+  : false;
+type WithoutBody<Answer> = { [Key in keyof Answer as Exclude<Key, 'body'>]: Answer[Key] };
 
 /** The answers in the type of the one that is given, if it is declared; without a type, those that need none. */
 type OfType<Answer, Given> = Given extends { type: infer Type }
