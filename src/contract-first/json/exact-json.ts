@@ -4,7 +4,7 @@
  * section 4, leaves its meaning open), and so is a lone surrogate, which is not a character (RFC 8259, section 8.2; RFC 7493,
  * section 2.1).
  *
- * It reads each character once, and is as fast as JSON.parse.
+ * The parser reads each character once, and is as fast as JSON.parse.
  */
 import { toExactNumber } from './exact-number.ts';
 import { toPointerToken } from './pointer.ts';
@@ -132,7 +132,7 @@ class Reader {
     }
   }
 
-  /** Skips the opening bracket; true if the closing one follows, which is skipped, too. */
+  /** Skips the opening bracket; true if the closing one follows, which is also skipped. */
   private isEmpty(end: number): boolean {
     this.at++;
     const isEmpty = this.next() === end;
@@ -164,7 +164,7 @@ class Reader {
   }
 }
 
-/** Undefined if the string has an invalid escape or character. */
+/** Undefined if the string contains an invalid escape or character. */
 function unquote(string: string): string | undefined {
   try {
     return JSON.parse(string);

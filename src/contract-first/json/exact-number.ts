@@ -13,7 +13,7 @@ interface Decimal {
 }
 
 /**
- * A double whose shortest form is this number; beyond 2^53 a `bigint`, if the number is an integer; undefined if neither is exact, as
+ * A double, if this number is its shortest form; above 2^53 a `bigint`, if the number is an integer; undefined if neither is exact, as
  * for `1e400` and `0.10000000000000001`.
  */
 export function toExactNumber(token: string): number | bigint | undefined {
@@ -30,7 +30,7 @@ export function toExactNumber(token: string): number | bigint | undefined {
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** The double whose shortest form is this number; undefined if there is none: any other form would come back with other digits. */
+/** The double, if this number is its shortest form; otherwise undefined, because the double would be printed with other digits. */
 export function toDouble(value: bigint): number | undefined {
   const double = Number(value);
   const { digits, exponent } = toDigits(String(value));
@@ -56,7 +56,7 @@ function isWritten(double: number, digits: string, exponent: number): boolean {
   return written.digits === digits && written.exponent === exponent;
 }
 
-/** The digits from the first to the last that is not 0, and the exponent: `12.50e1` is `125` and 0. Zero has no digits. */
+/** The digits from the first to the last that is not 0, and the exponent: `12.50e1` is `125` and 0. The digits of zero are empty. */
 function toDigits(token: string): { sign: string; digits: string; exponent: number } {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray &
     [string, string, string];
@@ -85,7 +85,7 @@ export function parseInt64(text: string): bigint | undefined {
   return Number.isSafeInteger(number) ? BigInt(number) : toInt64(BigInt(text));
 }
 
-/** The value of a parsed JSON number; undefined if it is no 64-bit integer, or not exact. */
+/** The value of a parsed JSON number; undefined if it is not a 64-bit integer, or not exact. */
 export function toInt64(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value >= MIN && value <= MAX ? value : undefined;
   return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;

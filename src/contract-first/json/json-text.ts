@@ -1,7 +1,7 @@
 import { parseExactJson } from './exact-json.ts';
 
 /**
- * JSON that is text already, as a store writes it. It is sent unchanged, with every digit, where a reply is declared as `T`.
+ * JSON that is text already, as a store writes it. A reply that is declared as `T` sends it unchanged, with every digit.
  */
 export class JsonText<T> {
   declare protected readonly says: T;

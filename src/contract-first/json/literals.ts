@@ -1,6 +1,6 @@
 /** Texts as literals of other languages, and of a terminal: a third party may have written them. */
 
-/** A string literal of JavaScript and TypeScript. U+2028 ends a line of a comment: it does not stand as it is. */
+/** A string literal of JavaScript and TypeScript. U+2028 would end the line of a comment, so it is escaped. */
 export const toScriptLiteral = (text: string): string =>
   `'${JSON.stringify(text)
     .slice(1, -1)
@@ -11,10 +11,10 @@ const toEscape = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStar
 /** A string literal of SQL, in both databases. */
 export const toSqlLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** One word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export const toShellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** One line of a terminal: unprintable characters become their codes. */
+/** Makes a text one line of a terminal: unprintable characters become their codes. */
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 

@@ -6,7 +6,7 @@ export interface $Write<T> {
   readonly $write: T;
 }
 
-/** Without the fields that are `Hidden`. Bytes stay as they are. */
+/** The type without `Hidden` fields. Bytes are unchanged. */
 export type Unmarked<T, Hidden = never> = T extends $Read<infer Inside> | $Write<infer Inside>
   ? Unmarked<Inside, Hidden>
   : T extends AsyncIterable<Uint8Array>

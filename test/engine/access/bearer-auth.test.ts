@@ -472,6 +472,6 @@ t.test(
     await askUntil(service, revoked, 401);
     t.strictSame(await Promise.all([edited, revoked, kept].map(statusOf)), [401, 401, 200]);
     t.match(log.text, `"keyId":"${stored[0].id}","keyName":"Ada"`);
-    t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is refused/);
+    t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is treated as invalid/);
   },
 );

@@ -1,4 +1,4 @@
-/** Tries the operation's security requirements in order; the first whose keys the request has admits it. */
+/** Tries the operation's security requirements in order. The first one that the keys of the request satisfy admits it. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyLocation, NeededKey } from '../contract/contract.ts';
@@ -14,7 +14,7 @@ export interface CheckedKey extends NeededKey {
 }
 
 export interface AdmissionOptions {
-  /** The alternatives, of which one is enough: each has the keys that it needs. */
+  /** The alternative requirements, each with the keys that it needs. One of them is enough. */
   alternatives: CheckedKey[][];
   realm: string;
   /** How often an address may send requests without a valid key. */
@@ -32,11 +32,11 @@ interface Attempt {
   done: (failure?: HttpError) => void;
   /** The owner of the first key of an alternative. */
   caller?: Caller;
-  /** The caller for whom the request was counted: a second alternative with the same key does not count it again. */
+  /** The caller that the request was counted for: a second alternative with the same key does not count it again. */
   counted?: string;
-  /** Why a token was refused. */
+  /** The reason why a token was rejected. */
   tokenProblem?: string;
-  /** The refusal of a key that lacks scopes, while a later alternative may still pass. */
+  /** The 403 for a key that lacks scopes. It waits, because a later alternative may still pass. */
   denied?: HttpError;
 }
 
@@ -80,7 +80,7 @@ export class Admission {
     });
   }
 
-  /** Goes on with the alternative if the key has its scopes, or with the next one. */
+  /** Continues with this alternative if the key includes its scopes, otherwise with the next one. */
   #judge(attempt: Attempt, found: Caller, index: number, step: number): void {
     const { alternatives, realm } = this.#options;
     const keys = alternatives[index] as CheckedKey[];
@@ -94,7 +94,7 @@ export class Admission {
     else this.#pass(attempt, attempt.caller);
   }
 
-  /** Without a caller where none is needed. */
+  /** The caller is undefined if the operation needs none. */
   #pass({ request, state, done }: Attempt, caller: Caller | undefined): void {
     if (caller) caller.use.isNew = true;
     state.caller = caller;

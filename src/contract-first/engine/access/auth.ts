@@ -1,4 +1,4 @@
-/** Checks keys before the body is read. Keys come from the configuration and from the store; the contract says where clients send them. */
+/** Checks keys before the body is read. Keys are read from the configuration and the store; the contract declares how clients send them. */
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
@@ -16,7 +16,7 @@ import { buildUses, StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
 
 export interface Rates {
-  /** The rate limit of keys that have none of their own. */
+  /** The rate limit of keys without their own limit. */
   keyRate?: Rate | undefined;
   /** The rate limit of an address for requests without a valid key. */
   unauthorizedRate?: Rate | undefined;
@@ -27,7 +27,7 @@ export interface AuthOptions {
   store: Store;
   /** Checks tokens of other issuers; without it, a token is one of our keys. */
   verifyToken?: VerifyToken<Claims> | undefined;
-  /** Keys that are valid beside the stored ones. */
+  /** Keys that are valid in addition to the stored ones. */
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
@@ -100,7 +100,7 @@ export async function addAuth(
 
 const counters = new WeakMap<Store, WindowCounter>();
 
-/** One for each store: the contracts on it count the uses of a key together. */
+/** One object per store, so that all contracts on it count the uses of a key together. */
 function counterOf(store: Store): WindowCounter {
   const counter = counters.get(store) ?? buildWindowCounter();
   counters.set(store, counter);
@@ -108,7 +108,7 @@ function counterOf(store: Store): WindowCounter {
 }
 
 /**
- * A key of the configuration: it may do everything. Its id is the same in all servers of a database, wherever the key is in the list.
+ * A key of the configuration, with every scope. Its id is the same on all servers of a database, wherever the key is in the list.
  * Without the database's salt, nobody can test by the id whether a guess is the key.
  */
 function toConfigured(key: string, salt: string): CallerKey {

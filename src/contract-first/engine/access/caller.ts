@@ -14,25 +14,25 @@ export interface KeyUsage {
 export interface Caller extends KeyOwner {
   /** The claims of a token; a key has none. */
   readonly claims: Claims | undefined;
-  /** The id that requests and `Idempotency-Key`s are counted by; keys and tokens never have the same one. */
+  /** The id that requests and `Idempotency-Key`s are counted by. A key and a token never share an id. */
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
   /** How often the key may be used; undefined for any number of times. */
   readonly rate: Rate | undefined;
   readonly use: KeyUsage;
-  /** Its fields in the log, as JSON with a comma after each. */
+  /** The caller's fields in the log, as JSON with a comma after each. */
   readonly logged: string;
 }
 
-/** Finds the caller by the key at one location. `done` gets it, or an error of the service, or the reason why a token was refused. */
+/** Finds the caller by the key at one location. `done` gets the caller, an error of the service, or the reason why a token was rejected. */
 export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (found: Caller | HttpError | undefined, tokenProblem?: string) => void;
 
 /** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
 
-/** `keyRate` is for keys without a rate of their own. @throws Error where a stored rate was edited and cannot be parsed */
+/** `keyRate` is for keys without their own rate. @throws Error if a stored rate was edited and cannot be parsed */
 export function toCaller(
   { id, name, scopes, expiresAt, rate }: CallerKey,
   keyRate: Rate | undefined,

@@ -28,7 +28,7 @@ const invalid = ({ isToken }: KeyLocation, tokenProblem = REFUSED) =>
   isToken ? { ...INVALID, error_description: toQuotable(tokenProblem) } : INVALID;
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
-/** A 401 has a challenge for each place (RFC 9110, section 11.6.1). */
+/** The challenges of a 401, one for each location of a key (RFC 9110, section 11.6.1). */
 export function unauthorized(
   request: FastifyRequest,
   locations: KeyLocation[],
@@ -66,10 +66,10 @@ function nounOf(locations: KeyLocation[]): string {
   return [...nouns].join(' or ');
 }
 
-/** No scheme is registered for API keys; ours says where to send them: `ApiKey realm="Store", in="header", name="X-Key"`. */
+/** No scheme is registered for API keys; ours names the header or parameter: `ApiKey realm="Store", in="header", name="X-Key"`. */
 function toChallenge(location: KeyLocation, realm: string, others: Record<string, string>): string {
   const scheme = schemeOf(location);
-  // A realm is there even if the title has no ASCII: patterns of challenges demand one.
+  // The realm is never empty, even for a title without ASCII characters: patterns of challenges demand one.
   const named = toQuotable(realm).trim() || 'API';
   const parameters = { realm: named, ...(!scheme && { in: location.in, name: location.name }), ...others };
   return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)

@@ -15,7 +15,7 @@ const MAX_KNOWN = 1000;
 /** The longest text that is cached: a key may be sent with any number of spaces before it. */
 const MAX_CACHED_LENGTH = 256;
 
-/** Finds the caller whose key has this hash; an error while keys cannot be read. */
+/** Finds the caller by the hash of the key; an error while keys cannot be read. */
 export type FindCaller = (hash: string) => Caller | HttpError | undefined;
 
 /** Caches the hash of each valid key by the text that was sent. Whether the key is still valid is looked up by the hash. */
@@ -27,7 +27,7 @@ export class KnownKeys {
     this.#find = find;
   }
 
-  /** Undefined where no valid key was sent as this text before. */
+  /** Undefined if this text was not sent as a valid key before. */
   findKnown(text: string): Caller | HttpError | undefined {
     const hash = this.#hashes.get(text);
     return hash === undefined ? undefined : this.#find(hash);
@@ -59,7 +59,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // Null, which its types do not know, keeps it from writing an error to the log for each 401: a request has one line, and that is ours.
+  // Null is missing in the plugin's types. It keeps the plugin from logging an error for each 401: we write the one line of a request.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;

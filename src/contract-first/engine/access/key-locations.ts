@@ -1,4 +1,4 @@
-/** Where clients send keys: how a key is found at each location, and in which words a client is asked for it. */
+/** The locations of keys: how a key is found at each one, and how an error message asks for it. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyLocation } from '../contract/contract.ts';
 
@@ -38,13 +38,13 @@ export const schemeOf = (location: KeyLocation): string | undefined => LOCATIONS
 export const wayOf = ({ in: location, name, isToken }: KeyLocation): string =>
   isToken ? 'Authorization: Bearer <token>' : LOCATIONS[location].way(name);
 
-/** The key that was sent at this location; empty where there is none. */
+/** The key that was sent at this location; empty without one. */
 export function keyAt({ in: location, name }: KeyLocation, request: FastifyRequest): string {
   const sent = LOCATIONS[location].find(request, name);
   return typeof sent === 'string' ? sent : '';
 }
 
-/** The password of basic authentication (RFC 7617), or the user name where there is no password. */
+/** The password of basic authentication (RFC 7617), or the user name if the password is empty. */
 function toPassword(authorization: string): string {
   const [, encoded = ''] = /^basic +(\S+)$/i.exec(authorization) ?? [];
   const [name = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':');
@@ -57,7 +57,7 @@ function cookieOf(header: string, name: string): string | undefined {
   return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined;
 }
 
-/** Removes checked keys from the query: they are not parameters. Undefined where no key is sent in the query. */
+/** Removes checked keys from the query: they are not parameters. Undefined if the contract expects no key there. */
 export function takeFromQuery(locations: KeyLocation[]): ((request: FastifyRequest) => void) | undefined {
   const names = locations.filter((location) => location.in === 'query').map(({ name }) => name);
   if (names.length === 0) return undefined;

@@ -21,7 +21,7 @@ export function buildRateLimits(
   const count = buildLimiter(countWindow);
 
   /**
-   * Calls `on.passed` or `on.over`; neither where the request was answered meanwhile. Refusals wait for `setImmediate`, so that good
+   * Calls `on.passed` or `on.over`, or neither if the request was answered meanwhile. `on.over` waits for `setImmediate`, so that good
    * requests that arrive with a flood are handled first.
    */
   function countRequest(id: string, rate: Rate, reply: FastifyReply, on: Continuation): void {
@@ -72,7 +72,7 @@ export function toNetwork(ip: string): string {
   return [...ahead, ...behind].slice(0, 4).join(':');
 }
 
-/** The part of the remaining requests that is leased at once. As much may stay unused in a process whose clients go to others. */
+/** The part of the remaining requests that is leased at once. At most this part stays unused if a client changes to another process. */
 const LEASED_SHARE = 0.01;
 
 /** How long to wait for the shared counter, in milliseconds; after that, this server counts by itself. */
@@ -102,13 +102,13 @@ interface Share {
 }
 
 /**
- * Decides whether a request is within its rate limit. A process leases a part of the remaining requests from the shared counter, and
- * admits by itself until they are used. So the sum never exceeds the limit, few requests wait, and refusals need no round trip.
+ * Decides whether a request exceeds its rate limit. A process leases a part of the remaining requests from the shared counter, and
+ * admits requests on its own until the lease is used. So the sum never exceeds the limit, few requests wait, and a 429 needs no round trip.
  */
 export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
   const countHere = buildWindowCounter();
-  /** The shares that wait for the shared counter. Their windows may end, or they may be evicted, meanwhile. */
+  /** The shares that wait for the shared counter. A share's window may end, or the share may be evicted, meanwhile. */
   const asking = new Map<string, Share>();
 
   function ask(id: string, rate: Rate, share: Share): void {

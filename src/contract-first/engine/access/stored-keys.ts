@@ -1,11 +1,11 @@
-/** The valid keys of the store, and when they were used. All are read at the start; afterwards only those that have changed. */
+/** The valid keys of the store, and when they were used. The start reads all keys; afterwards only changed ones are read. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import type { Caller, KeyUsage } from './caller.ts';
 
-/** How often to ask for changed keys, in milliseconds: a revoked key is refused within a second. */
+/** The interval between reads of changed keys, in milliseconds: a revoked key gets a 401 after at most a second. */
 const INTERVAL = 500;
 
 /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
@@ -52,7 +52,7 @@ export class StoredKeys {
     return this.#salt;
   }
 
-  /** The caller whose key has this hash; undefined where none is valid, an error while the keys cannot be read. */
+  /** The caller by the hash of the key; undefined if no valid key has it, an error while the keys cannot be read. */
   find(hash: string): Caller | HttpError | undefined {
     if (performance.now() - this.#readAt > this.#maxAge)
       return new HttpError('unavailable', 'The API keys cannot be read now.');
@@ -100,14 +100,17 @@ export class StoredKeys {
     this.#options.onRead?.();
   }
 
-  /** Undefined where the key is revoked, or was edited and cannot be read: then only this key is refused. */
+  /** Undefined if the key is revoked, or was edited and cannot be read: then only this key is invalid. */
   #toCaller(key: StoredKey): Caller | undefined {
     if (key.revokedAt !== undefined) return undefined;
     const { toCaller, logger } = this.#options;
     try {
       return toCaller(key);
     } catch (error) {
-      logger.error({ keyId: key.id, keyName: key.name, err: error }, 'a stored API key cannot be read, and is refused');
+      logger.error(
+        { keyId: key.id, keyName: key.name, err: error },
+        'a stored API key cannot be read, and is treated as invalid',
+      );
       return undefined;
     }
   }

@@ -34,7 +34,7 @@ export function buildIdentifyToken(
   };
 }
 
-/** @throws ContractError if tokens of another issuer are needed, and there is no `verifyToken` */
+/** @throws ContractError if the contract needs third-party tokens and `verifyToken` is missing */
 export function checkTokens({ tokenSchemes }: Pick<Contract, 'tokenSchemes'>, verifyToken: unknown): void {
   const unchecked = verifyToken === undefined ? tokenSchemes : [];
   if (unchecked.length === 0) return;

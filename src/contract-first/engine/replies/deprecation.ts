@@ -1,4 +1,4 @@
-/** Deprecated operations: the headers on every reply, and the end, from which on it is a 410. */
+/** Deprecated operations: the headers on every reply, and the 410 after the sunset. */
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 
@@ -26,7 +26,7 @@ export const joinLinks = (own: string, successor: string | undefined): string =>
 /** How often the clock is read, in milliseconds: somebody may set it, and no timer is longer than 24 days. */
 const INTERVAL = 60_000;
 
-/** Says whether the sunset has passed, without reading the clock for each request. */
+/** Whether the sunset has passed, without reading the clock for each request. */
 export function buildSunset(time: Date | undefined): { readonly isPast: boolean } {
   const sunset = { isPast: false };
   if (!time) return sunset;

@@ -11,7 +11,7 @@ export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
  * Returns the body for Fastify. The promise of a stream resolves with its first chunk: an error before that is answered like any other;
- * after that, only a cut connection can tell the client (RFC 9112, section 8).
+ * after that, the client only notices it by a cut connection (RFC 9112, section 8).
  */
 export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);

@@ -10,7 +10,7 @@ import type { BuildCheck } from '../schema/checks.ts';
 import type { ReportProblem } from '../schema/json.ts';
 import { deprecationHeaders } from './deprecation.ts';
 
-/** @throws Error that says where the headers break the contract, for the log */
+/** @throws Error with the location where the headers break the contract, for the log */
 export type CheckHeaders = (headers: object) => void;
 
 /** The declared headers that a handler sends: the server adds the link to the successor to a handler's own links. */
@@ -44,7 +44,7 @@ export function buildCheckHeaders(
   };
 }
 
-/** The headers with the values of those that are JSON. Text that is none stays text. */
+/** The headers, with JSON values parsed. Text that is not JSON stays text. */
 function withValues(answered: object, names: string[]): object {
   const headers: Record<string, unknown> = { ...answered };
   for (const name of names.filter((one) => one in headers)) {
@@ -67,7 +67,7 @@ export const SERVER_HEADERS = [
   ...['deprecation', 'sunset'],
 ];
 
-/** Adds names to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. Each is there once. */
+/** Adds names to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. No name is repeated. */
 export function toVary(reply: FastifyReply, names: string): string {
   const all = [reply.getHeader('vary') ?? [], names].flat().join(',').split(',');
   return [...new Map(all.map((name) => [name.trim().toLowerCase(), name.trim()])).values()].join(', ');

@@ -11,7 +11,7 @@ import type { ReportProblem, Schema } from '../schema/json.ts';
 import { buildWriteDeclared, buildWritePlain } from '../schema/json-writers.ts';
 
 export interface ReplyWriter {
-  /** Returns the body for `write`. @throws Error that says where it breaks the contract, for the log */
+  /** Returns the body for `write`. @throws Error with the location where it breaks the contract, for the log */
   check: (body: unknown, request: { id: string }) => unknown;
   /** Writes a checked body. */
   write: (body: unknown) => string;

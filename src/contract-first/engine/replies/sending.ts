@@ -13,11 +13,11 @@ import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 /** The answer of any handler, as routes know it. */
 export interface AnyAnswer {
   status: number;
-  /** The media type, where the contract has several for the status. */
+  /** The media type, if the contract declares several for the status. */
   type?: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** The cursor of the next page, to which the server makes the `Link`. */
+  /** The cursor of the next page. The server makes the `Link` header of it. */
   next?: string | undefined;
 }
 
@@ -102,7 +102,7 @@ const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
   declared?.hasContent ? inAllTypes([declared]).find((one) => one.type === type) : undefined;
 
 interface Head extends Pick<SendParts, 'successor' | 'toNextLink'> {
-  /** Whether a status has several types: the answer may depend on `Accept`, also that to a client which takes none of them. */
+  /** Whether a status has several media types: then every answer may depend on `Accept`, also the 406 for a client that takes none of them. */
   varies: boolean;
 }
 

@@ -29,13 +29,13 @@ export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
   });
 }
 
-/** The media types of all bodies; also `application/json`, so that it is refused like any other type where no operation takes it. */
+/** The media types of all bodies, and `application/json`, so that operations that do not take it answer 415. */
 export function mediaTypesOf({ operations }: AnyContract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
-/** Refuses types that only other operations take. `all` has the types of all operations; if it is one, no other type has a parser. */
+/** Answers 415 to types that only other operations take. `all` lists the types of all operations; with one type, Fastify has no parser for others. */
 export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
   const types = body.contents.map(({ type }) => type);
@@ -49,7 +49,7 @@ export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHoo
   ];
 }
 
-/** An empty body counts as absent: the contract says whether one is required. @throws HttpError */
+/** An empty body counts as absent: the contract declares whether a body is required. @throws HttpError */
 function parse(body: Buffer, coding = 'identity'): unknown {
   if (coding !== 'identity') throw new HttpError(...COMPRESSED, ACCEPTED_CODING);
   if (!isUtf8(body)) throw new HttpError(...NOT_UTF8);

@@ -77,7 +77,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
       yield part;
       stream?.resume();
     }
-    // If the last field is refused, the loop has ended already.
+    // If the last field was wrong, the loop has ended already.
     if (arriving.failure) throw arriving.failure;
   } catch (error) {
     throw toHttpError(error);
@@ -91,7 +91,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
   }
 }
 
-/** The file that is arriving, and the reason why the form was refused. */
+/** The file that is arriving, and the reason why the form was rejected. */
 interface Arriving {
   file?: Readable;
   failure?: unknown;
@@ -99,7 +99,7 @@ interface Arriving {
   charset: string | undefined;
 }
 
-/** Checks parts as they arrive, not when the handler takes them: behind a slow handler, no more may wait than the form may have. */
+/** Checks parts as they arrive, not when the handler takes them: with a slow handler, no more parts may wait than the form allows. */
 function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
   const arriving: Arriving = { charset };
   let size = 0;
@@ -125,7 +125,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) fail(new HttpError(...TOO_LARGE));
-    // A part may have no name.
+    // Some parts come without a name.
     else if (!busboy.destroyed)
       add(() => ({ name: decode(String(name), name), value: decode(value, name, arriving.charset) }));
   });

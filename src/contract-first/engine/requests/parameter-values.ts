@@ -8,14 +8,14 @@ import type { Schema } from '../schema/json.ts';
 import { isSimple, itemsOf, mergeAllOf, typesOf } from '../schema/value-types.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './text-coercion.ts';
 
-/** Texts by name, as Fastify parses them: a name that was sent several times has an array. */
+/** Texts by name, as Fastify parses them: an array if a name was sent several times. */
 export type Texts = Record<string, string | string[]>;
 export type Values = Record<string, unknown>;
 
 /** The parts of Node's request that Fastify has not parsed. */
 export interface Raw {
   url?: string | undefined;
-  /** Each name is followed by its value. */
+  /** Names and values in turns. */
   rawHeaders: string[];
 }
 
@@ -23,7 +23,7 @@ export interface Raw {
 export type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown;
 
-/** Text that does not fit its schema stays text, and so do unknown parameters: the check refuses both later. */
+/** Text that does not fit its schema stays text, and so do unknown parameters: the check reports both later. */
 export function buildToValues(
   { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
   location: 'path' | 'query' | 'header',
@@ -63,7 +63,7 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
   if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
   const toItem = buildToValue(itemsOf(schema) as Schema, int64s.rest?.isInt64 === true, buildIsValid);
   if (writing === 'repeated') return buildReadRepeated(parameter, toItem, buildIsValid);
-  // A list in headers may have several lines, and its empty items are ignored (RFC 9110, sections 5.3 and 5.6.1).
+  // A list in headers may span several lines, and its empty items are ignored (RFC 9110, sections 5.3 and 5.6.1).
   if (location === 'header') return (given) => [given].flat().flatMap(toListItems).map(toItem);
   if (location === 'path') {
     const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);
@@ -79,7 +79,7 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
 
 const toListItems = (line: string) => line.split(',').flatMap((item) => item.trim() || []);
 
-/** A parameter that was sent once may be a single value, if the schema allows one beside an array. */
+/** A parameter that was sent once is a single value, if the schema allows both a single value and an array. */
 function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, buildIsValid: BuildIsValid): Read {
   const readAll: Read = (given) => [given].flat().map(toItem);
   if (typesOf(schema).length === 1) return readAll;
@@ -130,7 +130,7 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
 
 /**
  * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma within an item is percent-encoded
- * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes are encoded themselves, so that items have none.
+ * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
@@ -160,11 +160,11 @@ function toJoinedPart(url: string, fromEnd: number): string[] {
 /** Decodes a name or value of the query, where a space may be `+`. */
 const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));
 
-/** A field of an object in the query: each is a parameter of its own, `filter[name]=x` (deepObject) or `name=x` (form). */
+/** A field of an object in the query. Each field is a separate parameter, `filter[name]=x` (deepObject) or `name=x` (form). */
 interface Field {
   /** The name of the object's parameter. */
   object: string;
-  /** Its name in the object. */
+  /** The field's name in the object. */
   name: string;
   read: Read;
 }
@@ -175,7 +175,7 @@ const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 
 type FindField = (text: string) => Field | undefined;
 
-/** Finds the field that a name in the query stands for. Declared fields win over additional properties. */
+/** Finds the field that a name in the query refers to. Declared fields win over additional properties. */
 function buildFindField(parameters: Parameter[], readOf: (parameter: Parameter) => Read): FindField {
   const declared = new Map<string, Field>();
   const open: FindField[] = [];

@@ -1,6 +1,6 @@
 /**
  * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. Bodies are not coerced, numbers in parameters have
- * one spelling, unknown names are refused. One message names all problems of a request.
+ * one spelling, unknown names are a 400. One message names all problems of a request.
  */
 import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
@@ -17,14 +17,14 @@ import { buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders, buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
 import type { BuildIsValid } from './text-coercion.ts';
 
-/** A request that fits the contract: parameters and body have their types, and defaults are filled in. */
+/** A request that fits the contract, with typed parameters and body, and with defaults filled in. */
 export interface Accepted {
   path: Values;
   query: Values;
   /** By the names in the contract, with its upper and lower case. */
   header: Values;
   body: unknown;
-  /** Of what was sent, without defaults; undefined without an `Idempotency-Key`. */
+  /** The digest of the values as sent, without defaults; undefined without an `Idempotency-Key`. */
   digest?: string;
 }
 
@@ -41,7 +41,7 @@ export interface SentRequest {
   raw: Raw;
 }
 
-/** The parameters of `sent` are not changed. Its body becomes part of the result, with bigints and defaults put into it. */
+/** Leaves the parameters of `sent` unchanged. The body becomes part of the result, with bigints and defaults put into it. */
 export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 
 /** The headers of operations that declare none. */
@@ -79,7 +79,7 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   };
 }
 
-/** Parameters whose value has inner values, each of which may have a default. */
+/** Parameters with inner values, which may have defaults. */
 const WITHIN = ['json', 'deep', 'fields'];
 
 interface OneBody {
@@ -131,7 +131,7 @@ function buildOne(
   };
 }
 
-/** Finds numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Those sent as text are converted already. */
+/** Finds numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Numbers sent as text are converted already. */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: location, schema, int64s, writing }) => {
     const { default: own } = keywordsOf(schema);
@@ -141,7 +141,7 @@ function findNumbers(parameters: Parameter[]) {
   });
 }
 
-/** One schema for the whole request, so that one check names all its problems. */
+/** The schema of the whole request, so that one check names all its problems. */
 function toRequestSchema(
   { inPath, inQuery, inHeader }: Record<'inPath' | 'inQuery' | 'inHeader', Parameter[]>,
   body: OneBody | undefined,
@@ -168,8 +168,8 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
 }
 
 /**
- * A digest of parsed values, by which neither the order of fields counts, nor whether an integer is a bigint. A body that is read as a
- * stream has no fields, so it does not count.
+ * A digest of parsed values. It ignores the order of fields, and whether an integer is a bigint. A body that is read as a stream is not
+ * part of it.
  */
 export const toDigest = (values: unknown[]): string =>
   hash('sha256', stringify(values, sortFields) as string, 'base64url');

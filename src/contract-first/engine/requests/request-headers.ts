@@ -1,4 +1,4 @@
-/** Headers that handlers read: conditions (RFC 9110, section 13), for records whose entity tag is their revision, and `Accept`. */
+/** Headers that handlers read: conditions (RFC 9110, section 13) on records, with the revision as entity tag, and `Accept`. */
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toMediaType } from '../contract/replies.ts';
 
@@ -34,11 +34,11 @@ function toTags(header: string): { revision: bigint; isWeak: boolean }[] {
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
-/** Quoted parameters, which may have commas. One that is not closed ends with the header. */
+/** Quoted parameters, which may contain commas. An unclosed quote ends with the header. */
 const QUOTED = /"(?:[^"\\]|\\.)*["\\]?/gs;
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** How many ranges count: more are an attack. */
+/** The number of ranges that count: more are an attack. */
 const MOST_RANGES = 100;
 
 interface Range {

@@ -1,4 +1,4 @@
-/** Converts a parameter's text to a value. Each value has one spelling; any other text stays text, and the check refuses it later. */
+/** Converts a parameter's text to a value. Each value has one spelling; any other text stays text, and the check reports it later. */
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { CANONICAL, parseInt64, toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { type Problem, problemAt } from '../errors/problem.ts';
@@ -7,7 +7,7 @@ import { typesOf } from '../schema/value-types.ts';
 
 export type ToValue = (text: string) => unknown;
 
-/** If the schema has several types, the first whose value it allows is used. */
+/** If the schema has several types, the first fitting value is used. */
 export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
   if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);
