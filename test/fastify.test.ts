@@ -341,7 +341,7 @@ for (const [way, start] of Object.entries(WAYS)) {
       t.equal((await send(moved.port, url)).status, 200, url);
     for (const url of ['/docs', '/openapi.json', '/livez']) t.equal((await send(moved.port, url)).status, 404, url);
     const without = await start(t, { options: { docs: false, health: false } });
-    for (const url of ['/', '/docs', '/openapi.json', '/.well-known/api-catalog', '/livez', '/readyz'])
+    for (const url of ['/', '/docs', '/openapi.json', '/livez', '/readyz'])
       t.equal((await send(without.port, url)).status, 404, url);
     t.equal((await without.request('/v1/pets')).status, 200);
   });
@@ -660,7 +660,5 @@ t.test("a team's plugins.ts says where the documents are, if anywhere", async (t
   t.teardown(() => app.close());
   t.equal((await app.inject('/internal/openapi.json')).statusCode, 200);
   t.match((await app.inject('/')).headers, { location: '/internal/openapi.json', link: /<\/internal\/docs>/ });
-  const { linkset } = (await app.inject('/.well-known/api-catalog')).json();
-  t.match(linkset, [{ 'service-doc': [{ href: '/internal/docs' }], status: undefined }]);
   t.equal((await app.inject('/livez')).statusCode, 404);
 });

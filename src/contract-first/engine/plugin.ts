@@ -56,7 +56,7 @@ export interface PluginOptions extends TeamParts {
   methodsAt?: MethodsAt;
 }
 
-export const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
+const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
 
 /** Decorates the app for plugins, and closes the services with it. To be called before routes are added. */
 export function addRequestState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {

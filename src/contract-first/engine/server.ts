@@ -10,7 +10,7 @@ import type { AddTraces } from './http/log/request-log.ts';
 import { addFormCheck } from './http/malformed.ts';
 import { addNotFound, type MethodsAt } from './http/not-found.ts';
 import { createApp, type HttpOptions, type HttpServer } from './http/server-options.ts';
-import { addContract, addRequestState, HEALTH, type PluginOptions } from './plugin.ts';
+import { addContract, addRequestState, type PluginOptions } from './plugin.ts';
 
 export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
@@ -46,10 +46,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addNotFoundReplies(app, methodsAt, server);
   const contracts = fastifyPlugin(addContract, { name: 'contract', encapsulate: true });
   await app.register(contracts, { ...options, docs, health, methodsAt });
-  if (docs) {
-    const { readyz = undefined } = health ? { ...HEALTH, ...health } : {};
-    await addFrontDoor(app, contract, { docs: docs.prefix ?? '', readyz });
-  }
+  if (docs) await addFrontDoor(app, contract.document, contract.publicPath + (docs.prefix ?? ''));
   return app;
 }
 

@@ -97,26 +97,8 @@ t.test('/ leads a browser to the page, and a program to the contract', async (t)
     t.match({ statusCode, ...headers }, { statusCode: 302, location, vary: 'accept' });
     t.match(headers.link, '</openapi.json>; rel="service-desc"; type="application/json"');
     t.match(headers.link, '</docs>; rel="service-doc"; type="text/html"');
-    t.match(headers.link, '</.well-known/api-catalog>; rel="api-catalog"');
   }
 });
-
-t.test(
-  '/.well-known/api-catalog names the contract, its page and its health (RFC 9727), and all of them are there',
-  async (t) => {
-    const { app } = await startService(t);
-    const url = '/.well-known/api-catalog';
-    const { headers, body } = await app.inject(url);
-    t.equal(headers['content-type'], 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"');
-    t.match((await app.inject({ method: 'HEAD', url })).headers.link, 'rel="api-catalog"');
-    const [{ anchor, ...relations }] = JSON.parse(body).linkset;
-    t.equal(anchor, '/v1');
-    t.strictSame(Object.keys(relations), ['service-desc', 'service-doc', 'status']);
-    for (const { href, type } of Object.values<{ href: string; type: string }[]>(relations).flat()) {
-      t.match((await app.inject(href)).headers['content-type'], type);
-    }
-  },
-);
 
 t.test('the page may load only what this server sends, runs no inline script, and works on plain HTTP', async (t) => {
   const { app } = await startService(t);

@@ -109,7 +109,7 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 }
 
 /** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
-const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
+const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|livez|readyz)$/;
 
 function reportServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
   for (const { id, path } of operations) {
