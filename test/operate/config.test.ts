@@ -39,7 +39,6 @@ t.test('without any variable, everything has its default', (t) => {
     trustProxy: [],
     corsOrigins: [],
     publicPath: '',
-    extendedSunsets: new Map(),
     logLevel: 'info',
     isProduction: false,
     requestTimeout: 30_000,
@@ -68,7 +67,6 @@ t.test('every variable is taken', (t) => {
     TRUST_PROXY: '10.0.0.0/8, ::1',
     PUBLIC_URL: 'https://shop.example/petstore/',
     CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
-    EXTEND_SUNSET: 'getPet:2031-06-30, other:2032-02-29',
     LOG_LEVEL: 'debug',
     NODE_ENV: 'production',
     REQUEST_TIMEOUT: '5000',
@@ -99,10 +97,6 @@ t.test('every variable is taken', (t) => {
     trustProxy: ['10.0.0.0/8', '::1'],
     publicPath: '/petstore',
     corsOrigins: ['https://shop.example', 'http://localhost:5173'],
-    extendedSunsets: new Map([
-      ['getPet', new Date('2031-07-01')],
-      ['other', new Date('2032-03-01')],
-    ]),
     logLevel: 'debug',
     isProduction: true,
     requestTimeout: 5000,
@@ -266,21 +260,6 @@ t.test('a rate is a number of requests in a second, minute, hour or day, or none
   const right = ['none', '1/s', '60/m', '5000/h', '999999999/d'];
   const wrong = ['0/s', '1', '1/w', '1/2s', '-1/s', '1.5/s', '1 / s', '01/s', '1000000000/s', 'None'];
   for (const name of ['KEY_RATE', 'UNAUTHORIZED_RATE']) takes(t, name, rule, right, wrong);
-  t.end();
-});
-
-t.test('a sunset is extended to a day that the calendar has, and to one', (t) => {
-  const wrong = [
-    'getPet',
-    'getPet:',
-    'getPet:soon',
-    'getPet:2031-02-29',
-    'getPet:2031-6-1',
-    'getPet=2031-06-30',
-    'getPet:2031-06-30:x',
-    'getPet:2031-06-30,getPet:2031-07-30',
-  ];
-  takes(t, 'EXTEND_SUNSET', 'operations and their last days, each once, such as getItem:2031-06-30', [], wrong);
   t.end();
 });
 

@@ -9,7 +9,6 @@ import { toList, Variables } from './variables.ts';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const ORIGINS = 'origins, such as https://shop.example,http://localhost:5173, without * and paths';
 const RANGES = 'addresses and ranges, such as 10.0.0.0/8,::1';
-const SUNSETS = 'operations and their last days, each once, such as getItem:2031-06-30';
 
 /** The settings in the order of `config.md`, which says more of each. Times are in milliseconds. */
 const SETTINGS = {
@@ -31,8 +30,6 @@ const SETTINGS = {
   trustTraces: (read) => read.parsed('TRUST_TRACES', RANGES, toItems(isRange)),
   /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
   corsOrigins: (read) => read.parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),
-  /** Deprecated operations that are served longer than the contract says, and until when. */
-  extendedSunsets: (read) => read.parsed('EXTEND_SUNSET', SUNSETS, toSunsets),
   isProduction: (read) => read.text('NODE_ENV') === 'production',
   logLevel: (read) => read.parsed('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`, toLogLevel, 'info'),
   /** The rate limit of keys that have none of their own; undefined for no limit. */
@@ -182,17 +179,6 @@ function toPublicPath(url: string): string {
   return path ?? '';
 }
 
-/** A day, in milliseconds. */
-const DAY = 86_400_000;
-
-/** The last days of operations, in UTC; each day is included. */
-function toSunsets(text: string): ReadonlyMap<string, Date> {
-  const sunsets = toList(text).map((item) => item.split(':') as [id: string, day: string]);
-  demand(new Set(sunsets.map(([id]) => id)).size === sunsets.length);
-  demand(sunsets.every(([, day, ...rest]) => isDay(day) && rest.length === 0));
-  return new Map(sunsets.map(([id, day]) => [id, new Date(Date.parse(day) + DAY)]));
-}
-
 /** Whether a browser would send this text as `Origin`, letter for letter (RFC 6454, section 6.2). */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
@@ -218,10 +204,4 @@ function isRange(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([\d.]+|[\da-f:.]+)(?:\/([1-9]\d{0,2}))?$/i.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
   return Number(prefix) <= bits;
-}
-
-/** Whether the text is a valid day. `Date` alone would read 30 February as 2 March. */
-export function isDay(text = ''): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }

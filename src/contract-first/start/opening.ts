@@ -1,6 +1,6 @@
 /** The steps of a start before the server is built: loads the contract, opens the store, builds the services. */
 import type { Contract } from '../engine/contract/contract.ts';
-import { extendSunsets, withPublicPath } from '../engine/contract/operator-changes.ts';
+import { withPublicPath } from '../engine/contract/operator-changes.ts';
 import { buildCodecs, checkStoredRecords } from '../engine/routes/stored-records.ts';
 import type { ServiceParts } from '../engine/services.ts';
 import type { Config } from '../operate/config.ts';
@@ -11,11 +11,8 @@ import { type Store, StoreError, type StoreLimits, StoreUnavailable } from '../s
 import type { Service } from './service.ts';
 
 /** The contract as this configuration serves it. @throws ContractError */
-export async function loadServed(
-  service: Service,
-  { extendedSunsets, publicPath }: Pick<Config, 'extendedSunsets' | 'publicPath'>,
-): Promise<Contract> {
-  return withPublicPath(extendSunsets(await loadServiceContract(service), extendedSunsets), publicPath);
+export async function loadServed(service: Service, { publicPath }: Pick<Config, 'publicPath'>): Promise<Contract> {
+  return withPublicPath(await loadServiceContract(service), publicPath);
 }
 
 /** @throws ContractError if stored records do not fit the contract */

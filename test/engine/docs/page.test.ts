@@ -11,7 +11,7 @@ import { loadContract } from '../../../src/contract-first/contract/read/load-con
 import type { ReadContract } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { MediaNode } from '../../../src/contract-first/engine/contract/document.ts';
 import { toDoubles } from '../../../src/contract-first/engine/contract/numbers.ts';
-import { extendSunsets, withPublicPath } from '../../../src/contract-first/engine/contract/operator-changes.ts';
+import { withPublicPath } from '../../../src/contract-first/engine/contract/operator-changes.ts';
 import { withManyOperations } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { changed, OTHERS } from '../../other-contracts.ts';
@@ -263,16 +263,14 @@ t.test('servers are listed once, this one first, and named by their words', asyn
   t.match(textOf(own, 'listPets'), '400 In words of its own.');
 });
 
-t.test('a start fills in its servers, prefix and sunsets, and otherwise sends the bytes of the build', async (t) => {
+t.test('a start fills in its servers and prefix, and otherwise sends the bytes of the build', async (t) => {
   const { contract } = await loadOurs();
   const made = await contract.loadPage();
   const { app } = await startService(t);
   const br = await app.inject({ url: '/docs', headers: { 'accept-encoding': 'br' } });
   t.ok(br.rawPayload.equals(made));
-  const later = extendSunsets(contract, new Map([['getPet', new Date('2031-06-07T00:00:00Z')]]));
-  const other = await startService(t, { contract: withPublicPath(later, '/shop') });
+  const other = await startService(t, { contract: withPublicPath(contract, '/shop') });
   const page = (await other.app.inject('/docs')).body;
-  t.match(textOf(page, 'getPet'), 'to be removed on 2031-06-07, use listPets.');
   t.match(commandOf(page, 'listPets'), "'https://SERVER/shop/v1/pets?limit=20'");
   t.match(decoded(partsOf(page, '<code class="server">', '</code>')[0] as string), '/shop/v1');
   t.match((await other.app.inject('/docs/')).body, 'href="../docs/static/reading.css"');

@@ -3,7 +3,6 @@ import { stringify } from 'lossless-json';
 import type { Operation } from '../../engine/contract/contract.ts';
 import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
 import { isJson, toMediaType } from '../../engine/contract/replies.ts';
-import { toDay } from '../../engine/docs/filled.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { type Targets, toContent, toText } from './prose.ts';
 import { type SampleValues, sampleCurl } from './request.ts';
@@ -65,11 +64,13 @@ const PLACES = [
 const toTryLink = ({ id }: Operation, { tags }: OperationNode): Html =>
   html`<a href="./docs/try#/${encodeURIComponent((tags?.[0] ?? 'default').toWellFormed())}/${id}">Try it</a>`;
 
-function toNotice({ blank, targets }: PageContext, { id, deprecation }: Operation): Html | undefined {
+const toDay = (date: Date): string => date.toISOString().slice(0, 10);
+
+function toNotice({ targets }: PageContext, { deprecation }: Operation): Html | undefined {
   if (!deprecation) return undefined;
   const { at, sunset, successor } = deprecation;
   return html`<p class="deprecated">Deprecated${at && ` since ${toDay(at)}`}${
-    sunset && html`, to be removed on ${blank(`sunset-${id}`)}`
+    sunset && html`, to be removed on ${toDay(sunset)}`
   }${successor && html`, use <a href="#${targets.get(successor)}">${successor}</a>`}.</p>`;
 }
 

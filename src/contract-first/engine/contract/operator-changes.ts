@@ -1,7 +1,6 @@
-/** Changes of a contract by the operator: other servers or another path than its own, and sunsets that are postponed. */
+/** Changes of a contract by the operator: other servers, or another path, than its own. */
 import { stringify } from 'lossless-json';
-import { OperatorError } from '../../operator-error.ts';
-import type { AnyContract, Operation } from './contract.ts';
+import type { AnyContract } from './contract.ts';
 import type { Document } from './document.ts';
 import { parseWithBigints } from './numbers.ts';
 
@@ -41,22 +40,4 @@ function toYaml({ yaml, serversAt }: AnyContract, servers: string, json: string)
   const before = file.slice(0, start) + (start === end ? '\nservers:' : '');
   const at: [number, number] = [before.length + 1, before.length + 1 + servers.length];
   return { text: `${before} ${servers}\n${file.slice(end)}`, serversAt: at };
-}
-
-/** The contract with later sunsets for these operations. @throws OperatorError if one has no sunset, or a later one already */
-export function extendSunsets<Kind extends AnyContract>(contract: Kind, sunsets: ReadonlyMap<string, Date>): Kind {
-  const operations = new Map(contract.operations);
-  for (const [id, sunset] of sunsets) {
-    const operation = operations.get(id);
-    const deprecation = operation?.deprecation;
-    const declared = deprecation?.sunset;
-    if (!declared) throw new OperatorError(`EXTEND_SUNSET: there is no operation ${id} with a sunset.`);
-    if (sunset <= declared) {
-      throw new OperatorError(
-        `EXTEND_SUNSET: the sunset of ${id} is ${declared.toISOString()}, and can only be later.`,
-      );
-    }
-    operations.set(id, { ...operation, deprecation: { ...deprecation, sunset } } as Operation);
-  }
-  return { ...contract, operations };
 }

@@ -13,19 +13,14 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
   return [{ ...here, url: here.url || '/' }, ...listed.filter((one) => one !== here)];
 }
 
-/** `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; `server-0`; `sunset-getItem`. */
+/** `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; `server-0`. */
 export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];
   // A part of a word of a shell, which a slash follows.
   const base = encodeURI(here.toWellFormed()).replace(/\/$/, '').replaceAll("'", '%27');
-  const sunsets = [...contract.operations.values()].flatMap(({ id, deprecation }) =>
-    deprecation?.sunset ? [[`sunset-${id}`, toDay(deprecation.sunset)] as const] : [],
-  );
-  return new Map([['prefix', contract.prefix], ['base', `https://SERVER${base}`], ...servers, ...sunsets]);
+  return new Map([['prefix', contract.prefix], ['base', `https://SERVER${base}`], ...servers]);
 }
-
-export const toDay = (date: Date): string => date.toISOString().slice(0, 10);
 
 /** The page as this start serves it. */
 export function fill(page: string, blanks: ReadonlyMap<string, string>): string {

@@ -63,7 +63,7 @@ function findConfig(env: Record<string, string | undefined>, service: Service): 
 }
 
 async function findContract(config: Config | undefined, service: Service): Promise<Finding<Contract>> {
-  const contract = await loadServed(service, config ?? { extendedSunsets: new Map(), publicPath: '' });
+  const contract = await loadServed(service, config ?? { publicPath: '' });
   checkTokens(contract, service.verifyToken);
   const { title, operations, digest } = contract;
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];

@@ -4,7 +4,7 @@ import type { Service } from '../../start/service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rates.ts';
 import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.ts';
-import { isDay, loadConfig } from '../config.ts';
+import { loadConfig } from '../config.ts';
 import type { Command, CommandCall } from './command-table.ts';
 
 /** Opens the database, which it may make, and prints what the work returns. */
@@ -209,4 +209,10 @@ function toScopes(text: string, known: readonly string[]): string[] {
 function toRate(text: string): string {
   parseRate(text);
   return text;
+}
+
+/** Whether the text is a valid day. `Date` alone would read 30 February as 2 March. */
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }
