@@ -390,34 +390,6 @@ onBoth('transaction control is found in each statement', async (t, place) => {
   }
 });
 
-t.test('a file with other triggers than its migrations made is refused by name, by start and check', async (t) => {
-  const place = prepareFile(t);
-  place.files['clubs/0002-b.sql'] = `${table('b')};
-    CREATE TRIGGER own AFTER INSERT ON clubs BEGIN INSERT INTO b VALUES (NEW.id); END;`;
-  await fill(place);
-  t.strictSame(await place.execute('SELECT id FROM b'), [{ id: 1 }, { id: 2 }]);
-  await (await place.open()).close();
-  for (const [sql, undo] of [
-    ['CREATE TRIGGER theirs AFTER INSERT ON clubs BEGIN DELETE FROM clubs; END', 'DROP TRIGGER theirs'],
-    [
-      'DROP TRIGGER own; CREATE TRIGGER own AFTER INSERT ON clubs BEGIN DELETE FROM clubs; END',
-      'DROP TRIGGER own; CREATE TRIGGER own AFTER INSERT ON clubs BEGIN INSERT INTO b VALUES (NEW.id); END;',
-    ],
-  ] as const) {
-    await place.execute(sql);
-    const name = sql.includes('theirs') ? 'theirs' : 'own';
-    const words = `its triggers are not as its migrations made them (see the table known_triggers): ${name}`;
-    await refuses(t, place, words);
-    place.files['visits/0002-c.sql'] = table('c');
-    await refuses(t, place, words);
-    t.equal(await countOf(place, 'c'), 0);
-    delete place.files['visits/0002-c.sql'];
-    await place.execute(undo);
-  }
-  await place.execute('DROP TRIGGER own');
-  await refuses(t, place, 'its triggers are not as its migrations made them (see the table known_triggers): own');
-});
-
 t.test('a table that is renamed or rebuilt by later migrations is counted like any other', async (t) => {
   const place = prepareFile(t);
   await fill(place);

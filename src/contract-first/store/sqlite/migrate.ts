@@ -42,8 +42,7 @@ export const TARGET: MigrationTarget = {
     SELECT group_concat("from") || ' ' || "table" || iif(on_delete = 'CASCADE', ' CASCADE', '')
     FROM pragma_foreign_key_list(?) GROUP BY id`,
   *check(applied) {
-    if (applied.length > 0) yield* checkTriggers();
-    else checkNoTables((yield sqlStep(SELECT_OBJECTS)).map(String));
+    if (applied.length === 0) checkNoTables((yield sqlStep(SELECT_OBJECTS)).map(String));
   },
   *begin() {
     yield sqlStep('BEGIN IMMEDIATE');
@@ -62,7 +61,6 @@ export const TARGET: MigrationTarget = {
   },
   *end(count) {
     yield sqlStep(`PRAGMA user_version = ${count}`);
-    yield* rememberTriggers();
   },
 };
 
@@ -147,22 +145,4 @@ function* dropTriggers(): SqlSteps<void> {
     if (revision) yield { sql: toNoteSql(`SELECT '${table}', max(${revision}) FROM ${table} HAVING count(*) > 0`) };
     yield { sql: `DROP TRIGGER "${name}"` };
   }
-}
-
-/** Remembers all triggers that migrations have made, and those above. */
-function* rememberTriggers(): SqlSteps<void> {
-  yield sqlStep('DELETE FROM known_triggers');
-  yield sqlStep("INSERT INTO known_triggers SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'");
-}
-
-/** Any other trigger could undo what is answered with 201. @throws Error that names those that were added, changed or dropped since */
-function* checkTriggers(): SqlSteps<void> {
-  const odd = yield sqlStep(`
-    SELECT DISTINCT name FROM (
-      SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' UNION ALL SELECT name, sql FROM known_triggers
-    ) GROUP BY name, sql HAVING count(*) = 1`);
-  if (odd.length > 0)
-    throw new Error(
-      `its triggers are not as its migrations made them (see the table known_triggers): ${odd.join(', ')}`,
-    );
 }
