@@ -211,7 +211,6 @@ t.test('whatever makes a server listens for the errors of its sockets', async (t
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(makers.sort(), [
-    'src/contract-first/engine/http/connections/listening.ts',
     'src/contract-first/engine/http/server-options.ts',
     'src/contract-first/operate/telemetry/operators.ts',
   ]);

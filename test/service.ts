@@ -65,8 +65,6 @@ export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'con
   keepAlive?: boolean;
   /** Where it listens; by default on a free port of 127.0.0.1. */
   address?: ListenAddress;
-  /** Looks up the address instead of the system. */
-  resolve?: Parameters<typeof listen>[2];
 }
 
 const FIRST_RELEASE = new URL('../openapi/released/1.0.0.yaml', import.meta.url);
@@ -108,7 +106,7 @@ export function finished(contract: ReadContract, own: TeamParts = { toErrorBody,
 }
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, resolve, ...rest } = options;
+  const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, ...rest } = options;
   const store = rest.store ?? openUrl(databaseUrl);
   const { contract, ...others } = rest;
   const own = { toErrorBody, domain, ...others };
@@ -136,7 +134,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     await app.close();
     await store.close();
   });
-  await listen(app, address ?? { host: '127.0.0.1', port: 0 }, resolve);
+  await listen(app, address ?? { host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const check = yaml === undefined ? contractCheck : new ContractCheck(yaml);
   const request = buildRequest(port, check, agent);

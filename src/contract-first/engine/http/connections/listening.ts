@@ -1,10 +1,8 @@
-/** Listens at every address of the host's name, with one HTTP server: `localhost` has two. And the end of it, a graceful stop. */
+/** Listens at an address, or on a socket that was passed; and ends with a graceful stop. */
 import { lookup } from 'node:dns/promises';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
-import { type HttpConnection, hearErrors, type Stop } from './connection.ts';
+import type { HttpConnection, Stop } from './connection.ts';
 import type { Connections } from './connections.ts';
 
 export interface ListenAddress {
@@ -18,34 +16,14 @@ export interface ListenAddress {
 /** How many connections may wait to be accepted, if the system allows it. A client over this limit tries again after a second. */
 const BACKLOG = 4096;
 
-/** Errors for an address that this machine does not have. */
-const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
-
-/**
- * Returns the first address, as `http://127.0.0.1:3000`. For a name with several addresses, Fastify would start a second HTTP server
- * without our listeners; here, the other addresses pass their connections to the first server.
- */
-export async function listen(
-  app: FastifyInstance,
-  { host, port, socket }: ListenAddress,
-  resolve = lookup,
-): Promise<string> {
+/** Returns the origin: `http://127.0.0.1:3000`. Of a name with several addresses, it listens at the first. */
+export async function listen(app: FastifyInstance, { host, port, socket }: ListenAddress): Promise<string> {
   if (socket !== undefined) return listenOn(app, socket);
-  const others: Server[] = [];
-  const ends: Promise<unknown>[] = [];
-  app.addHook('preClose', async () => {
-    for (const server of others) ends.push(once(server.close(), 'close'));
-  });
-  app.addHook('onClose', async () => {
-    await Promise.all(ends);
-  });
   await app.ready();
-  // IPv4 first: a machine without IPv6 may still have a name for ::1.
-  const [first, ...rest] = await resolve(host, { all: true, verbatim: false });
-  const origin = await withoutLine(app).listen({ host: first?.address as string, port, backlog: BACKLOG });
-  const taken = (app.server.address() as AddressInfo).port;
-  for (const { address } of rest) others.push(...(await handOver(app, address, taken)));
-  return origin;
+  // IPv4 first: a machine without IPv6 may still have a name for ::1. For a name, Fastify would listen at each address, by servers
+  // without our listeners.
+  const { address } = await lookup(host, { verbatim: false });
+  return withoutLine(app).listen({ host: address, port, backlog: BACKLOG });
 }
 
 /** Fastify passes unknown options to Node, which prefers `fd`. The host only keeps Fastify from looking one up. */
@@ -59,26 +37,9 @@ async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   return withoutLine(app).listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
 
-/** Hides Fastify's line for each address: the caller logs one for all of them. */
+/** Hides Fastify's line: the caller logs one of its own. */
 const withoutLine = (app: FastifyInstance): FastifyInstance =>
   Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
-
-/** Starts a server that accepts connections at this address; none if the machine does not have the address. */
-async function handOver(app: FastifyInstance, host: string, port: number): Promise<Server[]> {
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-    app.server.emit('connection', socket),
-  );
-  hearErrors(server);
-  server.maxConnections = app.server.maxConnections;
-  server.on('drop', (dropped) => app.server.emit('drop', dropped));
-  try {
-    await once(server.listen({ host, port, backlog: BACKLOG }), 'listening');
-    return [server];
-  } catch (error) {
-    if (NOT_OURS.includes((error as NodeJS.ErrnoException).code as string)) return [];
-    throw error;
-  }
-}
 
 /**
  * How long a stop waits for requests on their way, in milliseconds. It waits again, at most MOST_WINDOWS times in all, when requests
