@@ -122,8 +122,7 @@ function tryRow(t: Test, { outcome, error, requests }: Row, operation: Operation
     const ran = await runs.always;
     if (outcome === 'done' || (outcome === 'either' && !ran.error)) return isRight(t, ran);
     isError(t, ran, error);
-    // Java's client sends what reads more than once in an attempt, on a new connection.
-    if (outcome === 'again') t.ok(ran.requests.length >= LIMITS.attempts, ran.requests.join());
+    if (outcome === 'again') t.equal(ran.requests.length, LIMITS.attempts, ran.requests.join());
     if (outcome === 'error') t.equal(ran.requests.length, requests ?? 1);
   });
 }
@@ -328,7 +327,7 @@ t.test('with openapi-typescript, fully typed, to the last page and the last digi
 
 t.test('each client is one file of less than 150 lines', async (t) => {
   for (const [name, { client }] of Object.entries(LANGUAGES)) {
-    const text = readFileSync(new URL(`${name}/${client.replace(/.*\//, '')}`, CLIENTS), 'utf8');
+    const text = readFileSync(new URL(`${name}/${client}`, CLIENTS), 'utf8');
     t.ok(text.split('\n').length - 1 < 150, name);
   }
 });

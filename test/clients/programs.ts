@@ -1,6 +1,6 @@
 /** In each language, two programs around the client: the example of its README, and a driver that calls it as the tests say. */
 import { execFile, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +18,9 @@ interface Language {
   client: string;
   example: string;
   driver: string;
-  /** Run in the folder of the three, before the first run. */
-  build?: string[];
   /** Behind it comes the program. */
   run: (program: 'example' | 'driver') => string[];
 }
-
-const GSON = '/usr/share/java/gson.jar';
-const JAVA = ['java', '-XX:TieredStopAtLevel=1', '-cp', `${GSON}:.`];
 
 export const LANGUAGES: Record<string, Language> = {
   typescript: {
@@ -39,20 +34,6 @@ export const LANGUAGES: Record<string, Language> = {
     example: 'example.py',
     driver: 'driver.py',
     run: (program) => ['python3', `${program}.py`],
-  },
-  go: {
-    client: 'petstore/petstore.go',
-    example: 'example/main.go',
-    driver: 'driver/driver.go',
-    build: ['go', 'build', '-o', 'bin/', './...'],
-    run: (program) => [`bin/${program}`],
-  },
-  java: {
-    client: 'Petstore.java',
-    example: 'Example.java',
-    driver: 'Driver.java',
-    build: ['javac', '-cp', GSON, 'Petstore.java', 'Example.java', 'Driver.java'],
-    run: (program) => [...JAVA, program === 'driver' ? 'Driver' : 'Example'],
   },
 };
 
@@ -88,7 +69,7 @@ export interface Program {
 
 /** All of them, before any is run. */
 export async function buildPrograms(t: Test, document: string): Promise<Map<string, Program>> {
-  const files = { 'package.json': '{ "type": "module" }', 'go.mod': 'module example.com/shop\n' };
+  const files = { 'package.json': '{ "type": "module" }' };
   const folder = t.testdir(Object.fromEntries(Object.keys(LANGUAGES).map((name) => [name, { ...files }])));
   const programs = new Map<string, Program>();
   for (const name of Object.keys(LANGUAGES)) {
@@ -104,14 +85,12 @@ interface Place {
 }
 
 async function buildProgram(t: Test, name: string, { folder, document }: Place): Promise<Program> {
-  const { client, example, driver, build, run } = LANGUAGES[name] as Language;
+  const { client, example, driver, run } = LANGUAGES[name] as Language;
   const from = new URL(`${name}/`, CLIENTS);
-  for (const file of [client, example, driver]) mkdirSync(join(folder, file, '..'), { recursive: true });
-  copyFileSync(new URL(client.replace(/.*\//, ''), from), join(folder, client));
-  copyFileSync(new URL(driver.replace(/.*\//, ''), DRIVERS), join(folder, driver));
+  copyFileSync(new URL(client, from), join(folder, client));
+  copyFileSync(new URL(driver, DRIVERS), join(folder, driver));
   const readme = readFileSync(new URL('README.md', from), 'utf8');
   writeFileSync(join(folder, example), /```(?!sh)\w+\n([\s\S]*?)```/.exec(readme)?.[1] as string);
-  if (build) await execute(build[0] as string, build.slice(1), { cwd: folder });
   if (name === 'typescript') {
     symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'petstore.ts'), astToString(await openapiTS(document)));
