@@ -90,7 +90,7 @@ const MAY_IMPORT: Record<string, string> = {
   'operate/process':
     'operate/config.ts operate/telemetry engine/contract/contract.ts ' +
     'engine/contract/path-names.ts json engine/http/log/request-log.ts engine/http/health.ts ' +
-    'engine/http/server-options.ts store/store.ts store/api-keys.ts',
+    'engine/http/server-options.ts engine/errors/catalogue.ts store/store.ts store/api-keys.ts',
   'operate/telemetry':
     'engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
     'engine/http/connections/connection.ts engine/http/client-address.ts ' +

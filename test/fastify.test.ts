@@ -17,7 +17,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { HttpError, refuse } from '../src/contract-first/engine/errors/catalogue.ts';
+import { addErrors, HttpError, refuse } from '../src/contract-first/engine/errors/catalogue.ts';
 import { httpServerOf } from '../src/contract-first/engine/http/server-options.ts';
 import type { AnyHandler } from '../src/contract-first/engine/routes/handler.ts';
 import { buildCodecs } from '../src/contract-first/engine/routes/stored-records.ts';
@@ -116,6 +116,25 @@ for (const [way, start] of Object.entries(WAYS)) {
     for (const key of [null, 'wrong']) {
       const refused = await request('/v1/pets', { method: 'POST', body: '{', headers: json, key });
       t.match(refused, { status: 401, body: { code: 'unauthorized' } }, 'before the body is read');
+    }
+  });
+
+  t.test(`each of two services in a process has its own status of a code, ${way}`, async (t) => {
+    // As the generated domain.ts of a second service does.
+    const errors = addErrors({ pet_not_found: { status: 410 }, pet_is_sold: { status: 422 } });
+    const listPets = async () => Promise.reject(new HttpError('pet_not_found', 'None.'));
+    const addPet = async () => Promise.reject(new HttpError('pet_not_found', 'None.', { status: 409 }));
+    const failing = withHandlers({ listPets, createPet: addPet });
+    const other = { ...failing, domain: { pets: { ...own.domain.pets, errors } } };
+    for (const [service, status] of [
+      [failing, 404],
+      [other, 410],
+    ] as const) {
+      const { request } = await start(t, { options: { service } });
+      const error = { status, body: { code: 'pet_not_found', status } };
+      t.match(await request('/v1/pets/2'), error, 'by refuse');
+      t.match(await request('/v1/pets'), error, 'by an HttpError');
+      t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 409 }, 'the status of the error');
     }
   });
 

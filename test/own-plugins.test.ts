@@ -52,7 +52,7 @@ function buildSlow() {
 }
 
 t.test("a plugin's own route is counted by its path, and logged with its id and its caller's address", async (t) => {
-  const counts = new RequestCounts((id) => `/${id}`);
+  const counts = new RequestCounts((id) => `/${id}`, {});
   const lines: string[] = [];
   const { port } = await startService(t, { ...buildSlow(), counts, log: { write: (line) => void lines.push(line) } });
   const { headers, text } = await send(port, '/own/7?key=none');

@@ -10,6 +10,7 @@ import { findUndeclared } from '../../src/contract-first/contract/checks/server-
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
+import { domain } from '../../src/generated/domain.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose, type Diagnose, filesIn } from '../compiler.ts';
 import type { Mutant } from './mutants.ts';
@@ -57,7 +58,7 @@ export async function buildJudge(
     let run: Run;
     try {
       contract = await load(edited);
-      const [problem] = findUndeclared(contract);
+      const [problem] = findUndeclared(contract, domain);
       if (problem) return { by: 'start', why: problem };
     } catch (error) {
       return { by: 'start', why: (error as Error).message };

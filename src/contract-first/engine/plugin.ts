@@ -7,9 +7,10 @@ import { addAuth, type Rates } from './access/auth.ts';
 import { checkTokens } from './access/token-auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
+import { buildCatalogue } from './errors/catalogue.ts';
 import { buildErrorFormOf, buildRenderError } from './errors/error-body.ts';
 import { allowUnreadBody } from './http/connections/request.ts';
-import { addErrorReplies, buildSendError } from './http/error-replies.ts';
+import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addHealth, buildIsReady, type HealthPaths, type IsReady } from './http/health.ts';
 import { addFormCheck } from './http/malformed.ts';
 import { addNotFound, buildMethodsAt, type MethodsAt } from './http/not-found.ts';
@@ -66,6 +67,12 @@ export function addRequestState(app: FastifyInstance, { collections }: Store, se
   return methodsAt;
 }
 
+/** Builds the function that sends errors with the service's own codes and bodies. */
+export function buildServiceErrors({ logger, toErrorBody, domain }: ServiceErrors): SendError {
+  return buildSendError(logger, buildRenderError(logger, buildErrorFormOf(toErrorBody)), buildCatalogue(domain));
+}
+type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain'>;
+
 /** Needs an encapsulation context of its own: the team's routes see none of its parsers, hooks and decorations. */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
   const { contract, store, services = {}, logger, docs, health } = options;
@@ -75,7 +82,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   const { methodsAt = addRequestState(app, store, services) } = options;
   // A server that is built whole checks the requests to all routes.
   if (!options.methodsAt) addFormCheck(app);
-  const sendError = buildSendError(logger, buildRenderError(logger, buildErrorFormOf(options.toErrorBody)));
+  const sendError = buildServiceErrors(options);
   addErrorReplies(app, sendError);
   const authFor = await addAuth(app, {
     ...options,

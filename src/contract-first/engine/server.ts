@@ -5,12 +5,12 @@ import { toKeyPrefix } from '../store/api-keys.ts';
 import type { Contract } from './contract/contract.ts';
 import { addFrontDoor } from './docs/front-door.ts';
 import { addCors } from './http/cors.ts';
-import { addErrorReplies } from './http/error-replies.ts';
+import { addErrorReplies, type SendError } from './http/error-replies.ts';
 import type { AddTraces } from './http/log/request-log.ts';
 import { addFormCheck } from './http/malformed.ts';
 import { addNotFound, type MethodsAt } from './http/not-found.ts';
-import { createApp, type HttpOptions, type HttpServer } from './http/server-options.ts';
-import { addContract, addRequestState, type PluginOptions } from './plugin.ts';
+import { createApp, type HttpOptions } from './http/server-options.ts';
+import { addContract, addRequestState, buildServiceErrors, type PluginOptions } from './plugin.ts';
 
 export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
@@ -38,12 +38,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   if (options.ownsStore) app.addHook('onClose', async () => store.close());
   server.adopt(app);
   server.beginTrace = options.addTraces?.(app, store.collections, store.counts, toLogged, toAddress);
-  addErrorReplies(app, server.sendError);
+  const sendError = buildServiceErrors(options);
+  addErrorReplies(app, sendError);
   const methodsAt = addRequestState(app, store, services);
   await app.register(fastifyPlugin((app) => addCors(app, corsOrigins), { name: 'cors' }));
   await app.register(fastifyPlugin((app) => addTeamsPlugins(app, options), { name: 'plugins' }));
   addFormCheck(app);
-  addNotFoundReplies(app, methodsAt, server);
+  addNotFoundReplies(app, methodsAt, sendError);
   const contracts = fastifyPlugin(addContract, { name: 'contract', encapsulate: true });
   await app.register(contracts, { ...options, docs, health, methodsAt });
   if (docs) await addFrontDoor(app, contract.document, contract.publicPath + (docs.prefix ?? ''));
@@ -59,7 +60,7 @@ async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptio
   await app.after();
 }
 
-function addNotFoundReplies(app: FastifyInstance, methodsAt: MethodsAt, { sendError }: HttpServer): void {
+function addNotFoundReplies(app: FastifyInstance, methodsAt: MethodsAt, sendError: SendError): void {
   try {
     addNotFound(app, methodsAt, sendError);
   } catch {

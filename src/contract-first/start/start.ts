@@ -1,7 +1,9 @@
 /** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
+
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contract } from '../engine/contract/contract.ts';
+import { buildCatalogue } from '../engine/errors/catalogue.ts';
 import { listen } from '../engine/http/connections/listening.ts';
 import { buildIsReady } from '../engine/http/health.ts';
 import type { AddTraces } from '../engine/http/log/request-log.ts';
@@ -43,7 +45,15 @@ async function serve(
   const stop = { isAsked: false };
   const services = await startServices(service, config.services, { log: logger });
   const isReady = buildIsReady(store, services, logger);
-  const operating = await startOperating(config, contract, store, isReady, stop, logger);
+  const operating = await startOperating(
+    config,
+    contract,
+    store,
+    isReady,
+    stop,
+    logger,
+    buildCatalogue(service.domain),
+  );
   const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
   const own = { ...config, apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys };
   const made = { contract, store, log, services, isReady, stop, addTraces, counts: operating?.counts };

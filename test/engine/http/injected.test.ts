@@ -71,7 +71,7 @@ t.test('what is injected has the reply and the line in the log that it has over 
 });
 
 t.test('what is injected, and never answered, is logged and counted as aborted, all else by its status', async (t) => {
-  const counts = new RequestCounts((id) => `/${id}`);
+  const counts = new RequestCounts((id) => `/${id}`, {});
   const lines: string[] = [];
   const { app } = await startService(t, {
     counts,

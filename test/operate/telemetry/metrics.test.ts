@@ -9,7 +9,7 @@ import { send, startService } from '../../service.ts';
 
 /** The metrics of a process with this database, and how to read the value of one. */
 function build(databaseFile?: string) {
-  const counts = new RequestCounts(String);
+  const counts = new RequestCounts(String, {});
   const parts = { counts, stored: new StoreCounts(), deprecated: new Set<string>(), build: {}, databaseFile };
   const metrics = buildMetrics(parts);
   const read = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
@@ -37,7 +37,7 @@ t.test('a process that has not read the keys yet does not make them look old', a
 });
 
 t.test('a method that no contract has is counted as any other such', async (t) => {
-  const counts = new RequestCounts((id) => `/${id}`);
+  const counts = new RequestCounts((id) => `/${id}`, {});
   const { port } = await startService(t, { counts });
   for (const method of ['PROPFIND', 'MKCOL', 'GET']) await send(port, '/v1/nothing', { method });
   while (counts.durations().length < 2) await wait(5);

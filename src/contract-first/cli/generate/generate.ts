@@ -94,7 +94,7 @@ async function generate(path: string): Promise<Outcome> {
   for (const note of findNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const notes = [
-    ...describeUndeclared(contract),
+    ...describeUndeclared(contract, domain),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
     ...write('service', buildService(contract, readPackage(), present)),

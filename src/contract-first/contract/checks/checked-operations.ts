@@ -2,6 +2,7 @@
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import type { HeaderNode } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
+import { buildCatalogue } from '../../engine/errors/catalogue.ts';
 import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers.ts';
 import { buildCompileReply } from '../../engine/replies/reply-writers.ts';
 import { compileOperation, type TeamParts } from '../../engine/routes/compiled-operations.ts';
@@ -30,13 +31,20 @@ export function checkOperations(
     return stored === undefined ? [] : [{ description, stored }];
   });
   const [problems, warnings]: [string[], string[]] = [[], []];
-  const reported = new Set<string>();
+  const replying = {
+    buildCheck,
+    compileReply,
+    contract,
+    toErrorBody,
+    catalogue: buildCatalogue(domain),
+    reported: new Set<string>(),
+  };
   for (const operation of contract.operations.values()) {
     const before = problems.length;
     const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, report);
     reportHeaders(operation, report);
-    reportServerReplies({ buildCheck, compileReply, contract, operation, toErrorBody, reported }, report);
+    reportServerReplies({ ...replying, operation }, report);
     reportNextLinks(operation, contract.isComplete, buildCheck, report);
     reportSchemas(operation, contract, buildCheck, report);
     if (problems.length > before) continue;

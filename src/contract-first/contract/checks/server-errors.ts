@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
-import { allErrorCodes, type ErrorCode, errorKindOf, GENERAL, HttpError } from '../../engine/errors/catalogue.ts';
+import { buildCatalogue, type Catalogue, type ErrorCode, GENERAL, HttpError } from '../../engine/errors/catalogue.ts';
 import type { ErrorForm } from '../../engine/errors/error-body.ts';
 import { Problem } from '../../engine/errors/problem.ts';
 import type { CompiledReply } from '../../engine/replies/reply-writers.ts';
@@ -14,17 +14,16 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
-export const toServerCodes = () =>
-  allErrorCodes().filter((code) => !(code in GENERAL) && errorKindOf(code).status !== 405);
+export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
+  Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
 /** Codes of the contract's `Error` schema that have no status: the compiler would report each use of them, and not the cause. */
 export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
   if (!('message' in others && 'status' in others)) return [];
   const { 'x-extensible-enum': open = [], enum: codes = open } = mergeAllOf(code);
-  // The compiler has yet to see a description: it may have none.
-  const known = [...allErrorCodes(), ...Object.values(domain).flatMap(({ errors }) => Object.keys(Object(errors)))];
-  const unknown = codes.filter((one) => !known.includes(one as ErrorCode));
+  const known = Object.keys(buildCatalogue(domain));
+  const unknown = codes.filter((one) => !known.includes(String(one)));
   const advice = (one: unknown) => `give the description of a collection errors: { ${one}: { status: 404 } }`;
   return unknown.map((one) => `schema Error: field code: ${one} has no status: ${advice(one)}`);
 }
@@ -34,13 +33,15 @@ type Named = Pick<Reply, 'status'>;
 export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
 
 /** Whether the operation can be answered with the code: `gone` needs a sunset; 404 a path with a parameter, which may be empty. */
-const mayBe = (code: ErrorCode, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
-  (code !== 'gone' || deprecation?.sunset !== undefined) && (errorKindOf(code).status !== 404 || path.includes('{'));
+const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
+  (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
 
 /** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
-export const codesOf = (reply: Named, operation: Replying): ErrorCode[] =>
-  toServerCodes().filter(
-    (code) => mayBe(code, operation) && replyFor(operation.replies, errorKindOf(code).status) === reply,
+export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue): Catalogue =>
+  Object.fromEntries(
+    toServerCodes(catalogue).filter(
+      ([code, { status }]) => mayBe(code, status, operation) && replyFor(operation.replies, status) === reply,
+    ),
   );
 
 /** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
@@ -62,11 +63,11 @@ const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
 export function reportUnfitErrors(
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
-  codes: ErrorCode[],
+  codes: Catalogue,
   reported: Set<string>,
   report: ReportProblem,
 ): void {
-  for (const code of codes) {
+  for (const code of Object.keys(codes) as ErrorCode[]) {
     const isLong = code in LONGEST_MESSAGES;
     const failures = [
       new HttpError(code, 'x'),
@@ -76,7 +77,9 @@ export function reportUnfitErrors(
         isLong ? { problems: PROBLEMS } : {},
       ),
     ];
-    const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
+    const problem = failures
+      .map((failure) => findProblem(compiled, () => toBody(failure.settle(codes).body, REQUEST_ID)))
+      .find(Boolean);
     if (problem === undefined) continue;
     if (!reported.has(problem))
       report(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);

@@ -3,7 +3,7 @@ import { challengesOf } from '../../engine/access/challenges.ts';
 import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { PLAIN_JSON, replyFor } from '../../engine/contract/replies.ts';
-import { type ErrorCode, errorKindOf } from '../../engine/errors/catalogue.ts';
+import { buildCatalogue, type Catalogue } from '../../engine/errors/catalogue.ts';
 import { buildToBody, type ToErrorBody } from '../../engine/errors/error-body.ts';
 import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
 import { REQUEST_IDS, SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
@@ -11,6 +11,7 @@ import type { CompileReply } from '../../engine/replies/reply-writers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
 import { EXTREME_CURSORS } from '../../store/lists.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
 /** The media types of text that errors may be sent as. */
@@ -29,23 +30,25 @@ interface ServerRepliesOptions {
   contract: ReadContract;
   operation: Operation;
   toErrorBody: ToErrorBody;
+  catalogue: Catalogue;
   /** The faults of errors that were reported for other replies. */
   reported: Set<string>;
 }
 
 export function reportServerReplies(options: ServerRepliesOptions, report: ReportProblem): void {
-  const { buildCheck, compileReply, contract, operation, toErrorBody, reported } = options;
+  const { buildCheck, compileReply, contract, operation, toErrorBody, catalogue, reported } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
     const reportReply = (problem: string) => report(`response ${reply.status}: ${problem}`);
-    const codes = codesOf(reply, operation);
-    if (codes.length > 0 && !reply.isJson && !TEXT.test(reply.type)) {
+    const codes = codesOf(reply, operation, catalogue);
+    const isError = Object.keys(codes).length > 0;
+    if (isError && !reply.isJson && !TEXT.test(reply.type)) {
       reportReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
-    } else if (codes.length > 0) {
+    } else if (isError) {
       const toBody = buildToBody(toErrorBody, operation.id, reply);
       reportUnfitErrors(compileReply(reply, report), toBody, codes, reported, reportReply);
     }
-    for (const name of missingHeaders(reply, operation, Object.keys(announced)))
+    for (const name of missingHeaders(reply, operation, catalogue, Object.keys(announced)))
       reportReply(`header ${name} is required, and not sent`);
     for (const [name, value] of Object.entries(announced)) {
       if (!declaredHeader(reply, name)) reportReply(`header ${name} is sent, and not declared`);
@@ -62,12 +65,13 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
  * Names replies and headers that the server sends and a contract with `x-complete` does not declare. `npm run generate` reports them; the
  * server would still run.
  */
-export function findUndeclared({ operations, isComplete }: ReadContract): string[] {
+export function findUndeclared({ operations, isComplete }: ReadContract, domain: AnyDomain): string[] {
+  const codes = toServerCodes(buildCatalogue(domain));
   const problems: string[] = [];
   for (const operation of isComplete ? operations.values() : []) {
     const { id, replies } = operation;
-    const met = toServerCodes().filter((code) => isMet(code, operation));
-    const statuses = [...new Set(met.map((code) => errorKindOf(code).status))];
+    const met = codes.filter(([code, { status }]) => isMet(code, status, operation));
+    const statuses = [...new Set(met.map(([, { status }]) => status))];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
     if (undeclared.length > 0)
       problems.push(`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`);
@@ -83,17 +87,17 @@ export function findUndeclared({ operations, isComplete }: ReadContract): string
 }
 
 /** Whether the server may answer a request of this operation with this error. Operations that create declare `ids_used_up` themselves. */
-function isMet(code: ErrorCode, { path, security, parameters, body, deprecation }: Operation): boolean {
+function isMet(code: string, status: number, { path, security, parameters, body, deprecation }: Operation): boolean {
   const isKeyed = security.length > 0;
   const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
-  const met: Partial<Record<ErrorCode, boolean>> = {
+  const met: Record<string, boolean> = {
     ...{ unauthorized: isKeyed, rate_limited: isKeyed, forbidden: security.some(({ scopes }) => scopes.length > 0) },
     ...{ payload_too_large: body !== undefined, unsupported_media_type: body !== undefined },
     ...{ idempotency_key_reused: isOnce, already_done: isOnce, outcome_unknown: isOnce },
     gone: deprecation?.sunset !== undefined,
     ...{ ids_used_up: false, not_implemented: false, http_version_not_supported: false },
   };
-  if (errorKindOf(code).status === 404) return code === 'route_not_found' && path.includes('{');
+  if (status === 404) return code === 'route_not_found' && path.includes('{');
   return met[code] ?? true;
 }
 
@@ -113,12 +117,13 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
 export function missingHeaders(
   reply: Pick<Reply, 'status' | 'headers'>,
   operation: Replying,
+  catalogue: Catalogue,
   announced: string[] = [],
 ): string[] {
   const sent = ['x-request-id', ...announced];
   if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
   if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
-  const isError = codesOf(reply, operation).length > 0;
+  const isError = Object.keys(codesOf(reply, operation, catalogue)).length > 0;
   const isSent = (name: string) => sent.includes(name) || !(isError || SERVER_HEADERS.includes(name));
   return Object.keys(reply.headers).filter((name) => reply.headers[name]?.required && !isSent(name.toLowerCase()));
 }

@@ -72,30 +72,37 @@ const ENGINE_ERRORS = {
   ...GENERAL,
 } as const satisfies Record<string, Kind>;
 
-type Catalogue = typeof ENGINE_ERRORS & DomainErrors;
+type KnownErrors = typeof ENGINE_ERRORS & DomainErrors;
 
-export type ErrorCode = keyof Catalogue & string;
+export type ErrorCode = keyof KnownErrors & string;
 
 /** The status of a code, as a constant. */
-export type StatusOf<Code extends ErrorCode> = Catalogue[Code] extends { status: infer Status extends number }
+export type StatusOf<Code extends ErrorCode> = KnownErrors[Code] extends { status: infer Status extends number }
   ? Status
   : number;
 
 /** The codes of the contract's `Error` schema that are not the engine's own: the collections have to declare them. */
 export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof ENGINE_ERRORS>, Kind>;
 
-let catalogue: Readonly<Record<string, Kind>> = ENGINE_ERRORS;
+/** The codes of one service. Another service in the same process may give a code another status. */
+export type Catalogue = Readonly<Record<string, Kind>>;
 
-/** Adds the codes of the collections, before the engine's own: a status is counted under its first code. Returns them. */
-export function addErrors<const Errors extends Readonly<Record<string, Kind>>>(errors: Errors): Errors {
-  catalogue = { ...errors, ...catalogue };
+/** The codes of the collections come before the engine's own: metrics count a status under its first code. */
+export function buildCatalogue(domain: Readonly<Record<string, { errors: object }>>): Catalogue {
+  const ofCollections = Object.values(domain).map(({ errors }) => errors);
+  return { ...Object.assign({}, ...ofCollections), ...ENGINE_ERRORS };
+}
+
+/** The codes of every service in the process, for errors on their way to the service that sends them. */
+let known: Catalogue = ENGINE_ERRORS;
+
+/** Adds the codes of a service's collections, and returns them. */
+export function addErrors<const Errors extends Catalogue>(errors: Errors): Errors {
+  known = { ...errors, ...known };
   return errors;
 }
 
-/** All codes, those of the collections first. */
-export const allErrorCodes = () => Object.keys(catalogue) as ErrorCode[];
-
-export const errorKindOf = (code: ErrorCode): Kind => catalogue[code] as Kind;
+const kindIn = (catalogue: Catalogue, code: string): Kind => (catalogue[code] ?? known[code]) as Kind;
 
 const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
@@ -116,7 +123,7 @@ export class ErrorParts<Code extends ErrorCode> {
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
-    this.status = (status ?? errorKindOf(code).status) as StatusOf<Code>;
+    this.status = (status ?? kindIn(known, code).status) as StatusOf<Code>;
     if (problems) this.problems = problems;
   }
 }
@@ -139,9 +146,21 @@ export function refuse<const Code extends string>(
 ): Code extends ErrorCode ? ErrorAnswer<Code> : never;
 export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
   return {
-    status: errorKindOf(code).status as StatusOf<Code>,
+    status: kindIn(known, code).status as StatusOf<Code>,
     body: new ErrorParts(code, message, { problems }),
   };
+}
+
+/** Returns an answer of `refuse` with the status that the service gives its code; other answers are returned unchanged. */
+export function settle<Answer extends { status: number; body?: unknown }>(
+  answer: Answer,
+  catalogue: Catalogue,
+): Answer {
+  const { body } = answer;
+  if (!(body instanceof ErrorParts)) return answer;
+  const { status } = kindIn(catalogue, body.code);
+  if (status === answer.status) return answer;
+  return { ...answer, status, body: new ErrorParts(body.code, body.message, { ...body, status }) };
 }
 
 /**
@@ -175,17 +194,25 @@ interface HttpErrorOptions {
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly code: ErrorCode;
-  readonly status: number;
+  status: number;
   readonly headers: Record<string, string>;
   readonly problems: Problem[] | undefined;
+  readonly #isUsual: boolean;
 
   constructor(code: ErrorCode, message: string, { headers = {}, cause, status, problems }: HttpErrorOptions = {}) {
     super(message, { cause });
-    const { retryAfter, status: usual } = errorKindOf(code);
+    const { retryAfter, status: usual } = kindIn(known, code);
     this.code = code;
     this.status = status ?? usual;
+    this.#isUsual = status === undefined;
     this.problems = problems;
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
+  }
+
+  /** Takes the status that the service which sends the error gives its code, unless it was made with another status. */
+  settle(catalogue: Catalogue): this {
+    if (this.#isUsual) this.status = kindIn(catalogue, this.code).status;
+    return this;
   }
 
   /** For error handlers that are written as Fastify's documents say. */

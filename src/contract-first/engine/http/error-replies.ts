@@ -1,7 +1,7 @@
 /** Answers every failure of a request with the contract's error body. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { ErrorCode, HttpError } from '../errors/catalogue.ts';
+import type { Catalogue, ErrorCode, HttpError } from '../errors/catalogue.ts';
 import type { FailureForm, RenderError } from '../errors/error-body.ts';
 import { stateOf } from '../request-state.ts';
 import { addServerHeaders } from './connections/response.ts';
@@ -28,13 +28,13 @@ const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: u
 /** Answers a request with the error for whatever was thrown. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Builds the function for Fastify's option `frameworkErrors` and its error handlers. */
-export function buildSendError(logger: Logger, renderError: RenderError): SendError {
+/** Builds the function for Fastify's option `frameworkErrors` and its error handlers. `catalogue` is that of the service, if there is one. */
+export function buildSendError(logger: Logger, renderError: RenderError, catalogue: Catalogue = {}): SendError {
   return (thrown, request, reply) => {
     const state = stateOf(request);
     const isSecond = state.errorCode !== undefined;
     const status = isSecond || state.isAnswered ? 500 : reply.statusCode;
-    const failure = toHttpError(thrown, status, state.isReplayed);
+    const failure = toHttpError(thrown, status, state.isReplayed).settle(catalogue);
     const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? DEFAULT_FORM;
     state.errorCode = failure.code;
     if (failure.status < 500) state.pluginError = failure.cause;

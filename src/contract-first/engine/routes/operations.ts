@@ -7,6 +7,7 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { type Document, nodesOf } from '../contract/document.ts';
 import { toDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/path-names.ts';
+import { buildCatalogue } from '../errors/catalogue.ts';
 import { toFailureForm } from '../replies/reply-headers.ts';
 import { buildTypeCheck, mediaTypesOf } from '../requests/bodies.ts';
 import {
@@ -40,12 +41,14 @@ export async function addOperations(
   compileAhead(app, compiled);
   const urlOf = buildUrlOf(contract);
   const bodyTypes = mediaTypesOf(contract);
+  const catalogue = buildCatalogue(others.domain);
 
   function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
     const own = compiled.get(operation.id) as CompiledOperation;
     const options = buildRoute(operation, {
       ...others,
       handler: handlers[operation.id] as AnyHandler,
+      catalogue,
       compiled: own,
       failures: toFailureForm(operation, contract, own.errorFormOf),
       config,

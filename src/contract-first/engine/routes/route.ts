@@ -14,7 +14,7 @@ import type {
 import type { AuthFor } from '../access/auth.ts';
 import type { SendTooManyRequests } from '../access/rate-limits.ts';
 import type { Operation } from '../contract/contract.ts';
-import { HttpError, invalidRequest, NO_ROUTE, refuse } from '../errors/catalogue.ts';
+import { type Catalogue, HttpError, invalidRequest, NO_ROUTE, refuse, settle } from '../errors/catalogue.ts';
 import type { FailureForm } from '../errors/error-body.ts';
 import { buildSunset } from '../replies/deprecation.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
@@ -30,6 +30,8 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
   /** The arguments of handlers beside the request: the collections, by name, and the services. */
   given: object;
   handler: AnyHandler;
+  /** The service's codes of errors. */
+  catalogue: Catalogue;
   compiled: CompiledOperation;
   /** How failures are answered. Its headers are those of deprecated operations; other operations have none. */
   failures: FailureForm;
@@ -53,7 +55,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   const toNextLink = buildToNextLink(operation, parts.urlOf);
   const send = buildSend(operation, { ...parts, ...compiled, successor: deprecation.link, toNextLink });
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
-  const { handler } = parts;
+  const { handler, catalogue } = parts;
   const OwnContext: typeof Context = withGiven(parts.given);
   const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
@@ -82,7 +84,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     if (!checked) throw new TypeError(`${SKIPPED}the request was not checked`);
     let answered: AnyAnswer;
     try {
-      answered = await handler(new OwnContext(checked, request, contextParts));
+      answered = settle(await handler(new OwnContext(checked, request, contextParts)), catalogue);
     } catch (error) {
       // The client has gone and nobody waits for a reply: an error that its broken body caused in the handler is not reported.
       if (reply.sent) return undefined;

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
+import type { Catalogue } from '../../engine/errors/catalogue.ts';
 import type { IsReady } from '../../engine/http/health.ts';
 import type { Counts } from '../../engine/http/log/request-log.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,6 +22,7 @@ export async function startOperating(
   isAble: IsReady,
   stop: { isAsked: boolean },
   logger: Logger,
+  catalogue: Catalogue,
 ): Promise<Operating | undefined> {
   if (adminPort === undefined) return undefined;
   const { RequestCounts } = await import('../telemetry/request-counts.ts');
@@ -28,7 +30,7 @@ export async function startOperating(
   const { listenForOperators } = await import('../telemetry/operators.ts');
   const { document, digest, operations, prefix } = contract;
   const toPath = (id: string) => `${prefix}${operations.get(id)?.path}`;
-  const counts = new RequestCounts(toPath);
+  const counts = new RequestCounts(toPath, catalogue);
   const deprecated = [...operations].filter(([, { deprecation }]) => deprecation).map(([id]) => toPath(id));
   const { version } = document.info;
   const metrics = buildMetrics({

@@ -3,7 +3,7 @@
  * it looks up the labels each time. All labels come from the contract and the catalogue of errors, so no client can add one.
  */
 import type { FastifyRequest } from 'fastify';
-import { allErrorCodes, type ErrorCode, errorKindOf } from '../../engine/errors/catalogue.ts';
+import type { Catalogue } from '../../engine/errors/catalogue.ts';
 import { Counts } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 
@@ -53,11 +53,18 @@ function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, build: () => Value)
 
 export class RequestCounts extends Counts {
   readonly #pathOf: (operationId: string) => string;
+  readonly #codes: Map<number, string>;
   readonly #all = new Map<string, Map<string, ByOutcome>>();
 
   /** `pathOf` returns the path of an operation as the contract writes it. */
-  constructor(pathOf: (operationId: string) => string) {
+  constructor(pathOf: (operationId: string) => string, catalogue: Catalogue) {
     super();
+    // A handler's answer is counted under the first code of its status.
+    this.#codes = new Map(
+      Object.entries(catalogue)
+        .reverse()
+        .map(([code, { status }]) => [status, code]),
+    );
     this.#pathOf = pathOf;
   }
 
@@ -74,23 +81,18 @@ export class RequestCounts extends Counts {
     const outcomes: ByOutcome = entryOf(entryOf(this.#all, route, newMap), method, newMap);
     const durations = entryOf(outcomes, status === undefined ? 'aborted' : (errorCode ?? status), () => {
       const path = operationId === undefined ? route : this.#pathOf(operationId);
-      return new Durations(toLabels(method, path, status, errorCode));
+      const error = status === undefined ? 'aborted' : (errorCode ?? this.#codes.get(status));
+      return new Durations(toLabels(method, path, status, error));
     });
     durations.add(ms / 1000);
   }
 }
 
-function toLabels(method: string, path: string, status: number | undefined, errorCode: ErrorCode | undefined) {
-  const error = status === undefined ? 'aborted' : (errorCode ?? codeOf(status));
+function toLabels(method: string, path: string, status: number | undefined, error: string | undefined) {
   return {
     http_request_method: method,
     ...(path !== '' && { http_route: path }),
     ...(status !== undefined && { http_response_status_code: status }),
     ...(error !== undefined && { error_type: error }),
   };
-}
-
-/** A handler's answer is counted under the first code of its status. */
-function codeOf(status: number): ErrorCode | undefined {
-  return allErrorCodes().find((code) => errorKindOf(code).status === status);
 }

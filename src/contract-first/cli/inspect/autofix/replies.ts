@@ -6,10 +6,14 @@ import { toTypes } from '../../../contract/read/bodies.ts';
 import type { Reply } from '../../../engine/contract/contract.ts';
 import type { MediaNode } from '../../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, replyFor } from '../../../engine/contract/replies.ts';
+import { buildCatalogue } from '../../../engine/errors/catalogue.ts';
 import { REQUEST_IDS } from '../../../engine/replies/reply-headers.ts';
 import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import { buildCompile, entriesAt, type Node, type NodeAt, operationsIn, type ReportChange } from './written.ts';
+
+/** The engine's own codes: a contract on its way to a service has no collections yet. */
+const OWN_CODES = buildCatalogue({});
 
 /** A reply as it is written, and as the engine knows it. */
 interface Written {
@@ -28,7 +32,7 @@ export function fixReplies(document: Node, report: ReportChange): void {
     return written.map((one) => ({ ...one, operation }));
   });
   fixHeaders(document, replies, report);
-  const isSent = ({ own, operation }: Written) => codesOf(own, operation).length > 0;
+  const isSent = ({ own, operation }: Written) => Object.keys(codesOf(own, operation, OWN_CODES)).length > 0;
   addJson(replies.filter(isSent), report);
 }
 
@@ -57,7 +61,7 @@ function fixHeaders(document: Node, replies: Written[], report: ReportChange): v
       'x-request-id': REQUEST_IDS,
       ...(isRetried && { 'retry-after': RETRY_AFTER }),
     };
-    const missing = missingHeaders(own, operation);
+    const missing = missingHeaders(own, operation, OWN_CODES);
     for (const [name, { node: header, at }] of entriesAt(document, reply, 'headers')) {
       const values = sent[name.toLowerCase()];
       if (values) fixOne(name, header, at, values);
