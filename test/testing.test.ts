@@ -180,7 +180,7 @@ t.test('each way in which a reply breaks the contract has its words', (t) => {
       { by: strict },
     ],
     [200, JSON_TYPE, '{}', [/^body: .* must have required property 'id'/]],
-    [200, JSON_TYPE, '{"id":1,"more":1}', [/additional properties/]],
+    [200, JSON_TYPE, '{"id":1,"more":1}', []],
     [200, JSON_TYPE, '{"id":1,"secret":"a"}', [/secret/]],
     [200, JSON_TYPE, '{"id":1,"code":"two"}', [/x-extensible-enum/]],
     [200, JSON_TYPE, '{"id":9223372036854775808}', [/^9223372036854775808 is no 64-bit integer/]],

@@ -1,7 +1,4 @@
-/**
- * Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented, and well formed;
- * objects may have no field that the contract does not name.
- */
+/** Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented, and well formed. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
@@ -56,7 +53,7 @@ export class ContractCheck {
       keyword: 'x-extensible-enum',
       validate: (codes: unknown[], data: unknown) => codes.includes(data),
     });
-    this.#ajv.addSchema(close(structuredClone(this.document)), 'contract');
+    this.#ajv.addSchema(withoutWriteOnly(structuredClone(this.document)), 'contract');
   }
 
   /** Lists how the reply breaks the contract; empty if it does not. */
@@ -152,17 +149,16 @@ const prefixOf = ({ servers }: Json): string =>
 const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** The document with every object closed: a reply may have no field that is not described. */
-function close(node: Json): Json {
+/** The document without write-only fields, which no reply may have. */
+function withoutWriteOnly(node: Json): Json {
   if (typeof node !== 'object' || node === null) return node;
   if (node.type === 'object' && node.properties) {
-    node.additionalProperties ??= false;
     for (const [name, field] of Object.entries<Json>(node.properties)) {
       if (field.writeOnly !== true) continue;
       node.properties[name] = false;
       node.required = node.required?.filter((other: string) => other !== name) ?? [];
     }
   }
-  for (const value of Object.values(node)) close(value);
+  for (const value of Object.values(node)) withoutWriteOnly(value);
   return node;
 }

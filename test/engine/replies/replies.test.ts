@@ -1,5 +1,6 @@
 /** What a handler answers is sent as the contract says, or not at all. */
 import t from 'tap';
+import { JsonText } from '../../../src/contract-first/json/json-text.ts';
 import { serve, withPaths } from '../../added-operations.ts';
 import { send as sendTo } from '../../service.ts';
 import { type Json, startEcho } from '../routes/echo.ts';
@@ -50,13 +51,18 @@ t.test('an answer that breaks its schema is a 500, and the log has every cause',
   }
 });
 
-t.test('an answer that fits is sent as it is: no default is filled in, no undeclared field is sent', async (t) => {
+t.test('an answer that fits is sent as it is: no default is filled in', async (t) => {
   let answer: Json;
   const { send } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, text: string][] = [
     [GOOD, '{"code":"A","size":7}'],
     [{ ...GOOD, size: 2n ** 63n - 1n }, '{"code":"A","size":9223372036854775807}'],
-    [{ ...GOOD, count: undefined, secret: 'x' }, '{"code":"A","size":7}'],
+    [{ ...GOOD, count: undefined }, '{"code":"A","size":7}'],
+    [{ ...GOOD, more: 'x' }, '{"code":"A","size":7,"more":"x"}'],
+    [
+      { ...GOOD, more: [{ big: 2n ** 60n, none: undefined }] },
+      '{"code":"A","size":7,"more":[{"big":1152921504606846976}]}',
+    ],
     [{ ...GOOD, labels: ['"é'], fill: 0.5 }, '{"code":"A","size":7,"fill":0.5,"labels":["\\"é"]}'],
   ];
   for (const [given, text] of cases) {
@@ -65,28 +71,81 @@ t.test('an answer that fits is sent as it is: no default is filled in, no undecl
   }
 });
 
-t.test('where one of several alternatives is meant, nothing more is sent either', async (t) => {
+t.test('a field that its schema allows is sent, whether the schema names it or not', async (t) => {
   const cat = { type: 'object', required: ['lives'], properties: { lives: INT64 } };
   const dog = { type: 'object', required: ['tricks'], properties: { tricks: { type: 'array', items: cat } } };
-  const extras = { type: 'object', additionalProperties: true };
+  const closed = { type: 'object', properties: { a: INT64 }, additionalProperties: false };
   const reply = {
     type: 'object',
     properties: {
       pet: { oneOf: [cat, dog] },
-      extras,
+      two: { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } },
+      extras: { type: 'object', additionalProperties: true },
+      maps: { type: 'object', properties: { a: INT64 }, additionalProperties: INT64 },
       any: {},
       all: true,
       list: { type: 'array' },
       free: { type: 'object' },
+      closed,
     },
   };
   let answer: Json;
+  const { send, log } = await startEcho(t, { reply, answer: () => answer });
+  const sent = [
+    '{"pet":{"tricks":[{"lives":9,"more":1}],"more":1},"more":9007199254740993}',
+    '{"two":{"a":"x","b":"y"}}',
+    '{"extras":{"a":9007199254740993},"any":[9007199254740993],"all":1,"list":[2],"free":{"b":{"c":null}}}',
+    '{"maps":{"a":1,"b":9007199254740993}}',
+    '{"closed":{"a":1}}',
+  ];
+  for (const text of sent) {
+    answer = JsonText.of(text).read();
+    for (const map of [answer.maps, answer.closed, answer.pet?.tricks[0]])
+      for (const [name, value] of Object.entries(map ?? {})) map[name] = BigInt(value as number);
+    t.equal(await send('1'), text);
+  }
+  answer = { closed: { a: 1n, b: 1n } };
+  t.match(await send('1'), '"internal_error"');
+  t.match(log.join(''), 'body.closed.b is not a known field');
+});
+
+t.test('an answer is checked as it is written', async (t) => {
+  const two = { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } };
+  const closed = { type: 'object', required: ['a'], properties: { a: {} }, additionalProperties: false };
+  const reply = {
+    type: 'object',
+    properties: { two, closed, time: { type: 'string', format: 'date-time' }, list: {} },
+  };
+  let answer: Json;
   const { send } = await startEcho(t, { reply, answer: () => answer });
-  answer = { pet: { tricks: [{ lives: 9n, secret: 1 }], secret: 1 }, secret: 1 };
-  t.equal(await send('1'), '{"pet":{"tricks":[{"lives":9}]}}');
-  const free = '{"extras":{"a":9007199254740993},"any":[9007199254740993],"all":1,"list":[2],"free":{"b":{"c":null}}}';
-  answer = { extras: { a: 2n ** 53n + 1n }, any: [2n ** 53n + 1n], all: 1, list: [2], free: { b: { c: null } } };
-  t.equal(await send('1'), free);
+  class Point {
+    a = 'x';
+    get b() {
+      return 'y';
+    }
+  }
+  const broken = [
+    { two: { a: 'x', b: undefined } },
+    { two: { a: 'x', b: () => 'y' } },
+    { two: { toJSON: () => ({ a: 'x' }), b: 'y' } },
+    { two: new Point() },
+    { closed: Object.create({ a: 1 }) },
+    { time: new Date(Number.NaN) },
+  ];
+  for (const one of broken) {
+    answer = one;
+    t.match(await send('1'), '"internal_error"');
+  }
+  const written: [answer: Json, text: string][] = [
+    [{ closed: { a: 1, b: undefined } }, '{"closed":{"a":1}}'],
+    [{ time: new Date(0) }, '{"time":"1970-01-01T00:00:00.000Z"}'],
+    [{ list: [undefined, new Point(), Symbol('x')] }, '{"list":[null,{"a":"x"},null]}'],
+    [{ closed: { a: { big: 2n ** 60n, none: undefined } } }, '{"closed":{"a":{"big":1152921504606846976}}}'],
+  ];
+  for (const [given, text] of written) {
+    answer = given;
+    t.equal(await send('1'), text);
+  }
 });
 
 t.test('a request is refused with a body also where the contract does not declare the status', async (t) => {

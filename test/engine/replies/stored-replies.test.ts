@@ -32,6 +32,16 @@ t.test("a store's text is sent as it is where the reply is what is stored, or wi
   for (const edit of wider) t.match(await answersTo(t, edit, '/v1/pets'), { status: 200, text });
 });
 
+t.test("each field that a store's text has is sent, also one that the reply does not name", async (t) => {
+  const text = '{"id":1,"name":"Ada","categoryId":9223372036854775807,"status":"sold"}';
+  const unnamed: Edit[] = [
+    ({ getPet }) => (items(getPet).schema = { type: 'object', properties: { name: { type: 'string' } } }),
+    // Nothing is proven of a choice.
+    ({ getPet }) => (items(getPet).schema = { type: 'object', oneOf: [{ required: ['name'] }, { required: ['x'] }] }),
+  ];
+  for (const edit of unnamed) t.match(await answersTo(t, edit, '/v1/pets/1'), { status: 200, text });
+});
+
 t.test('what a reply forbids is not sent, though the store has it', async (t) => {
   const narrower: Edit[] = [
     ({ Pet, listPets }) =>

@@ -1,10 +1,9 @@
 /** Numbers that are sent: each is kept as it was written, or refused; none becomes another one in silence. */
 import fc from 'fast-check';
 import t from 'tap';
-import { findInt64s } from '../../../src/contract-first/contract/read/keyword-types.ts';
 import type { Accepted } from '../../../src/contract-first/engine/requests/request-checks.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
-import { buildWriteDeclared } from '../../../src/contract-first/engine/schema/json-writers.ts';
+import { buildWriteJson } from '../../../src/contract-first/engine/schema/json-writers.ts';
 import { parseExactJson } from '../../../src/contract-first/json/exact-json.ts';
 import { problemsOf } from '../../added-operations.ts';
 import { type Json, startEcho, withEcho } from '../routes/echo.ts';
@@ -17,7 +16,7 @@ const WHOLE = ['12345678901234567890', '-9007199254740993', '1844674407370955161
 /** What a handler is given of a body, what it writes when it answers it, and what it is refused for. */
 function buildTake(schema: Json): (text: string) => { body?: Json; written?: string; problem?: string } {
   const check = build({}, schema);
-  const write = buildWriteDeclared(findInt64s(schema, '', () => {}));
+  const write = buildWriteJson(schema);
   return (text) => {
     const checked = check({ body: parseExactJson(text) });
     const [problem] = refusedFor(checked);

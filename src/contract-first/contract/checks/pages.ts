@@ -7,7 +7,7 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
 import type { AnyDescription, Column } from '../../store/tables/description.ts';
 import { findLimit } from '../read/parameters.ts';
-import { isWithin } from '../subsets/subsets.ts';
+import { isSubset } from '../subsets/subsets.ts';
 import { type Checking, findWitness } from '../subsets/witnesses.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 import { findCollection } from './unfit-records.ts';
@@ -82,7 +82,7 @@ export function reportPages({ parameters, replies }: Operation, stored: Schema, 
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
   for (const { status, schema } of limit ? inAllTypes(replies) : []) {
     const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
-    if (!items || !isWithin(toClosed(stored), items)) continue;
+    if (!items || !isSubset(toClosed(stored), items)) continue;
     if (minItems > 0) report(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
     if (maxItems < most) report(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
   }

@@ -7,7 +7,7 @@ import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, AnyDomain, ColumnType } from '../../store/tables/description.ts';
 import { resolveOf } from '../read/references.ts';
-import { isWithin } from '../subsets/subsets.ts';
+import { isSubset } from '../subsets/subsets.ts';
 
 /** By the names of the schemas. A collection whose schema the contract does not have is left out: it stores nothing. */
 export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, Schema> {
@@ -33,7 +33,7 @@ export function findProven(
   const proven = Object.entries(domain).map(([name, description]) => {
     const stored = records[description.schema];
     const record = stored === undefined ? false : toClosed(stored);
-    const isProven = (schema: Schema) => isWithin(record, schema) || isWithin({ type: 'array', items: record }, schema);
+    const isProven = (schema: Schema) => isSubset(record, schema) || isSubset({ type: 'array', items: record }, schema);
     return [name, record ? schemas.filter(isProven) : []];
   });
   return Object.fromEntries(proven);

@@ -84,7 +84,7 @@ export function reportUnmetRequired(
   }
 }
 
-/** Refuses a schema that no reply can fit: only objects may, and a field that they require has no name, and so is never sent. */
+/** Refuses a schema that no answer can fit: only objects may, and a field that they require has no name, so the type of an answer lacks it. */
 export function reportUnsendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
@@ -116,7 +116,7 @@ function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
   return [...new Set(parts.flatMap(({ required = [] }) => required))].filter((field) => !known.has(field));
 }
 
-/** Whether fields are sent that have no name of their own. */
+/** Whether the type of an answer may have fields without a name of their own. */
 function mayHaveMore(parts: Keywords[]): boolean {
   const hasOthers = parts.some((part) => EXTRA_FIELD_KEYWORDS.some((keyword) => part[keyword]));
   const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);

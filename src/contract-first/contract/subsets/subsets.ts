@@ -1,6 +1,6 @@
 /** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
 import { isDeepStrictEqual } from 'node:util';
-import { isMap, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
 import { mapSubschemas, targetOf } from '../../engine/schema/subschemas.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
@@ -16,13 +16,6 @@ import {
   type SubsetRule,
   valuesOf,
 } from './keyword-subsets.ts';
-
-/** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
-export function isWithin(inner: Schema, outer: Schema): boolean {
-  const [given, wanted] = [toBare(inner), toBare(outer)];
-  steps = NO_LIMIT;
-  return isNamed(given, wanted) && fits(given, wanted);
-}
 
 /** How many comparisons are left: a proof that needs more fails. Counted, so that a busy machine proves as much as an idle one. */
 export interface Steps {
@@ -59,41 +52,6 @@ function numberOf(target: Keywords): number {
   const number = numbers.get(target) ?? next++;
   numbers.set(target, number);
   return number;
-}
-
-/** Whether values of `inner` have only fields that `outer` names. If `outer` names none, any field is allowed. */
-function isNamed(inner: Schema, outer: Schema): boolean {
-  if (typeof outer === 'boolean' || inner === false) return true;
-  const [given, known] = [mergeAllOf(inner), mergeAllOf(outer)];
-  if (known.items && mayBe('array', given) && !isNamed(given.items ?? {}, known.items)) return false;
-  if (!mayBe('object', given)) return true;
-  const { properties: fields = {} } = known;
-  const names = Object.keys(fields);
-  if (names.length === 0) return !FIELD_NAMING_KEYWORDS.some((keyword) => keyword in known);
-  return (
-    isClosed(given) &&
-    Object.entries(given.properties ?? {}).every(
-      ([name, field]) => names.includes(name) && isNamed(field, fields[name] as Schema),
-    )
-  );
-}
-
-/** Keywords whose parts may name fields. */
-const FIELD_NAMING_KEYWORDS = [
-  'anyOf',
-  'oneOf',
-  'if',
-  'dependentSchemas',
-  'patternProperties',
-  'prefixItems',
-  'recursion',
-];
-
-/** Whether values of this type may fit. */
-function mayBe(type: string, schema: Schema): boolean {
-  const { type: types = type, anyOf, oneOf } = keywordsOf(schema);
-  const choices = anyOf ?? oneOf;
-  return [types].flat().includes(type) && (!choices || choices.some((choice) => mayBe(type, choice)));
 }
 
 /** Whether an object may have no field but those in `properties`. */

@@ -8,13 +8,13 @@ import { buildToBody, type ErrorForm, type ToErrorBody } from '../errors/error-b
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { ReportProblem, Schema } from '../schema/json.ts';
-import { buildWriteDeclared, buildWritePlain } from '../schema/json-writers.ts';
+import { buildWriteJson, toWritten, type WriteJson } from '../schema/json-writers.ts';
 
 export interface ReplyWriter {
   /** Returns the body for `write`. @throws Error with the location where it breaks the contract, for the log */
   check: (body: unknown, request: { id: string }) => unknown;
   /** Writes a checked body. */
-  write: (body: unknown) => string;
+  write: WriteJson;
 }
 
 /** The writer of a declared reply in one of its media types. */
@@ -49,8 +49,8 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
   function check(answered: unknown, request: { id: string }): unknown {
     const isText = answered instanceof JsonText;
     if (isText && unchecked.has(answered.source.name)) return answered;
-    const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, request, toBody);
-    const problems = problemsOf(body);
+    const body = isText ? answered : toWritten(toContractsOwn(answered, request, toBody));
+    const problems = problemsOf(isText ? toBigints(parseExactJson(answered.text)) : body);
     if (!problems) return body;
     throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);
   }
@@ -65,7 +65,7 @@ export interface CompiledReply {
   schema: Schema;
   check: Check;
   /** Writes a valid body. */
-  write: (body: unknown) => string;
+  write: WriteJson;
 }
 
 /** Compiles the body of a reply; replies with the same schema share the result. */
@@ -78,8 +78,7 @@ export function buildCompileReply(buildCheck: BuildCheck): CompileReply {
     const known = compiled.get(schema);
     if (known) return known;
     const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, report);
-    const write = buildWritePlain(schema) ?? buildWriteDeclared(int64s);
-    const made = { schema, check, write };
+    const made = { schema, check, write: buildWriteJson(schema) };
     compiled.set(schema, made);
     return made;
   };

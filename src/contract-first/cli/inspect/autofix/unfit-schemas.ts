@@ -22,7 +22,7 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
   return names;
 }
 
-/** Takes any value for a field that is required and not described: else it would not be sent. */
+/** Takes any value for a field that is required and not described: otherwise the type of an answer would lack it. */
 export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
   if (!Array.isArray(required) || !isNode(properties) || EXTRA_FIELD_KEYWORDS.some((key) => key in schema)) return;
