@@ -337,3 +337,9 @@ t.test('a cursor that is shorter than an order of its list needs is refused at t
   for (const [edit, domain, errors, warnings = [], isLinear = true] of cases)
     t.strictSame(await judge(t, edited(edit), domain, isLinear), { errors, warnings }, `${edit}`);
 });
+
+t.test('a list of records that links to its next page, and takes no cursor, is warned of', async (t) => {
+  const yaml = edited(({ listPets, after }) => listPets.parameters.splice(listPets.parameters.indexOf(after), 1));
+  const words = 'its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page';
+  t.strictSame(await judge(t, yaml), { errors: [], warnings: [`operation listPets: ${words}`] });
+});

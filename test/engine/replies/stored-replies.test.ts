@@ -73,7 +73,7 @@ t.test('what requests and pages could break is refused at the start, by name', a
   const edits: [edit: Edit, problem: string][] = [
     [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
     [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
-    [({ after }) => (after.schema.default = 'Rex'), `${after}: x-opaque is given out by the server: no default`],
+    [({ after }) => (after.schema.default = 'Rex'), `${after}: a cursor is given out by the server: no default`],
     [({ PetName }) => delete PetName.pattern, unkept],
     [
       ({ PetName }) => {

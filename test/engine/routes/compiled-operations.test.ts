@@ -67,17 +67,17 @@ const refusals: Refusal[] = [
   ],
   [
     'an opaque parameter that is too short for the cursors of its list',
-    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 36 characters',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 36 characters (write x-opaque: false if it is not the cursor of a page)',
     ({ after }) => (after.schema.maxLength = 36),
   ],
   [
     'an opaque parameter that is too long for the cursors of its list',
-    'operation listPets: parameter after: cannot be the cursor MSA: it must have at least 4 characters',
+    'operation listPets: parameter after: cannot be the cursor MSA: it must have at least 4 characters (write x-opaque: false if it is not the cursor of a page)',
     ({ after }) => (after.schema.minLength = 4),
   ],
   [
     'the cursor of a page that is not said to be opaque',
-    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 4 characters',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 4 characters (write x-opaque: false if it is not the cursor of a page)',
     ({ after }) => {
       delete after['x-opaque'];
       after.schema.maxLength = 4;

@@ -1,5 +1,8 @@
 import t from 'tap';
-import { operation, serve, withPaths } from '../../added-operations.ts';
+import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
+import { edited } from '../../edited-contract.ts';
+import { pagesFrom } from '../../service.ts';
 
 const responses = {
   '200': {
@@ -34,6 +37,33 @@ t.test('an answer cannot name a next page where no query parameter takes its cur
   const { status, headers } = await request('/v1/shops/a/notes');
   t.equal(status, 500);
   t.notOk(headers.link);
+});
+
+t.test('the cursor of a list is known by its usual names, unless the contract says that it is none', async (t) => {
+  for (const name of ['after', 'cursor', 'pageToken', 'starting_after', 'next-page-token', 'marker']) {
+    const { request } = await serve(t, list({ name }), handlers);
+    t.equal((await request('/v1/shops/a/notes')).headers.link, `</v1/shops/a/notes?${name}=b%2F2>; rel="next"`, name);
+  }
+  const { request } = await serve(t, list({ name: 'after', 'x-opaque': false }), handlers);
+  t.equal((await request('/v1/shops/a/notes')).status, 500);
+  const date = { name: 'after', schema: { type: 'string', format: 'date' } };
+  t.match(await problemsOf(t, list(date)), [
+    /parameter after: cannot be the cursor MSA: .* "date" \(write x-opaque: false if it is not the cursor of a page\)$/,
+  ]);
+  t.strictSame(await problemsOf(t, list({ ...date, 'x-opaque': false })), []);
+});
+
+t.test('a list of stored records has all its pages, also where nothing says that its cursor is opaque', async (t) => {
+  const yaml = edited(({ after }) => delete after['x-opaque']);
+  const { request } = await serve(t, yaml, {});
+  for (const name of ['Ada', 'Rex', 'Tom'])
+    await request('/v1/pets', { method: 'POST', body: { name, categoryId: 1 } });
+  const names: string[] = [];
+  for await (const { status, body } of pagesFrom(request, '/v1/pets?limit=1')) {
+    t.equal(status, 200);
+    names.push(...(body as Json[]).map(({ name }) => name));
+  }
+  t.strictSame(names, ['Ada', 'Rex', 'Tom']);
 });
 
 t.test('a handler may link to other pages, too', async (t) => {

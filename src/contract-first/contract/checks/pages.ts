@@ -1,5 +1,5 @@
 /** Refuses lists whose pages would break the contract: by their sizes, or by a cursor, with which the link to the next page would be answered with 400. */
-import type { Operation, Parameter } from '../../engine/contract/contract.ts';
+import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
@@ -20,11 +20,17 @@ export function reportCursors(
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const { method, parameters } = operation;
-  const lists = successesOf(operation.replies).map(({ schema }) => findCollection(all, objectFieldsOf(schema)));
+  const replies = successesOf(operation.replies);
+  const lists = replies.map(({ schema }) => findCollection(all, objectFieldsOf(schema)));
   const collection = lists.find((found) => found)?.collection;
   const cursor = parameters.find(
     ({ name, in: location, isOpaque }) => location === 'query' && (isOpaque || name === 'after'),
   );
+  const isLinked = replies.some(({ headers, schema }) => headerOf(headers, 'link') && mergeAllOf(schema).items);
+  if (method === 'GET' && collection && isLinked && !cursor)
+    warn(
+      `operation ${operation.id}: its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page`,
+    );
   if (method !== 'GET' || !collection || !cursor || !findLimit(parameters)) return;
   const { name, schema, int64s } = cursor;
   const check = checking.buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
@@ -39,6 +45,9 @@ export function reportCursors(
       (asked.some(([one]) => one === order) ? report : warn)(`operation ${operation.id}: ${words}: ${problems[0]}`);
   }
 }
+
+const headerOf = (headers: Reply['headers'], name: string) =>
+  Object.keys(headers).find((key) => key.toLowerCase() === name);
 
 type Orders = [order: string, field: string][];
 
@@ -89,24 +98,18 @@ export function reportPages({ parameters, replies }: Operation, stored: Schema, 
 }
 
 /** Checks that the link to the next page is a valid request of the operation. */
-export function reportNextLinks(
-  operation: Operation,
-  isComplete: boolean,
-  buildCheck: BuildCheck,
-  report: ReportProblem,
-): void {
+export function reportNextLinks(operation: Operation, buildCheck: BuildCheck, report: ReportProblem): void {
   const { method, parameters } = operation;
-  // The cursor `after` of a page counts as opaque, even if the contract does not say so.
-  const ofPage = isComplete && findLimit(parameters) ? 'after' : undefined;
-  const isCursor = ({ name, in: location, isOpaque }: Parameter) =>
-    isOpaque || (location === 'query' && name === ofPage);
-  for (const { name, in: location, required, schema, int64s } of parameters.filter(isCursor)) {
+  for (const { name, in: location, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
     if (required && location === 'query')
       report(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
     const unfit = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')
       report(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
-    if (unfit) report(`parameter ${name}: cannot be the cursor ${unfit}: ${check(unfit)?.join('; ')}`);
+    if (unfit)
+      report(
+        `parameter ${name}: cannot be the cursor ${unfit}: ${check(unfit)?.join('; ')} (write x-opaque: false if it is not the cursor of a page)`,
+      );
   }
 }

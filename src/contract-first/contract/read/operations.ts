@@ -98,7 +98,7 @@ function toOperation(
   const { security = [] } = source;
   const ways = toSecurity(security, keyLocations, report);
   const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
-  const parameters = toParameters(path, sources.filter(isNoKey(ways)), report);
+  const parameters = toParameters(path, sources.filter(isNoKey(ways)), method === 'get' && hasLinks(source), report);
   const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, report));
   if (parameters.some(({ keptHours }) => keptHours !== undefined)) reportRepeated(replies, report);
   return {
@@ -113,6 +113,13 @@ function toOperation(
     deprecation: toDeprecation(source, report),
   };
 }
+
+/** Whether a success declares the header `Link`, which leads to the next page of a list. */
+const hasLinks = ({ responses = {} }: OperationNode): boolean =>
+  Object.entries(responses).some(
+    ([status, { headers = {} }]) =>
+      status.startsWith('2') && Object.keys(headers).some((name) => name.toLowerCase() === 'link'),
+  );
 
 function toReply(status: string, { content = {}, headers = {} }: ResponseNode, report: ReportProblem): Reply {
   const name = `response ${status}`;

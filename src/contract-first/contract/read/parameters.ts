@@ -15,17 +15,28 @@ const QUERY_STYLES: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject:
 /** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
-/** `sources` has the path item's parameters first: an operation's parameter overrides one with the same name and place. */
-export function toParameters(path: string, sources: ParameterNode[], report: ReportProblem): Parameter[] {
+/**
+ * `sources` has the path item's parameters first: an operation's parameter overrides one with the same name and place. `isPaged` says that
+ * replies link to other pages.
+ */
+export function toParameters(
+  path: string,
+  sources: ParameterNode[],
+  isPaged: boolean,
+  report: ReportProblem,
+): Parameter[] {
   const byName = new Map<string, Parameter>();
+  const cursor = isPaged ? findCursor(sources) : undefined;
   for (const source of sources.filter((one) => !isIgnored(one))) {
     const { name, in: location, required = false, content } = source;
-    const { 'x-opaque': isOpaque = false, 'x-idempotency-hours': keptHours = isKey(source) ? USUAL_HOURS : undefined } =
-      source;
+    const isOpaque = source['x-opaque'] ?? source === cursor;
+    const { 'x-idempotency-hours': keptHours = isKey(source) ? USUAL_HOURS : undefined } = source;
     const said = content ? content[PLAIN_JSON]?.schema : source.schema;
     const writing = toWriting({ ...source, schema: said });
     const problem =
-      findUnsupported({ ...source, schema: said }, writing) ?? findUnkept(source) ?? findShared(path, source, writing);
+      findUnsupported({ ...source, schema: said, 'x-opaque': isOpaque }, writing) ??
+      findUnkept(source) ??
+      findShared(path, source, writing);
     if (problem) report(`parameter ${name}: ${problem}`);
     const schema = said ?? true;
     const int64s = findInt64s(schema, `parameter ${name}`, report);
@@ -39,6 +50,17 @@ export function toParameters(path: string, sources: ParameterNode[], report: Rep
   return parameters;
 }
 
+/** The usual names of a cursor, in small letters. */
+const CURSOR_NAME =
+  /^(after|cursor|marker|(page|next|next[_-]?page|continuation)[_-]?token|(start|starting|page)[_-]?(after|cursor))$/i;
+
+/** The parameter that takes the cursor of a next page, if none has `x-opaque: true`. One with `x-opaque: false` is none. */
+function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
+  const ofQuery = sources.filter((source) => source.in === 'query');
+  if (ofQuery.some((source) => source['x-opaque'])) return undefined;
+  return ofQuery.find((source) => source['x-opaque'] === undefined && CURSOR_NAME.test(source.name));
+}
+
 const isIgnored = ({ name, in: location }: ParameterNode) =>
   location === 'header' && IGNORED.includes(name.toLowerCase());
 
@@ -47,7 +69,7 @@ function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefi
   if (!(location in STYLES)) return `in ${location} is not supported`;
   if (style !== STYLES[location] && writing !== QUERY_STYLES[style as string]) return `style ${style} is not supported`;
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
-  if (isOpaque && keywordsOf(schema).default !== undefined) return 'x-opaque is given out by the server: no default';
+  if (isOpaque && keywordsOf(schema).default !== undefined) return 'a cursor is given out by the server: no default';
   return writing ? undefined : 'needs a schema of simple types, or of an array of them';
 }
 
