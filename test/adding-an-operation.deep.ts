@@ -111,7 +111,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
   writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}${PATHS}\n${components}`);
   for (const [id, text] of Object.entries(HANDLERS)) writeFileSync(join(folder, `handlers/${id}.ts`), text);
 
-  await t.test('`npm start` says what is stale and what is missing, until it is there', async (t) => {
+  await t.test('`npm start` names what is stale and what is missing, until both are fixed', async (t) => {
     const stale = await run(folder, 'npm start').ended;
     t.equal(stale.code, 1);
     t.match(stale.output, /^src\/generated\/contract\.ts is stale: run `npm run generate`/m);
@@ -126,7 +126,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
   });
 
   writeFileSync(join(folder, 'handlers/createPets.ts'), exampleIn('ts'));
-  const test = "import t from 'tap';\n\nt.test('the test of its own', async (t) => t.ok(true));\n";
+  const test = "import t from 'tap';\n\nt.test('its own test', async (t) => t.ok(true));\n";
   for (const id of ['createPets', ...Object.keys(HANDLERS)]) {
     writeFileSync(join(folder, `test/operations/${id}.test.ts`), test);
   }
@@ -186,7 +186,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     t.match(properties.output, 'putPicture as multipart/form-data refuses body.petId minimum');
   });
 
-  await t.test('no test of another operation breaks', async (t) => {
+  await t.test('the tests of the other operations still pass', async (t) => {
     t.equal(others.code, 0, others.output.slice(others.output.search(/\bnot ok/)));
   });
 

@@ -197,7 +197,7 @@ t.test('only the configuration reads the environment', async (t) => {
   t.strictSame(readers.sort(), ['src/contract-first/operate/commands/program.ts', 'src/contract-first/start/start.ts']);
 });
 
-t.test('what is private of Node and its modules stands in one file', async (t) => {
+t.test('private parts of Node and its modules are used in one file only', async (t) => {
   const PRIVATE =
     /\._[a-z]|\bparser\b.*\bonIncoming\b|\bdestroySoon = |\bhttpAllowHalfOpen\b|\bshouldKeepAlive\b|\bsymbols\b.*'pino'|\bcloseAllConnections = /;
   const users = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
@@ -206,7 +206,7 @@ t.test('what is private of Node and its modules stands in one file', async (t) =
   t.strictSame(users, ['src/contract-first/engine/http/node-internals.ts']);
 });
 
-t.test('whatever makes a server listens for the errors of its sockets', async (t) => {
+t.test('every file that makes a server listens for the errors of its sockets', async (t) => {
   const makers = filesBelow('src').filter((file) =>
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
@@ -225,7 +225,7 @@ t.test('HTML that is not escaped is written in few files', async (t) => {
   );
 });
 
-t.test('SQL is written in the store, and in what a domain reads, only', async (t) => {
+t.test('only the store and the transactions of a domain contain SQL', async (t) => {
   for (const file of [...filesBelow('src'), ...filesBelow('handlers')].filter(
     (name) => !name.startsWith('src/contract-first/store/') && !name.endsWith('/transactions.ts'),
   )) {
@@ -255,18 +255,15 @@ const CHOSEN = [
   ...['better-sqlite3', 'fastify', 'fastify-openapi-glue'],
 ];
 
-t.test(
-  'the pet store depends on the package, and on what it has chosen itself in the ranges of the package',
-  async (t) => {
-    const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-    const [own, engine] = [read('.'), read(PACKAGE)];
-    t.strictSame(Object.keys(own.dependencies).sort(), [...CHOSEN, 'contract-first'].sort());
-    for (const name of CHOSEN) t.equal(own.dependencies[name], engine.dependencies[name], name);
-    for (const [name, range] of Object.entries(engine.devDependencies)) t.equal(own.devDependencies[name], range, name);
-    t.match(own.devDependencies, { tap: String });
-    t.equal(own.dependencies['contract-first'], `^${engine.version}`);
-  },
-);
+t.test('the pet store depends on the package, and on its chosen libraries in the ranges of the package', async (t) => {
+  const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+  const [own, engine] = [read('.'), read(PACKAGE)];
+  t.strictSame(Object.keys(own.dependencies).sort(), [...CHOSEN, 'contract-first'].sort());
+  for (const name of CHOSEN) t.equal(own.dependencies[name], engine.dependencies[name], name);
+  for (const [name, range] of Object.entries(engine.devDependencies)) t.equal(own.devDependencies[name], range, name);
+  t.match(own.devDependencies, { tap: String });
+  t.equal(own.dependencies['contract-first'], `^${engine.version}`);
+});
 
 t.test('an installation and a start need no shell of one system', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -274,7 +271,7 @@ t.test('an installation and a start need no shell of one system', async (t) => {
     t.match(scripts[name], /^node [\w./=-]+( [\w./=-]+)*$/, name);
 });
 
-t.test('each operation has a test of its handler', async (t) => {
+t.test('the handler of each operation is tested', async (t) => {
   const names = (folder: string) =>
     filesBelow(folder)
       .map((file) => file.replace(/.*\/|(\.test)?\.ts$/g, ''))

@@ -96,7 +96,7 @@ t.test('PostgreSQL', async (t) => {
   t.test('a field may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
 });
 
-t.test('a description of which no statement could be made is refused', async (t) => {
+t.test('a description that cannot become a statement stops the start', async (t) => {
   t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
   t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
   for (const other of [{ lists: { equal: ['color'] } }, { unique: [{ fields: ['color'], code: 'color_taken' }] }])
@@ -115,7 +115,7 @@ function withMigrations(t: Test, change: (sql: string) => string): AnyDescriptio
 }
 
 t.test(
-  'migrations that make another table than is described are refused, and leave the database as it was',
+  'migrations that make another table than the description stop the start, and leave the database unchanged',
   async (t) => {
     const server = await startPostgres(t);
     const both = ['sqlite', 'postgres'];

@@ -106,7 +106,7 @@ function headersOf(wanted: string): [string, string][] {
 }
 
 for (const { name, status, value, headers } of declared) {
-  t.test(`${name} is what the server gives, body and headers`, async (t) => {
+  t.test(`${name} equals the server's reply, body and headers`, async (t) => {
     const reply = await ask(t, ASKS[name] as Ask);
     t.strictSame(reply.body, value);
     t.equal(reply.status, status === 'default' ? value.status : Number(status));
@@ -127,7 +127,7 @@ t.test('the headers of rates and of a page are those of a first request and a fi
   t.match(first.headers, { ratelimit: expected.ratelimit, 'ratelimit-policy': expected['ratelimit-policy'] });
 });
 
-t.test('a replayed reply says so as the example does', async (t) => {
+t.test('a replayed reply is marked as in the example', async (t) => {
   const headers = headersOf('createPet added');
   const given = await ask(t, [{ pets: [REX] }, PETS, post(REX, { 'idempotency-key': 'key-of-pet-0' })]);
   t.equal(given.headers['idempotency-replayed'], new Map(headers).get('idempotency-replayed'));

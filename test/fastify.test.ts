@@ -138,7 +138,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     }
   });
 
-  t.test(`a team's preHandler sees what was checked, and its handlers the request, ${way}`, async (t) => {
+  t.test(`a team's preHandler gets the checked values, and its handlers the request, ${way}`, async (t) => {
     const seen: unknown[] = [];
     const { request } = await start(t, {
       options: {
@@ -205,7 +205,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 
   t.test(
-    `onError sees the contract's refusals, and a team's error handler those of its own routes, ${way}`,
+    `onError gets the errors of the contract's routes, and a team's error handler those of its own routes, ${way}`,
     async (t) => {
       const statuses: unknown[] = [];
       const { request, port } = await start(t, {
@@ -246,7 +246,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.match(lines.join(''), 'It fails each time.');
   });
 
-  t.test(`a team's setNotFoundHandler answers beside the contract, never below it, ${way}`, async (t) => {
+  t.test(`a team's setNotFoundHandler answers outside the contract's prefix, never below it, ${way}`, async (t) => {
     const { request, port } = await start(t, {
       add: (app) => {
         app.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing of the team'));
@@ -262,7 +262,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.match(await request('/v1/pets', { method: 'DELETE' }), { status: 405 });
   });
 
-  t.test(`setChildLoggerFactory, logSerializers and logLevel do what Fastify says, ${way}`, async (t) => {
+  t.test(`setChildLoggerFactory, logSerializers and logLevel work as Fastify documents, ${way}`, async (t) => {
     const log = async ({ log }: FastifyRequest) => void log.info({ secret: 'shown' }, 'of the team');
     const hide = { secret: () => 'hidden' };
     const { port, lines } = await start(t, {
@@ -290,41 +290,44 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.match(await logged('/made-hidden'), [{ secret: 'hidden', own: 1 }]);
   });
 
-  t.test(`a team's own swagger, bearer keys, WebSockets and decorations work beside it, ${way}`, async (t) => {
-    const { app, port, request } = await start(t, {
-      add: async (app) => {
-        app.decorate('services', 'of the team').decorate('collections', 'of the team');
-        app.decorateRequest('caller', 'of the team').decorateRequest('operationId', 'of the team');
-        await app.register(swagger, { openapi: { info: { title: 'All', version: '1' } } });
-        await app.register(bearerAuth, { keys: new Set(['key-of-the-team']), addHook: false });
-        await app.register(websocket);
-        app.get('/own', { onRequest: app.verifyBearerAuth as never }, async (request) => [
-          (app as unknown as { services: string }).services,
-          (request as unknown as { caller: string }).caller,
-        ]);
-        app.get('/echo', { websocket: true }, (socket) => {
-          socket.on('message', (message) => socket.send(String(message)));
-        });
-      },
-    });
-    t.match(await send(port, '/own', { key: 'key-of-the-team' }), {
-      status: 200,
-      text: '["of the team","of the team"]',
-    });
-    t.equal((await send(port, '/own')).status, 401);
-    t.equal((await request('/v1/pets')).status, 200);
-    t.equal((await request('/v1/pets', { key: 'key-of-the-team' })).status, 401);
-    const { paths } = app.swagger() as { paths: Record<string, { get?: { operationId?: string } }> };
-    t.ok(paths['/own']);
-    t.equal(paths['/v1/pets']?.get?.operationId, 'listPets');
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/echo`);
-    await once(socket, 'open');
-    socket.send('hello');
-    t.equal(String((await once(socket, 'message'))[0]), 'hello');
-    socket.terminate();
-  });
+  t.test(
+    `a team's own swagger, bearer keys, WebSockets and decorations work next to the contract, ${way}`,
+    async (t) => {
+      const { app, port, request } = await start(t, {
+        add: async (app) => {
+          app.decorate('services', 'of the team').decorate('collections', 'of the team');
+          app.decorateRequest('caller', 'of the team').decorateRequest('operationId', 'of the team');
+          await app.register(swagger, { openapi: { info: { title: 'All', version: '1' } } });
+          await app.register(bearerAuth, { keys: new Set(['key-of-the-team']), addHook: false });
+          await app.register(websocket);
+          app.get('/own', { onRequest: app.verifyBearerAuth as never }, async (request) => [
+            (app as unknown as { services: string }).services,
+            (request as unknown as { caller: string }).caller,
+          ]);
+          app.get('/echo', { websocket: true }, (socket) => {
+            socket.on('message', (message) => socket.send(String(message)));
+          });
+        },
+      });
+      t.match(await send(port, '/own', { key: 'key-of-the-team' }), {
+        status: 200,
+        text: '["of the team","of the team"]',
+      });
+      t.equal((await send(port, '/own')).status, 401);
+      t.equal((await request('/v1/pets')).status, 200);
+      t.equal((await request('/v1/pets', { key: 'key-of-the-team' })).status, 401);
+      const { paths } = app.swagger() as { paths: Record<string, { get?: { operationId?: string } }> };
+      t.ok(paths['/own']);
+      t.equal(paths['/v1/pets']?.get?.operationId, 'listPets');
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/echo`);
+      await once(socket, 'open');
+      socket.send('hello');
+      t.equal(String((await once(socket, 'message'))[0]), 'hello');
+      socket.terminate();
+    },
+  );
 
-  t.test(`headers that a team's own hook sets stay, and ours are beside them, ${way}`, async (t) => {
+  t.test(`headers of a team's own hook stay, and ours are added, ${way}`, async (t) => {
     const { port } = await start(t, {
       add: (app) => app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'private')),
     });
@@ -569,31 +572,34 @@ t.test('a hook that goes on twice lets no request in while its key is still bein
   t.equal(calls, 0);
 });
 
-t.test('on a server with our options, each route has the id, the headers and the line of an operation', async (t) => {
-  const { app, port, lines } = await startWithOptions(t, {
-    server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
-    add: (app) => {
-      app.get('/own/:name', ({ url }) => url);
-      app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
-      app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
-    },
-  });
-  const long = await send(port, `/own/${'x'.repeat(500)}`);
-  t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
-  lines.length = 0;
-  const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
-  t.match(
-    lines.map((line) => JSON.parse(line)),
-    [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
-  );
-  lines.length = 0;
-  t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
-  t.match(await send(port, '/refuses'), { status: 403 });
-  t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
-  t.match(lines[0], 'It is broken.');
-  const injected = await app.inject('/own/1');
-  t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
-});
+t.test(
+  'on a server with our options, each route has the request id, headers and log line of an operation',
+  async (t) => {
+    const { app, port, lines } = await startWithOptions(t, {
+      server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
+      add: (app) => {
+        app.get('/own/:name', ({ url }) => url);
+        app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
+        app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
+      },
+    });
+    const long = await send(port, `/own/${'x'.repeat(500)}`);
+    t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
+    lines.length = 0;
+    const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
+    t.match(
+      lines.map((line) => JSON.parse(line)),
+      [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
+    );
+    lines.length = 0;
+    t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
+    t.match(await send(port, '/refuses'), { status: 403 });
+    t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
+    t.match(lines[0], 'It is broken.');
+    const injected = await app.inject('/own/1');
+    t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
+  },
+);
 
 t.test(
   'on a server with our options, malformed HTTP is answered in our form, and in a plain one in that of Fastify',
@@ -633,7 +639,7 @@ t.test('a stop on a server with our options loses no request on its way', async 
   await closed;
 });
 
-t.test('a health check that was moved is not refused, either, beyond the limit of connections', async (t) => {
+t.test('a moved health check is also answered over the limit of connections', async (t) => {
   const limits = { maxConnections: 1, maxPipelined: 64, replyTimeout: 30_000 };
   const { port } = await startWithOptions(t, { server: { limits }, options: { health: { livez: '/alive' } } });
   const open = connectRaw(port, 'GET /alive HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -643,7 +649,7 @@ t.test('a health check that was moved is not refused, either, beyond the limit o
   open.socket.destroy();
 });
 
-t.test('serverOptions() has the limits of the process, and is for plain HTTP only', async (t) => {
+t.test('serverOptions() sets the limits of the process, and is for plain HTTP only', async (t) => {
   const app = fastify(serverOptions({ logger: pino({ level: 'silent' }) }));
   const { requestTimeout, keepAliveTimeout } = app.server;
   const own = { requestTimeout, keepAliveTimeout, ...httpServerOf(app)?.connections.limits };
@@ -655,7 +661,7 @@ t.test('serverOptions() has the limits of the process, and is for plain HTTP onl
   await app.close();
 });
 
-t.test('the service that is built whole closes its own store, also where the build fails', async (t) => {
+t.test('a service of build() closes its own store, also if the build fails', async (t) => {
   const url = `${t.testdir()}/pets.db`;
   const database = { kind: 'sqlite' as const, file: url };
   const loadPlugins = async () => Promise.reject(new Error('a plugin is missing'));
@@ -669,7 +675,7 @@ t.test('the service that is built whole closes its own store, also where the bui
   }
 });
 
-t.test("a team's plugins.ts says where the documents are, if anywhere", async (t) => {
+t.test("a team's plugins.ts decides where the documents are served, if anywhere", async (t) => {
   const addPlugins = async () => {};
   const service = {
     ...own,

@@ -20,7 +20,7 @@ async function prepareShop(open: Open): Promise<{ shop: Shop; number: string }> 
 }
 
 function testImpossible(t: Test, prepare: (t: Test) => Open): void {
-  t.test('a text that cannot be stored finds nothing, and the reads beside it are answered', async (t) => {
+  t.test('a text that cannot be stored finds nothing, and the reads next to it are answered', async (t) => {
     const { shop } = await prepareShop(prepare(t));
     const { coupons, orders } = shop;
     const list = async (query: Fields) => (await orders.list({ limit: 9, ...query }))?.body.read().length;
@@ -42,7 +42,7 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a change of what cannot be there finds nothing, and the changes beside it are done', async (t) => {
+  t.test('a change of an impossible id finds nothing, and the changes next to it are done', async (t) => {
     const { shop, number } = await prepareShop(prepare(t));
     const { coupons, orders } = shop;
     for (const text of IMPOSSIBLE) {
@@ -69,7 +69,7 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
     t.equal((await coupons.list({ limit: 9 }))?.body.read().length, 3);
   });
 
-  t.test('a key of any caller is one of its own, also where no database can hold the name', async (t) => {
+  t.test('every caller has its own idempotency keys, even if no database can hold its name', async (t) => {
     const { shop } = await prepareShop(prepare(t));
     const { orders } = shop;
     const callers = [...IMPOSSIBLE, '\ufffd', 'a\ufffd', '\\u0000', 'x'.repeat(9), randomText(3000), randomText(3000)];
@@ -89,27 +89,24 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
     t.equal(new Set(made.map(keyOf)).size, callers.length);
   });
 
-  t.test(
-    'an indexed text that is too long for one of the databases is refused by both, and nothing else',
-    async (t) => {
-      const { coupons, orders } = (await prepareShop(prepare(t))).shop;
-      const [fits, long] = [randomText(433), randomText(434)];
-      const answers = await atOnce<unknown>([
-        async () => (await coupons.put(randomText(866), { left: 1n }))?.isNew,
-        () => coupons.put(randomText(867), { left: 1n }),
-        () => orders.create({ price: 1n, status: randomText(433), note: fits }),
-        () => orders.create({ price: 1n, note: long }),
-        () => orders.create({ price: 1n, couponCode: randomText(3000) }),
-        () => orders.createAll([{ price: 1n }, { price: 1n, note: long }]),
-        () => orders.takeNote?.([long]),
-        async () => orders.update(keyOf(await orders.create({ price: 1n })), { note: long }),
-      ]);
-      const refusals = [1, 3, 4, 5, 6, 7].map((index) => answers[index]);
-      t.match(refusals, Array(6).fill({ status: 'rejected', reason: { code: 'TEXT_TOO_LONG', message: /bytes/ } }));
-      t.match([answers[0], answers[2]], [{ value: true }, { value: { note: fits } }]);
-      t.equal((await orders.list({ limit: 99, status: 'placed', order: 'cheapest' }))?.body.read().length, 6);
-    },
-  );
+  t.test('an indexed text that is too long for one database is an error on both, and nothing else is', async (t) => {
+    const { coupons, orders } = (await prepareShop(prepare(t))).shop;
+    const [fits, long] = [randomText(433), randomText(434)];
+    const answers = await atOnce<unknown>([
+      async () => (await coupons.put(randomText(866), { left: 1n }))?.isNew,
+      () => coupons.put(randomText(867), { left: 1n }),
+      () => orders.create({ price: 1n, status: randomText(433), note: fits }),
+      () => orders.create({ price: 1n, note: long }),
+      () => orders.create({ price: 1n, couponCode: randomText(3000) }),
+      () => orders.createAll([{ price: 1n }, { price: 1n, note: long }]),
+      () => orders.takeNote?.([long]),
+      async () => orders.update(keyOf(await orders.create({ price: 1n })), { note: long }),
+    ]);
+    const refusals = [1, 3, 4, 5, 6, 7].map((index) => answers[index]);
+    t.match(refusals, Array(6).fill({ status: 'rejected', reason: { code: 'TEXT_TOO_LONG', message: /bytes/ } }));
+    t.match([answers[0], answers[2]], [{ value: true }, { value: { note: fits } }]);
+    t.equal((await orders.list({ limit: 99, status: 'placed', order: 'cheapest' }))?.body.read().length, 6);
+  });
 }
 
 /** Letters that no compression makes short. */

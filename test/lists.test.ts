@@ -95,7 +95,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a page that ends where the records end has no next one, however large it is', async (t) => {
+  t.test('a page that ends with the last record has no next one, for any size', async (t) => {
     const { orders } = await prepare(t)();
     const records = Array.from({ length: 1000 }, (_, index) => ({ price: BigInt(index) }));
     await orders.createAll(records);
@@ -107,7 +107,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a beginning of a text is that of its characters, whatever they are', async (t) => {
+  t.test('a prefix is compared by characters, for any characters', async (t) => {
     const shop = await prepare(t)();
     await fill(shop);
     for (const begins of [...NOTES, 'x']) {
@@ -144,7 +144,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a page looks at 1,000 records at most, and has a next page where it may have left some out', async (t) => {
+  t.test('a page examines 1,000 records at most, and has a next page if it may have left some out', async (t) => {
     const shop = await prepare(t)();
     await shop.orders.createAll(Array.from({ length: 1002 }, (_, index) => ({ price: BigInt(index) })));
     const page = await shop.orders.list({ price: { from: 1001n }, limit: 5 });
@@ -155,7 +155,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     );
   });
 
-  t.test('a cursor belongs to its list, and one that is made up is refused', async (t) => {
+  t.test('a cursor belongs to its list, and an invented one is a 400', async (t) => {
     const shop = await prepare(t)();
     await fill(shop);
     const list = (query: object) => shop.orders.list({ limit: 2, ...query } as PageQuery);

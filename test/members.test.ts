@@ -15,7 +15,7 @@ const namesIn = async (clubs: AnyCollection, query: Fields): Promise<unknown[] |
 
 function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
   t.test(
-    'a name that is there in other letters is refused by the code of its set, and so is a change to it',
+    'a name that exists in other letter case is an error with the code of its unique set, and so is a change to it',
     async (t) => {
       const { clubs } = await open(t);
       const made = await Promise.all(['Zebra', 'ZEBRA', 'zebra', '\u00c9tang'].map((name) => clubs.create({ name })));
@@ -30,7 +30,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     },
   );
 
-  t.test('in a set of several fields, too', async (t) => {
+  t.test('also in a set of several fields', async (t) => {
     const { clubs, members } = await open(t);
     const ids = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as Fields[];
     const create = (email: string, clubId: unknown, nickname: string | undefined, position: bigint) =>
@@ -116,7 +116,7 @@ t.test('memory', async (t) => {
 onBoth(t, (t, prepare) => {
   testMembers(t, async (t) => (await prepare(t)(domain)).store.collections as Clubs);
 
-  t.test('a table whose indexes count the case, or whose rows stay, is refused, and so is the reverse', async (t) => {
+  t.test('indexes and foreign keys that differ from the description stop the start', async (t) => {
     const open = prepare(t);
     await (await open(domain)).store.close();
     const { clubs, members, visits } = domain;
@@ -139,7 +139,7 @@ onBoth(t, (t, prepare) => {
   });
 });
 
-t.test('the case of an id, of a reference, and of what is no text counts', async (t) => {
+t.test('letter case counts in ids, references and values that are not texts', async (t) => {
   const { clubs, members, visits } = domain;
   const ignoring = (description: typeof clubs | typeof members | typeof visits, name: string) => {
     const columns: Fields = description.columns;
@@ -153,7 +153,7 @@ t.test('the case of an id, of a reference, and of what is no text counts', async
     t.throws(() => toTable(one), { message: /^the case of \w+\.\w+ counts: it is no text, or an id/ });
 });
 
-t.test('what refers to nothing goes with nothing', async (t) => {
+t.test('a record without a parent is not deleted with any parent', async (t) => {
   const name = { column: 'name', type: 'text', onDelete: 'delete' } as const;
   const alone = { ...domain.clubs, columns: { ...domain.clubs.columns, name } };
   t.throws(() => toTables({ clubs: alone }), { message: 'clubs.name has `onDelete`, and refers to nothing' });

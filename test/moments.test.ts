@@ -48,7 +48,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     },
   );
 
-  t.test('a text that is no time is that of no record', async (t) => {
+  t.test('a text that is not a time finds no record', async (t) => {
     const { moments, marks } = await open(t);
     await marks.create({ due: SPELLINGS[0] });
     await moments.create({ at: SPELLINGS[0] });
@@ -76,7 +76,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     },
   );
 
-  t.test('a range without an end restricts nothing, also where the field is filtered by a value', async (t) => {
+  t.test('a range without ends restricts nothing, even if the field is also filtered by a value', async (t) => {
     const { moments } = await open(t);
     await moments.create({ at: SPELLINGS[0], size: 5 });
     const ranges = [{}, { from: undefined }, { from: undefined, below: undefined }];
@@ -94,7 +94,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     t.same(await listOf(moments, { size: { below: 5 } }), []);
   });
 
-  t.test('a record whose first fields are absent is JSON wherever it is read, and so is one without any', async (t) => {
+  t.test('a record with absent first fields, or without any fields, is valid JSON wherever it is read', async (t) => {
     const { moments, marks, store } = await open(t);
     const [at] = SPELLINGS as [string];
     const texts: string[] = [];
@@ -186,37 +186,39 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
     t.equal(revision, 21n);
   });
 
-  t.test('a patch that the record would not fit is refused, and changes nothing, after its condition', async (t) => {
-    const { moments } = await prepare(t)();
-    const labels = { a: 1, b: 2, c: 3, d: 4 };
-    await moments.create({ at: AT, place: { zip: '1' }, labels });
-    const before = (await moments.get(AT))?.read();
-    const unfit: Fields[] = [
-      { place: { zip: null } },
-      { place: { zip: 5, x: 1 }, "it's": 'new' },
-      { labels: { e: 5, f: 6 } },
-    ];
-    for (const patch of unfit) {
-      const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
-      t.match(refused, { refused: 'unfit' });
-      t.match(done, { labels, place: { zip: '1' }, size: 1 });
-      t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
-      t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
-      t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
-    }
-    t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
-    t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
-    const once = { idempotency: idempotencyOf('once') };
-    t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
-    t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
-    const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
-    t.match(await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]), [
-      { place: { zip: '1', a: 1 } },
-      { refused: 'unfit' },
-      { place: { zip: '1', a: 1, c: { d: 3 } } },
-    ]);
-    await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
-  });
+  t.test(
+    'a patch that the record would not fit is an error that changes nothing, after its condition was checked',
+    async (t) => {
+      const { moments } = await prepare(t)();
+      const labels = { a: 1, b: 2, c: 3, d: 4 };
+      await moments.create({ at: AT, place: { zip: '1' }, labels });
+      const before = (await moments.get(AT))?.read();
+      const unfit: Fields[] = [
+        { place: { zip: null } },
+        { place: { zip: 5, x: 1 }, "it's": 'new' },
+        { labels: { e: 5, f: 6 } },
+      ];
+      for (const patch of unfit) {
+        const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
+        t.match(refused, { refused: 'unfit' });
+        t.match(done, { labels, place: { zip: '1' }, size: 1 });
+        t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
+        t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
+        t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
+      }
+      t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
+      t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
+      const once = { idempotency: idempotencyOf('once') };
+      t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
+      t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
+      const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+      t.match(
+        await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]),
+        [{ place: { zip: '1', a: 1 } }, { refused: 'unfit' }, { place: { zip: '1', a: 1, c: { d: 3 } } }],
+      );
+      await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
+    },
+  );
 }
 
 onBoth(

@@ -73,7 +73,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.replace('no such number', { price: 1n }), undefined);
   });
 
-  t.test('a sum beyond the type is refused, and nothing is changed, among others that are done', async (t) => {
+  t.test('a sum over the limit of its type is an error that changes nothing, among others that are done', async (t) => {
     const { orders } = await prepare(t)();
     const order = await orders.create({ price: MOST });
     const sums = [1n, -5n].map((add) => orders.update(keyOf(order), { price: { add } }));
@@ -102,7 +102,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a condition compares absent fields, null and times too; without a record there is none', async (t) => {
+  t.test('a condition also compares absent fields, null and times; without a record it is not checked', async (t) => {
     const { orders } = await prepare(t)();
     const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
     const conditions: [condition: Fields, isMet: boolean][] = [
@@ -125,7 +125,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.update(keyOf(order), { price: 1n }, { if: { price: 5n } }), undefined);
   });
 
-  t.test('a change with a key is done once, also at once; what is refused leaves the key free', async (t) => {
+  t.test('a change with a key is done once, also concurrently; a refused change leaves the key free', async (t) => {
     const open = prepare(t);
     const shops = [await open(), await open()];
     const { orders } = shops[0] as Shop;
@@ -150,7 +150,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('other end') }), false);
   });
 
-  t.test('a record whose id is given is put in its place, or created, and the answer says which', async (t) => {
+  t.test('a record with a given id is replaced or created, and the answer tells which', async (t) => {
     const { coupons } = await prepare(t)();
     const ids = ['a', '\'"\\ \n🐕', 'A'];
     for (const code of ids) {
@@ -176,28 +176,31 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.same((await coupons.list({ limit: 3, after: page?.next }))?.body.read(), [{ code: 'b', left: 1n }]);
   });
 
-  t.test('what no two records may share is refused by its code, one alone, at once and later', async (t) => {
-    const open = prepare(t);
-    const shops = [await open(), await open()];
-    const creates = Array.from({ length: 20 }, (_, index) =>
-      (shops[index % 2] as Shop).orders.create({ price: 1n, note: index < 10 ? 'Same' : `Note ${index}` }),
-    );
-    const made = await Promise.all(creates);
-    t.equal(made.filter(isRefused).length, 9);
-    for (const order of made.filter(isRefused)) t.match(order, { refused: 'note_taken' });
-    const { orders } = shops[0] as Shop;
-    const other = await orders.create({ price: 1n, note: 'Other' });
-    t.match(await orders.update(keyOf(other), { note: 'Same' }), { refused: 'note_taken' });
-    t.match(await orders.replace(keyOf(other), { price: 1n, note: 'Same' }), { refused: 'note_taken' });
-    t.match(await orders.update(keyOf(other), { note: 'Same', status: 'paid' }), { note: 'Same' });
-    const idempotency = idempotencyOf('free');
-    t.match(await orders.create({ price: 1n, note: 'Same' }, { idempotency }), { refused: 'note_taken' });
-    t.match(await orders.create({ price: 1n, note: 'Free' }, { idempotency: idempotencyOf('free', 'other') }), {
-      note: 'Free',
-    });
-    t.match(await (shops[1] as Shop).coupons.create({ code: 'a', left: 1n }), { code: 'a' });
-    t.match(await (shops[0] as Shop).coupons.create({ code: 'a', left: 2n }), { refused: 'exists' });
-  });
+  t.test(
+    'a violated unique set is an error with its code, for one record, concurrent ones and later ones',
+    async (t) => {
+      const open = prepare(t);
+      const shops = [await open(), await open()];
+      const creates = Array.from({ length: 20 }, (_, index) =>
+        (shops[index % 2] as Shop).orders.create({ price: 1n, note: index < 10 ? 'Same' : `Note ${index}` }),
+      );
+      const made = await Promise.all(creates);
+      t.equal(made.filter(isRefused).length, 9);
+      for (const order of made.filter(isRefused)) t.match(order, { refused: 'note_taken' });
+      const { orders } = shops[0] as Shop;
+      const other = await orders.create({ price: 1n, note: 'Other' });
+      t.match(await orders.update(keyOf(other), { note: 'Same' }), { refused: 'note_taken' });
+      t.match(await orders.replace(keyOf(other), { price: 1n, note: 'Same' }), { refused: 'note_taken' });
+      t.match(await orders.update(keyOf(other), { note: 'Same', status: 'paid' }), { note: 'Same' });
+      const idempotency = idempotencyOf('free');
+      t.match(await orders.create({ price: 1n, note: 'Same' }, { idempotency }), { refused: 'note_taken' });
+      t.match(await orders.create({ price: 1n, note: 'Free' }, { idempotency: idempotencyOf('free', 'other') }), {
+        note: 'Free',
+      });
+      t.match(await (shops[1] as Shop).coupons.create({ code: 'a', left: 1n }), { code: 'a' });
+      t.match(await (shops[0] as Shop).coupons.create({ code: 'a', left: 2n }), { refused: 'exists' });
+    },
+  );
 
   t.test('several records are created in their order, all of them or none, once for each key', async (t) => {
     const { orders, coupons } = await prepare(t)();
@@ -213,7 +216,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.same(await orders.createAll([]), []);
   });
 
-  t.test('a record refers only to one that is there, which stays as long', async (t) => {
+  t.test('a record refers only to an existing one, which cannot be deleted meanwhile', async (t) => {
     const { orders, coupons } = await prepare(t)();
     t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
     const unknown = [{ price: 1n }, { price: 2n, couponCode: 'a' }];
@@ -227,7 +230,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a description that promises what its table does not hold is refused, also without a new migration',
+    'a description that promises more than its table ensures stops the start, also without a new migration',
     async (t) => {
       const open = prepare(t);
       await (await open()).store.close();
@@ -243,7 +246,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a table lacks neither what pages go by, nor an index for what is unique', async (t) => {
+  t.test('a table without its sequence column, or without the index of a unique set, stops the start', async (t) => {
     const isGiven = { ...books, columns: { ...books.columns, id: { column: 'id', type: 'int64', is: 'id' } } } as const;
     await t.rejects(prepare(t)({ books: isGiven }), {
       message: /books has no column seq of type (INTEGER|bigint), which its lists are ordered by/,
@@ -280,7 +283,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
 
   testFaults(t, async (t) => prepare(t)(FREE));
 
-  t.test('lists go by the order in which records were added, whatever their ids are', async (t) => {
+  t.test('lists are in the order in which records were added, for any ids', async (t) => {
     const { orders } = await prepare(t)();
     const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
     const found: unknown[] = [];
@@ -292,7 +295,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.strictSame(found, made.map(keyOf));
   });
 
-  t.test('the records of all collections are checked under a contract, each with the name of its own', async (t) => {
+  t.test('the records of all collections are checked by the contract, each by its own schema', async (t) => {
     const { orders, coupons, store } = await prepare(t)();
     for (let count = 0; count < 3; count++) await orders.create({ price: BigInt(count), note: `${count}` });
     await coupons.create({ code: 'a', left: 1n });
@@ -303,7 +306,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
 }
 
 function testFaults(t: Test, openFree: (t: Test) => Promise<Shop>): void {
-  t.test('a change that only the table refuses is an error, also at once with others, which are done', async (t) => {
+  t.test('a change that only the table rejects is an error, also together with others, which are done', async (t) => {
     const { orders } = await openFree(t);
     await orders.create({ price: 1n, note: 'Same' });
     const order = await orders.create({ price: 1n });
@@ -328,19 +331,19 @@ t.test('memory', async (t) => {
 
 onBoth(t, testChanges);
 
-t.test('a collection that refers to none that is there is refused', async (t) => {
+t.test('a collection that refers to an unknown one is an error', async (t) => {
   t.throws(() => toTables({ orders, pets }), {
     message: 'orders refers to coupons, which is unknown, or refers back to it',
   });
 });
 
-t.test('a collection without an id, or with two, is refused', async (t) => {
+t.test('a collection without an id, or with two, is an error', async (t) => {
   const { id, isbn } = books.columns;
   for (const columns of [{ isbn }, { id, isbn: id }])
     t.throws(() => toTable({ ...books, columns, lists: {} }), { message: /^one column of books has `set: 'id'`/ });
 });
 
-t.test('an id of another type than the store can set is refused, with what to write', async (t) => {
+t.test('an id of a type that the store cannot set is an error, with the fix', async (t) => {
   for (const type of ['int32', 'number'] as const) {
     const columns = { ...books.columns, id: { ...books.columns.id, type } } as const;
     const message = `the store sets no id of books that is ${type}: in the contract it is a string, or has \`format: int64\``;

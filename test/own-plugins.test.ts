@@ -67,32 +67,29 @@ t.test("a plugin's own route is counted by its path, and logged with its id and 
   t.match(await send(port, '/own/7', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
 });
 
-t.test("a plugin's own route is refused beyond the limits, as any other", async (t) => {
+t.test("a plugin's own route gets 503 over the limits, like any other", async (t) => {
   const { port } = await startService(t, { ...buildSlow(), limits: loadConfig({ MAX_PIPELINED: '1' }) });
   const client = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
   t.match(await client.replies(), [{ status: 200 }, { status: 503, text: /"overloaded"/ }]);
 });
 
-t.test(
-  "the stop waits for a plugin's own route, whose reply closes its connection; nothing behind it is begun",
-  async (t) => {
-    const slow = buildSlow();
-    const stop = { isAsked: false };
-    const { app, port } = await startService(t, { ...slow, stop });
-    const get = (name: string) => `GET /own/${name} HTTP/1.1\r\nHost: a\r\n\r\n`;
-    const client = connectRaw(port, get('slow') + get('behind').repeat(2));
-    const { reply } = await slow.asked;
-    stop.isAsked = true;
-    const closed = app.close();
-    const late = connectRaw(port, get('7'));
-    await once(late.socket, 'connect');
-    reply.send({ own: 'late' });
-    t.match(await client.replies(), [{ status: 200, text: '{"own":"late"}', headers: { connection: 'close' } }]);
-    t.match(await late.replies(), [{ status: 200, text: '{"own":true}' }]);
-    t.strictSame(slow.names, ['slow', '7']);
-    await closed;
-  },
-);
+t.test("the stop waits for a plugin's own route, then closes its connection; no later request is begun", async (t) => {
+  const slow = buildSlow();
+  const stop = { isAsked: false };
+  const { app, port } = await startService(t, { ...slow, stop });
+  const get = (name: string) => `GET /own/${name} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const client = connectRaw(port, get('slow') + get('behind').repeat(2));
+  const { reply } = await slow.asked;
+  stop.isAsked = true;
+  const closed = app.close();
+  const late = connectRaw(port, get('7'));
+  await once(late.socket, 'connect');
+  reply.send({ own: 'late' });
+  t.match(await client.replies(), [{ status: 200, text: '{"own":"late"}', headers: { connection: 'close' } }]);
+  t.match(await late.replies(), [{ status: 200, text: '{"own":true}' }]);
+  t.strictSame(slow.names, ['slow', '7']);
+  await closed;
+});
 
 const PET = '{"name":"Rex","categoryId":1}';
 
@@ -120,7 +117,7 @@ async function echo(socket: WebSocket, text: string): Promise<string> {
   return String((await once(socket, 'message'))[0]);
 }
 
-t.test('messages of WebSockets go to and fro, also on a server that has no room for further connections', async (t) => {
+t.test('messages of WebSockets flow both ways, also on a server at its limit of connections', async (t) => {
   const { port, request } = await startEcho(t, { limits: loadConfig({ MAX_CONNECTIONS: '1' }) });
   const socket = await open(t, port);
   t.equal(await echo(socket, 'x'.repeat(100_000)), 'x'.repeat(100_000));
@@ -144,7 +141,7 @@ t.test('a request for another protocol, as by HTTP clients of Java, is served as
   }
 });
 
-t.test('a WebSocket without a key is refused with the Error body and the headers of each reply', async (t) => {
+t.test('a WebSocket without a key is 401 with the Error body and the headers of each reply', async (t) => {
   const { port } = await startEcho(t);
   const head = 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
   const [reply] = await connectRaw(port, head).replies();

@@ -13,7 +13,7 @@ t.test('two packs of one source are equal to the byte', async (t) => {
   t.ok(pack('another').tarball.equals(packed.tarball));
 });
 
-t.test('the tarball has the built package, its types and its README, and neither sources nor tests', async (t) => {
+t.test('the tarball contains the built package, its types and its README, and neither sources nor tests', async (t) => {
   const { files } = packed;
   const folders = new Set(
     files.map((path) =>
@@ -80,7 +80,7 @@ t.test('its types, tests, lint and freshness are right, and new changes nothing 
   t.strictSame([...new Set(versions)].sort(), ['content-disposition 2', 'cookie 1']);
 });
 
-t.test('it is installed again, loses its development tools, and has its records', async (t) => {
+t.test('after a reinstallation without development tools, the service still has its records', async (t) => {
   run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
   run(books, 'npm', 'run', 'build');
   run(books, 'npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
@@ -123,7 +123,7 @@ t.test('a contract of a third party is served up to 501, where its errors are wr
   await server.stop();
 });
 
-t.test('new says where it cannot work, and leaves a contract that it cannot serve to its team', async (t) => {
+t.test('new names a folder where it cannot work, and writes nothing for a contract that it cannot serve', async (t) => {
   const own = join(base, 'own');
   const runNew = (cwd: string, ...args: string[]) =>
     tryRun(cwd, join(own, 'node_modules/.bin/contract-first'), 'new', '.', ...args);

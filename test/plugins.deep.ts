@@ -31,7 +31,7 @@ async function start(t: Test, addPlugins: (app: FastifyInstance) => Promise<void
 const json = { 'content-type': 'application/json' };
 const rex = { method: 'POST', body: '{"name":"Rex","categoryId":7}', headers: json };
 
-t.test('@fastify/rate-limit counts operations and own routes, and refuses with 429', async (t) => {
+t.test('@fastify/rate-limit counts operations and own routes, and answers 429', async (t) => {
   const ask = await start(t, async (app) => {
     await app.register(rateLimit, { max: 2, timeWindow: '1 hour' });
     app.get('/own', () => 'own');
@@ -70,7 +70,7 @@ t.test(
 );
 
 t.test(
-  '@fastify/compress packs replies, and unpacks bodies of own routes or refuses them with 400 and 415',
+  '@fastify/compress compresses replies, and decompresses bodies of own routes or answers 400 and 415',
   async (t) => {
     const ask = await start(t, async (app) => {
       await app.register(compress, { threshold: 0 });
@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-t.test('@fastify/multipart reads files of an own route, and refuses what is too large or no form', async (t) => {
+t.test('@fastify/multipart reads files of an own route, and rejects large files and other bodies', async (t) => {
   const ask = await start(t, async (app) => {
     await app.register(multipart, { limits: { fileSize: 100, files: 1 } });
     app.post('/own', async (request) => {

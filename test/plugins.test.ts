@@ -123,7 +123,7 @@ t.test('a list that has not changed is 304, by @fastify/etag', async (t) => {
   t.match(again, { status: 304, text: '', headers: { 'x-request-id': /./ } });
 });
 
-t.test('what a plugin refuses with 503 is a 503 with our body, and with its Retry-After', async (t) => {
+t.test('a 503 of a plugin gets our body, and keeps its Retry-After', async (t) => {
   const { request } = await startService(t, {
     addPlugins: async (app) => void app.register(underPressure, { ...UNHEALTHY, retryAfter: 7 }),
   });
@@ -133,39 +133,36 @@ t.test('what a plugin refuses with 503 is a 503 with our body, and with its Retr
   }
 });
 
-t.test(
-  'a browser learns what it may send before keys are checked, and only on origins that are configured',
-  async (t) => {
-    const { port } = await startService(t, { corsOrigins: [ORIGIN] });
-    const preflight = (origin: string, path: string) =>
-      ask(port, path, {
-        method: 'OPTIONS',
-        headers: {
-          origin,
-          authorization: '',
-          'access-control-request-method': 'POST',
-          'access-control-request-headers': 'authorization,idempotency-key',
-        },
-      });
-    t.match(await preflight(ORIGIN, '/v1/pets'), {
-      status: 204,
+t.test('a preflight is answered before keys are checked, and only for configured origins', async (t) => {
+  const { port } = await startService(t, { corsOrigins: [ORIGIN] });
+  const preflight = (origin: string, path: string) =>
+    ask(port, path, {
+      method: 'OPTIONS',
       headers: {
-        'access-control-allow-origin': ORIGIN,
-        'access-control-allow-methods': 'GET, HEAD, POST',
-        'access-control-allow-headers': 'authorization,idempotency-key',
-        'access-control-max-age': '600',
-        'x-request-id': /./,
+        origin,
+        authorization: '',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,idempotency-key',
       },
     });
-    for (const origin of ['https://shop.example.evil.example', 'null', 'http://shop.example']) {
-      const refused = await preflight(origin, '/v1/pets');
-      t.match(refused, { status: 405, headers: { allow: 'GET, HEAD, POST', vary: 'Origin' } });
-      t.notMatch(Object.keys(refused.headers).join(), 'access-control');
-      t.notMatch(Object.keys((await ask(port, '/v1/pets', { headers: { origin } })).headers).join(), 'access-control');
-    }
-    t.match(await preflight('https://other.example', '/v1/nothing'), { status: 404 });
-  },
-);
+  t.match(await preflight(ORIGIN, '/v1/pets'), {
+    status: 204,
+    headers: {
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers': 'authorization,idempotency-key',
+      'access-control-max-age': '600',
+      'x-request-id': /./,
+    },
+  });
+  for (const origin of ['https://shop.example.evil.example', 'null', 'http://shop.example']) {
+    const refused = await preflight(origin, '/v1/pets');
+    t.match(refused, { status: 405, headers: { allow: 'GET, HEAD, POST', vary: 'Origin' } });
+    t.notMatch(Object.keys(refused.headers).join(), 'access-control');
+    t.notMatch(Object.keys((await ask(port, '/v1/pets', { headers: { origin } })).headers).join(), 'access-control');
+  }
+  t.match(await preflight('https://other.example', '/v1/nothing'), { status: 404 });
+});
 
 t.test('before a preflight is answered, it is checked as any request is; no body is read', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
@@ -188,7 +185,7 @@ t.test('before a preflight is answered, it is checked as any request is; no body
   t.equal(front.headers.get('vary'), 'Origin, accept');
 });
 
-t.test('a preflight that asks for more headers than a proxy takes back is refused with a short head', async (t) => {
+t.test('a preflight that asks for more headers than a proxy accepts gets an error with a short head', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (path: string, asked: string) =>
     ask(port, path, {
@@ -214,7 +211,7 @@ const BARE: [request: string, status: number][] = [
   ['nonsense\r\n\r\n', 400],
 ];
 
-t.test('what is refused before any hook sees it can be read by scripts, too, with its headers', async (t) => {
+t.test('scripts can also read errors that no hook sees, with their headers', async (t) => {
   const limits = { ...loadConfig({}), maxPipelined: 1 };
   const { port } = await startService(t, { corsOrigins: [ORIGIN], limits });
   for (const [request, status] of BARE) {
@@ -225,7 +222,7 @@ t.test('what is refused before any hook sees it can be read by scripts, too, wit
   }
 });
 
-t.test('without origins there is no CORS: a preflight is 405', async (t) => {
+t.test('without configured origins there is no CORS: a preflight is 405', async (t) => {
   const limits = { ...loadConfig({}), maxPipelined: 1 };
   const { port } = await startService(t, { limits });
   for (const [request, status] of BARE) {
@@ -318,7 +315,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-t.test('onRoute sees what the contract says of each operation', async (t) => {
+t.test("onRoute sees the contract's part about each operation", async (t) => {
   const routes = new Map<string, RouteOptions>();
   const yaml = edited(({ createPet }) => (createPet['x-fastify-config'] = { share: 2 }));
   await startService(t, {

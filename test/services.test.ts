@@ -88,7 +88,7 @@ t.test(
 );
 
 t.test(
-  'a service that cannot be used, at once or later, or says nothing makes the server not ready, and is named in the log',
+  'a service that fails, at once or later, or does not answer makes the server not ready, and is named in the log',
   async (t) => {
     const checks = {
       fails: async () => Promise.reject(new Error('refused')),

@@ -88,7 +88,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     texts: textFields,
   } = toolsFor(domain, kind);
 
-  t.test('each record gets an id of its own, higher than those before', async (t) => {
+  t.test('each record gets its own id, higher than all before', async (t) => {
     const { records } = await openOne(t);
     const ids = (await add(records, 5)).map(({ id }) => id);
     t.ok((ids[0] as bigint) > 0n);
@@ -152,7 +152,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('pages hold up to limit records by ascending id, and a next one where there is more', async (t) => {
+  t.test('pages contain up to limit records by ascending id, and a next cursor if there are more', async (t) => {
     const { records } = await openOne(t);
     const made = await add(records, 6);
     const texts = made.map(toText);
@@ -226,7 +226,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(misses, []);
   });
 
-  t.test('a record that is replaced has its id and the new values only, one that is deleted is gone', async (t) => {
+  t.test('a replaced record keeps its id and gets the new values only, a deleted one is gone', async (t) => {
     const { records } = await openOne(t);
     const made = await add(records, 4);
     const [first, second] = made.map(({ id }) => id) as [bigint, bigint];
@@ -255,7 +255,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
   });
 
   t.test(
-    'a create with a key is done once: sent again, it is answered as before; another record is refused',
+    'a create with a key is done once: repeated, it gets the same answer; with another record it is an error',
     async (t) => {
       const { records } = await openOne(t);
       const record = make(1);
@@ -377,7 +377,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     );
   });
 
-  t.test('a key is revoked once, and stays in the list with the time when it was revoked', async (t) => {
+  t.test('a key is revoked once, and stays in the list with the time of its revocation', async (t) => {
     const store = await openOne(t);
     const key = toStoredKey(makeKey('petstore'), 'Ada');
     const other = toStoredKey(makeKey('petstore'), 'Ben');
@@ -484,7 +484,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
   });
 
-  t.test('what was being written when a store was closed is there', async (t) => {
+  t.test('writes that were under way when a store was closed are stored', async (t) => {
     const place = prepare(t);
     const store = await place.open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
@@ -493,7 +493,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(records, { limit: 100 }), ((await made) as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('lists and gets show at once what was changed, deleted or added without the store', async (t) => {
+  t.test('lists and gets show at once records that another program changed, deleted or added', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     let known: Stored[] = await add(records, 6);
@@ -611,7 +611,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(stores[0].records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('what was written is there after reopening, and no id is used again', async (t) => {
+  t.test('records are still there after reopening, and no id is used again', async (t) => {
     const place = prepare(t);
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {
@@ -623,7 +623,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.equal(new Set(texts).size, 3);
   });
 
-  t.test('at the end of the ids a create says so, as one with a key does; all else goes on', async (t) => {
+  t.test('without ids left, creates fail with a clear error, also with a key; all else goes on', async (t) => {
     const place = prepare(t);
     const store = await openOne(t, place);
     const { records } = store;

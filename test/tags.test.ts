@@ -61,7 +61,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     t.equal(new Set(tags).size, tags.length);
   });
 
-  t.test('of many changes at once, no two states of a record have the same revision', async (t) => {
+  t.test('among many concurrent changes, no two states of a record share a revision', async (t) => {
     const { folders, notes } = (await prepareNotes(t, prepare(t))()).collections;
     const states = new Map<string, unknown>();
     const note = (found: unknown) => {
@@ -175,7 +175,7 @@ const toYaml = (schema: Json) =>
 
 function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'a change whose stored answer no longer fits the contract is answered with the record as it is now',
+    'if the stored answer of a change no longer fits the contract, the reply is the record as it is now',
     async (t) => {
       const start = prepareNotes(t, prepare(t));
       const before = await start();
@@ -220,7 +220,7 @@ function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
 
 function testOutputs(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'an answer of a transaction that a later version cannot give is 409, which says that it was done',
+    'a stored answer of a transaction that a later version cannot send is 409, which says that it was done',
     async (t) => {
       const open = prepare(t);
       const { store, pets } = await open();

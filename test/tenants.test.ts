@@ -45,7 +45,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.items.delete(id), true);
   });
 
-  t.test('a list of one tenant has pages of its own, whose cursors are no other tenant\u2019s', async (t) => {
+  t.test('a list of one tenant has its own pages, and their cursors work for no other tenant', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const shop of [mine, other, mine, other, mine]) {
       const { id: itemId } = (await shop.items.create({ name: String(Math.random()) })) as Fields;
@@ -79,7 +79,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.labels.get('b'), undefined);
   });
 
-  t.test('a key is one of all callers of a tenant, and none of another', async (t) => {
+  t.test('all callers of a tenant share an idempotency key, and other tenants do not', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const create = ({ items }: Shop, caller: string, digest = '') => {
       const idempotency = { ...idempotencyOf('same', digest), caller };
@@ -95,7 +95,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     await t.rejects(create(mine, 'Ada', 'changed')[1], KeyReused);
   });
 
-  t.test('a record refers to none of another tenant, and goes with its own', async (t) => {
+  t.test('a record refers only to records of its tenant, and is deleted with its own parent', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const [a, b] = (await Promise.all([
       mine.items.create({ name: 'a' }),
@@ -115,7 +115,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.lines.get(line.number), undefined);
   });
 
-  t.test('a transaction is given what its tenant has, and one of no tenant has nothing of them', async (t) => {
+  t.test('a transaction sees the records of its tenant, and one without a tenant sees none of them', async (t) => {
     const shops = await open(t);
     const [mine, other] = shopsOf(shops);
     const { id: itemId } = (await mine.items.create({ name: 'Ball' })) as Fields;
@@ -133,7 +133,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.match(await shops.clerks.create({ name: 'Ann' }), { name: 'Ann' });
   });
 
-  t.test('there are no records of no tenant', async (t) => {
+  t.test('every record belongs to a tenant', async (t) => {
     const { items } = await open(t);
     t.strictSame(Object.keys(items), ['of']);
     for (const none of [undefined, null, '', 'a\0'])
@@ -154,7 +154,7 @@ onBoth(
   (t, prepare) => {
     testTenants(t, async (t) => (await prepare(t)(domain as never)).store.collections as Shops);
 
-    t.test('a table that is unique without the tenant, or refers without it, is refused', async (t) => {
+    t.test('a unique set or a reference without the tenant stops the start', async (t) => {
       const open = prepare(t);
       await (await open(domain)).store.close();
       const { items, labels, lines } = domain;

@@ -52,7 +52,7 @@ t.test('a status that a third-party contract does not declare may have any body'
   t.match(await send(port, '/v1/pets/1'), { status: 401, text: /unauthorized/ });
 });
 
-t.test('each server has a database of its own, and is closed with its test', async (t) => {
+t.test('each server has its own database, and is closed with its test', async (t) => {
   const ends: (() => Promise<void>)[] = [];
   const { port, app, request } = await openTestServer({ after: (end) => ends.push(end) }, service);
   t.equal((await request('/v1/pets')).text, '[]');
@@ -165,7 +165,7 @@ const SAFE = {
 };
 const JSON_TYPE = { 'content-type': 'application/json', 'x-count': '1' };
 
-t.test('each way in which a reply breaks the contract has its words', (t) => {
+t.test('each kind of broken reply has its own message', (t) => {
   const check = new ContractCheck(YAML);
   const strict = new ContractCheck(`x-complete: true\n${YAML}`);
   for (const [status, headers, text, problems, { method = 'GET', url = '/v1/books/7', by = check } = {}] of [

@@ -137,7 +137,7 @@ t.test('a token of the issuer is a caller; all others are 401, with the reason',
   }
 });
 
-t.test('a token of 8 KB is one as any other, and stands in no log', async (t) => {
+t.test('a token of 8 KB works like any other, and is in no log', async (t) => {
   const { issuer, request, lines } = await start(t);
   const key = await issuer.sign({ groups: Array.from({ length: 600 }, (_, index) => `group-${index}`) });
   t.ok(key.length > 8000, `${key.length} bytes`);

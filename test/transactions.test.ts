@@ -42,7 +42,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.place?.({ petId: 99n, price: 1n }), { refused: 'pet_not_found' });
   });
 
-  t.test('what is refused takes back all that was done before, among others that are done', async (t) => {
+  t.test('a refused transaction undoes its changes, among others that are done', async (t) => {
     const shop = await prepare(t)();
     const { pets, orders } = shop;
     const sold = await pets.create({ ...PET, status: 'sold' });
@@ -58,7 +58,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'what fails, is not allowed, or lacks its `yield*` takes back all that was done, and nothing else',
+    'a transaction that fails, does something forbidden, or lacks a `yield*` undoes its changes, and nothing else',
     async (t) => {
       const shop = await prepare(t)();
       const { orders } = shop;
@@ -77,7 +77,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a change that is refused within it may be done in another way', async (t) => {
+  t.test('a transaction may handle a refused change and do it in another way', async (t) => {
     const { orders } = await prepare(t)();
     await orders.create({ price: 1n, note: 'a' });
     t.match(await orders.takeNote?.(['a', 'b']), { note: 'b' });
@@ -95,7 +95,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'it is done once for each key, also at once, and answered the same; what is refused leaves its key free',
+    'a transaction is done once for each key, also concurrently, with the same answer; a refused one leaves its key free',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()] as [Shop, Shop];
@@ -135,50 +135,47 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.ok(Math.abs(now - Date.now()) < 10_000);
   });
 
-  t.test(
-    'what only reads sees one moment, also beside others that write, and reads with statements of its own',
-    async (t) => {
-      const open = prepare(t);
-      const [{ pets, orders }, other] = [await open(), await open()];
-      const { id: petId } = await pets.create(PET);
-      await orders.createAll([1n, 5n, 7n].map((price) => ({ price })));
-      await orders.create({ price: 2n ** 60n, status: 'paid' });
-      const read = async (input: Fields) => (await orders.report?.(input)) as Report;
-      const report = await read({ from: 5n, petId });
-      t.same(report.totals, [
-        { status: 'paid', count: 1n, sum: 2n ** 60n },
-        { status: 'placed', count: 2n, sum: 12n },
-      ]);
-      t.match(report, { count: 3n, pet: { name: 'Rex' } });
-      t.same(
-        report.page.body.read().map(({ price }) => price),
-        [2n ** 60n, 7n, 5n],
+  t.test('a reading transaction sees one snapshot, also next to writers, and with its own SQL', async (t) => {
+    const open = prepare(t);
+    const [{ pets, orders }, other] = [await open(), await open()];
+    const { id: petId } = await pets.create(PET);
+    await orders.createAll([1n, 5n, 7n].map((price) => ({ price })));
+    await orders.create({ price: 2n ** 60n, status: 'paid' });
+    const read = async (input: Fields) => (await orders.report?.(input)) as Report;
+    const report = await read({ from: 5n, petId });
+    t.same(report.totals, [
+      { status: 'paid', count: 1n, sum: 2n ** 60n },
+      { status: 'placed', count: 2n, sum: 12n },
+    ]);
+    t.match(report, { count: 3n, pet: { name: 'Rex' } });
+    t.same(
+      report.page.body.read().map(({ price }) => price),
+      [2n ** 60n, 7n, 5n],
+    );
+    let isDone = false;
+    const writing = (async () => {
+      while (!isDone) await other.orders.create({ price: 5n });
+    })();
+    for (let round = 0; round < 20; round++) {
+      const { totals, count } = await read({ from: 5n });
+      t.equal(
+        totals.reduce((sum, total) => sum + total.count, 0n),
+        count,
       );
-      let isDone = false;
-      const writing = (async () => {
-        while (!isDone) await other.orders.create({ price: 5n });
-      })();
-      for (let round = 0; round < 20; round++) {
-        const { totals, count } = await read({ from: 5n });
-        t.equal(
-          totals.reduce((sum, total) => sum + total.count, 0n),
-          count,
-        );
-      }
-      isDone = true;
-      await writing;
-      t.same(await orders.ask?.(["SELECT 1.5 AS a, 'é' AS b, NULL AS c"]), [{ a: 1.5, b: 'é', c: null }]);
-      t.same(
-        await orders.ask?.(['SELECT 1 AS a WHERE true = ', " AND 'O''Neill' = ", ' AND CAST(', ' AS text) IS NULL']),
-        [{ a: 1n }],
-      );
-      t.same(await orders.ask?.(['SELECT 1 AS a WHERE 1 = 2']), []);
-      for (const sql of ['DELETE FROM orders', 'DELETE FROM orders RETURNING price', 'COMMIT', 'SELECT 1 FROM nothing'])
-        await t.rejects(orders.ask?.([sql]) as Promise<unknown>, sql);
-    },
-  );
+    }
+    isDone = true;
+    await writing;
+    t.same(await orders.ask?.(["SELECT 1.5 AS a, 'é' AS b, NULL AS c"]), [{ a: 1.5, b: 'é', c: null }]);
+    t.same(
+      await orders.ask?.(['SELECT 1 AS a WHERE true = ', " AND 'O''Neill' = ", ' AND CAST(', ' AS text) IS NULL']),
+      [{ a: 1n }],
+    );
+    t.same(await orders.ask?.(['SELECT 1 AS a WHERE 1 = 2']), []);
+    for (const sql of ['DELETE FROM orders', 'DELETE FROM orders RETURNING price', 'COMMIT', 'SELECT 1 FROM nothing'])
+      await t.rejects(orders.ask?.([sql]) as Promise<unknown>, sql);
+  });
 
-  t.test('a transaction reads what it has changed itself', async (t) => {
+  t.test('a transaction reads its own changes', async (t) => {
     const { orders } = await prepare(t)();
     await orders.createAll([1n, 5n].map((price) => ({ price })));
     t.match(await orders.addToSum?.(7n), { sum: 13n, dearest: [{ price: 7n }] });
@@ -217,7 +214,7 @@ t.test(
   },
 );
 
-t.test('the thread that writes refuses the records of a transaction that the contract does not allow', async (t) => {
+t.test('the writing thread rejects records of a transaction that the contract does not allow', async (t) => {
   const { pets } = await loadCodecs();
   t.equal(pets.check({ id: 1n, ...PET }), undefined);
   t.match(pets.check({ id: 1n, ...PET, status: 'lost' }), [/status/]);

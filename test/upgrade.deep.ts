@@ -37,7 +37,7 @@ const startAgain = (url: string) => tryRun(old, 'env', 'PORT=0', `DATABASE_URL=$
 const REFUSED = { status: 1, stderr: /engine\/0004-next\.sql has run, and is not there: start a newer program/ };
 
 t.test(
-  'files that the version before has generated are refused by a sentence, until they are generated again',
+  'files that an earlier version generated are an error of one sentence, until they are generated again',
   async (t) => {
     install(next, pack('new', NEXT).file);
     const built = tryRun(next, 'npm', 'run', '--silent', 'build');
@@ -111,7 +111,7 @@ t.test('two servers on PostgreSQL are replaced one by one without a failed reque
   t.match(startAgain(env.DATABASE_URL), REFUSED);
 });
 
-t.test('a SQLite database that the next version has migrated is refused to the one before', async (t) => {
+t.test('a SQLite database that a newer version migrated stops the start of the older version', async (t) => {
   const DATABASE_URL = `sqlite:${join(base, 'notes.db')}`;
   for (const folder of [old, next]) await (await start(t, folder, { DATABASE_URL }, ...PROGRAM)).stop();
   t.match(startAgain(DATABASE_URL), REFUSED);

@@ -49,24 +49,27 @@ t.test('a body with a schema that could be broken is passed on as it is, and rep
   }
 });
 
-t.test('a body that is served stays, and so does one beside JSON, of GET, or that nobody could read', async (t) => {
-  const form = { schema: { properties: { a: string } } };
-  const odd = { schema: { type: 'object' } };
-  const content = {
-    'text/plain': { schema: string },
-    'image/png': {},
-    [MULTIPART]: form,
-    [URLENCODED]: { schema: BINARY },
-    'a/b': 7,
-  };
-  t.strictSame(fixed(content), { content, changes: [] });
-  const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
-  t.strictSame(fixed(beside), { content: beside, changes: [] });
-  t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
-  t.strictSame(fixed(undefined).changes, []);
-});
+t.test(
+  'autofix keeps a body that is served, one next to JSON, one of a GET, and one that nobody could read',
+  async (t) => {
+    const form = { schema: { properties: { a: string } } };
+    const odd = { schema: { type: 'object' } };
+    const content = {
+      'text/plain': { schema: string },
+      'image/png': {},
+      [MULTIPART]: form,
+      [URLENCODED]: { schema: BINARY },
+      'a/b': 7,
+    };
+    t.strictSame(fixed(content), { content, changes: [] });
+    const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
+    t.strictSame(fixed(beside), { content: beside, changes: [] });
+    t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
+    t.strictSame(fixed(undefined).changes, []);
+  },
+);
 
-t.test('misspelt media types are written as what they mean, unless that is there, too', async (t) => {
+t.test('misspelt media types are corrected, unless the correct one is also declared', async (t) => {
   const schema = { type: 'object', properties: { a: string } };
   const slips: Json = {
     [MULTIPART]: ['application/form-data', 'application/multipart-form-data'],
@@ -87,21 +90,24 @@ t.test('misspelt media types are written as what they mean, unless that is there
   ]);
 });
 
-t.test('a name that is no media type goes from beside one, and a body without a name is JSON', async (t) => {
-  const reply = { description: '', content: { token: {}, 'application/json': {} } };
-  const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
-  document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
-  t.strictSame(autofix(document), [
-    '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
-    '/components/responses/Token/content/token is taken out: it is no media type',
-  ]);
-  t.strictSame(Object.keys(reply.content), ['application/json']);
-  t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
-  t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
-  const json = { schema: { type: 'object' } };
-  t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
-  t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
-});
+t.test(
+  'a name that is not a media type is removed next to one that is, and a body without a name is JSON',
+  async (t) => {
+    const reply = { description: '', content: { token: {}, 'application/json': {} } };
+    const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
+    document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
+    t.strictSame(autofix(document), [
+      '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
+      '/components/responses/Token/content/token is taken out: it is no media type',
+    ]);
+    t.strictSame(Object.keys(reply.content), ['application/json']);
+    t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
+    t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
+    const json = { schema: { type: 'object' } };
+    t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
+    t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
+  },
+);
 
 t.test('a form without fields is passed on as it is', async (t) => {
   const schemas = [
@@ -121,7 +127,7 @@ t.test('a form without fields is passed on as it is', async (t) => {
   }
 });
 
-t.test('the parts of a form are written as one where that says the same', async (t) => {
+t.test('the parts of a form are written as one object if the meaning is the same', async (t) => {
   const schemas = { Named: { type: ['object', 'null'], required: ['name'], properties: { name: string } } };
   const named = { $ref: '#/components/schemas/Named' };
   const parts = { nullable: true, allOf: [named, { properties: { file: BINARY }, required: ['file'] }] };
@@ -143,7 +149,7 @@ const fill = async ({ body }: Json) => {
   return { status: 200, body: taken };
 };
 
-t.test('keywords beside the reference to a form count, in the way of the version', async (t) => {
+t.test('keywords next to the reference to a form count, as the version of OpenAPI defines', async (t) => {
   const A = { minProperties: 1, allOf: [{ properties: { a: string, b: string }, additionalProperties: false }] };
   const schema = { $ref: '#/components/schemas/A', required: ['a'], minProperties: 2 };
   for (const openapi of ['3.1.0', '3.0.3']) {
@@ -193,7 +199,7 @@ const of = (schema: Json) => ({ content: { 'application/json': { schema } } });
 const image = () => ({ content: { 'image/png': { schema: { type: 'string', format: 'binary' } } } });
 const ERROR = { type: 'object', properties: { text: { type: 'string' } } };
 
-t.test('an error of the server that is neither JSON nor text may be JSON, too', async (t) => {
+t.test('an error of the server that is neither JSON nor text can also be JSON', async (t) => {
   const document = contractWith({ 200: image(), 400: image(), '5XX': { content: { 'application/xml': {} } } });
   t.match(await judged(t, document), [
     'response 400: the server sends its errors as application/json, not image/png',
@@ -208,7 +214,7 @@ t.test('an error of the server that is neither JSON nor text may be JSON, too', 
   t.strictSame(await judged(t, document), []);
 });
 
-t.test('it has the schema of the other errors where they all have the same', async (t) => {
+t.test('an added error uses the schema of the other errors if they share one', async (t) => {
   const added = (...errors: Json[]) => {
     const [first, second] = errors.map(of);
     const document = contractWith({ 400: image(), 401: first, 500: second ?? first });
@@ -239,7 +245,7 @@ t.test(
   },
 );
 
-t.test('a reply of several operations is set right once, where it is', async (t) => {
+t.test('a reply that several operations use is corrected once, at its definition', async (t) => {
   const document = contractWith({}, { components: { responses: { Bad: { description: '', ...image() } } } });
   const ref = { $ref: '#/components/responses/Bad' };
   document.paths['/a'].get.responses = { 400: ref, default: ref };
@@ -267,7 +273,7 @@ t.test('a header that the server sends otherwise than it is described is a text'
   t.strictSame(await judged(t, document), []);
 });
 
-t.test('a header that fits stays, with all that it says', async (t) => {
+t.test('a header that fits is unchanged', async (t) => {
   const retry = { 'Retry-After': { required: true, schema: { type: 'integer', maximum: 86400n } }, 'X-Request-Id': {} };
   const document = contractWith({ 429: { headers: retry }, default: { headers: { 'Retry-After': {} } } });
   const before = structuredClone(document);

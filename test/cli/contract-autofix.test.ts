@@ -23,7 +23,7 @@ function contractWith(schema: Json, { operation = {}, media = {}, components = {
 const OBJECT = { type: 'object', properties: { a: { type: 'string' } } };
 const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
 
-t.test('a keyword whose value it cannot have is taken out of a schema, and reported with its location', async (t) => {
+t.test('a keyword with an impossible value is removed from a schema, and reported with its location', async (t) => {
   const wrong: Json = {
     ...{ title: 1, description: 2, deprecated: 'yes', examples: 'a', $id: 'https://a' },
     ...{ type: 'datetime', required: true },
@@ -37,19 +37,19 @@ t.test('a keyword whose value it cannot have is taken out of a schema, and repor
   }
 });
 
-t.test('a number in quotes is written as one, and int64 is left to integers', async (t) => {
+t.test('a number in quotes is written without them, and only integers keep int64', async (t) => {
   const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
   t.match(autofix(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
   t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
 });
 
-t.test('a switch in quotes is written without, and one with another value stays, to be refused', async (t) => {
+t.test('a boolean in quotes is written without them, and any other value stays and is reported', async (t) => {
   const document = contractWith({ writeOnly: 'true', deprecated: 'false', readOnly: 'yes', enum: 'a' });
   t.match(autofix(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
   t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
 });
 
-t.test('an exclusive bound that is true or false is written as a bound in OpenAPI 3.1, and stays in 3.0', (t) => {
+t.test('an exclusive bound that is true or false becomes a number in OpenAPI 3.1, and stays in 3.0', (t) => {
   const of = () => ({ maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false });
   const document = contractWith({ allOf: [of(), { exclusiveMinimum: true }, { exclusiveMaximum: 2 }] });
   t.match(autofix(document), [
@@ -70,7 +70,7 @@ const parameter = (schema: Json, others: Json = {}) => ({
   ...others,
 });
 
-t.test('a parameter that may be empty, as its schema says already, does not say it again', (t) => {
+t.test('allowEmptyValue is removed if the schema already allows the empty text', (t) => {
   const taken = [
     parameter(TEXT),
     parameter({ type: 'array', items: TEXT }),
@@ -98,7 +98,7 @@ t.test('a parameter that may be empty, as its schema says already, does not say 
   t.end();
 });
 
-t.test('a bound of OpenAPI 3.0 counts, and a schema that nothing can be made of stays, to be refused', async (t) => {
+t.test('a bound of OpenAPI 3.0 counts, and a schema that cannot be repaired stays and is reported', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = contractWith(OBJECT, { operation: { parameters: [parameter(schema)] }, others: { openapi: '3.0.3' } });
   t.match(autofix(older), [/allowEmptyValue is written into its schema$/]);
@@ -117,7 +117,7 @@ t.test('a parameter that may be empty keeps the default that its schema refers t
   t.equal(large.schema.default, 9007199254740993n, 'with every digit');
 });
 
-t.test('a parameter that may be empty beside its schema has a schema that says so', async (t) => {
+t.test('allowEmptyValue next to a schema becomes a part of the schema', async (t) => {
   const parameters = [
     parameter({ type: 'integer', minimum: 1, default: 5 }, { name: 'count' }),
     parameter({ type: 'array', items: { type: 'boolean' } }, { name: 'flags' }),
@@ -147,7 +147,7 @@ t.test('the schema of a parameter is set right, and the value of its example sta
   ]);
 });
 
-t.test('components of no kind that OpenAPI has stay, and int64 beside a reference', async (t) => {
+t.test('components of an unknown kind stay, and so does int64 next to a reference', async (t) => {
   const components = { 'x-note': 'abc', 'x-more': { a: 1 }, schemas: { Id: { type: 'integer' } } };
   const document = contractWith({ $ref: '#/components/schemas/Id', format: 'int64' }, { components });
   const before = structuredClone(document);
@@ -162,7 +162,7 @@ const requestWith = (a: Json, components: Json = {}) => {
 };
 
 t.test(
-  'a default that its own schema refuses goes: each request that leaves it to the server would be refused',
+  'a default that does not fit its own schema is removed, because each request without the value would be a 400',
   async (t) => {
     const wrong: [schema: Json, value: unknown][] = [
       [{ type: 'integer' }, '5'],
@@ -197,7 +197,7 @@ t.test(
   },
 );
 
-t.test('a default goes wherever it is filled in, and stays where no request gets it', async (t) => {
+t.test('a wrong default is removed wherever it would be filled in, and stays elsewhere', async (t) => {
   const wrong = { type: 'integer', default: 'a' };
   const components = { schemas: { A: { properties: { b: { items: { additionalProperties: wrong } } } } } };
   t.match(autofix(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
@@ -213,7 +213,7 @@ t.test('a default goes wherever it is filled in, and stays where no request gets
   t.strictSame(autofix(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
 });
 
-t.test('a default beside a pattern that may take years is not tried', async (t) => {
+t.test('a default next to a pattern that may take years is not tried', async (t) => {
   const text = `${'a'.repeat(60)}!`;
   const slow = { pattern: '^(a+)+$' };
   for (const one of [
@@ -227,7 +227,7 @@ t.test('a default beside a pattern that may take years is not tried', async (t) 
   t.match(autofix(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
 });
 
-t.test('a reference that is no URI leads to nothing', async (t) => {
+t.test('a reference that is not a URI resolves to nothing', async (t) => {
   t.match(autofix(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
@@ -251,7 +251,7 @@ t.test('what is right stays, and so do fields, names and values that are called 
   t.strictSame(document, before);
 });
 
-t.test('a reference to nothing takes what the server does not serve with it: examples, links, callbacks', async (t) => {
+t.test('a dangling reference is removed together with the example, link or callback around it', async (t) => {
   const cases: [Json, RegExp][] = [
     [contractWith({ ...OBJECT, example: { $ref: 'a' } }), /schema\/example is taken out: a reference in it leads to/],
     [contractWith({ ...OBJECT, examples: [{ $ref: 'a' }] }), /schema\/examples is taken out/],
@@ -264,7 +264,7 @@ t.test('a reference to nothing takes what the server does not serve with it: exa
   t.strictSame(autofix(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
 });
 
-t.test('a component that no operation uses goes where nothing can be made of it', async (t) => {
+t.test('an unused component that cannot be repaired is removed', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
     ...{ Used: { allOf: [ref('Base')] }, Base: OBJECT, Unused: OBJECT, Any: true, Text: 'a', Gone: NOWHERE },
@@ -280,7 +280,7 @@ t.test('a component that no operation uses goes where nothing can be made of it'
   t.strictSame(autofix({ paths: {} }), [], 'there may be no components');
 });
 
-t.test('what is for readers goes where it is no text, and each response has a description', async (t) => {
+t.test('documentation that is not a text is removed, and each response gets a description', async (t) => {
   const operation = { summary: null, operationId: 5, tags: [{ name: 'a' }], externalDocs: 'https://a' };
   const document = contractWith(OBJECT, { operation: { ...operation, description: 'Kept.' } });
   delete document.paths['/a'].post.responses['200'].description;
@@ -310,7 +310,7 @@ t.test(
   },
 );
 
-t.test('changes name the URL that the contract is from, and say that comments are lost', async (t) => {
+t.test("the list of changes names the contract's URL, and warns that comments are lost", async (t) => {
   const told = async (text: string) => withFixes(filed(t, text), async (_, changes) => changes, 'https://a/b.yaml');
   const text = stringify(contractWith({ description: 1 }));
   const change = /^https:\/\/a\/b\.yaml:15:\d+: \/paths.*description is taken out: it cannot be 1$/;
@@ -321,7 +321,7 @@ t.test('changes name the URL that the contract is from, and say that comments ar
     t.equal((await told(text.replace('Other', other))).length, 1, 'a sign in a text begins no comment');
 });
 
-t.test('a file in which nothing is changed, or that cannot be read, is taken as it is', async (t) => {
+t.test('a file without changes, or one that cannot be read, is left as it is', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
     const file = filed(t, text);
     t.strictSame(await withFixes(file, async (...given) => given), [file, []]);
@@ -342,14 +342,14 @@ t.test('a field that is required and not described may be anything', async (t) =
   for (const schema of left) t.strictSame(autofix(contractWith(schema)), []);
 });
 
-t.test('a part requires the fields of others, or what nobody describes, which may be anything', async (t) => {
+t.test('a part may require fields of other parts, or undescribed fields, which may be anything', async (t) => {
   const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
   const schema = { allOf: [{ properties: { size: {} } }, part] };
   t.match(autofix(contractWith(schema)), [/\/schema\/allOf\/1\/properties\/stat is written: it is required$/]);
   t.strictSame(part.properties, { state: {}, stat: {} });
 });
 
-t.test('a text that leads to a schema is written as the reference that it stands for', async (t) => {
+t.test('a text that names a schema is written as a reference to it', async (t) => {
   const A = '#/components/schemas/A';
   const schema = { oneOf: [A, { type: 'object' }], properties: { a: A, b: 'string' }, items: A, default: A, title: A };
   const document = contractWith(schema, { components: { schemas: { A: { type: 'string' }, B: { allOf: [A] } } } });
@@ -373,14 +373,14 @@ t.test('a text that leads to something else than a schema stays', async (t) => {
   for (const other of others) t.notMatch(told(other), [/items is written as a reference/], other);
 });
 
-t.test('a component that no operation uses goes where a schema in it is none', async (t) => {
+t.test('an unused component is removed if one of its schemas is not a schema', async (t) => {
   const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
   const document = contractWith(OBJECT, { components: { schemas } });
   t.match(autofix(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
   t.strictSame(Object.keys(document.components.schemas), ['D']);
 });
 
-t.test('a part that is null is taken out, and security stays, to be refused', async (t) => {
+t.test('a part that is null is removed, but security stays and is reported', async (t) => {
   const operation = { parameters: null, requestBody: null, callbacks: null, security: null };
   const document = contractWith({ properties: { content: null } }, { operation, others: { servers: null } });
   const { 200: done } = document.paths['/a'].post.responses;
@@ -394,7 +394,7 @@ t.test('a part that is null is taken out, and security stays, to be refused', as
   t.equal(document.paths['/a'].post.security, null);
 });
 
-t.test('a media type whose schema is null takes anything', async (t) => {
+t.test('a media type with the schema null takes anything', async (t) => {
   const content = { 'application/json': null, 'text/csv': { schema: null } };
   const document = contractWith(OBJECT, { operation: { requestBody: { content } } });
   t.match(autofix(document), [
@@ -404,7 +404,7 @@ t.test('a media type whose schema is null takes anything', async (t) => {
   t.strictSame(content, { 'application/json': {}, 'text/csv': {} });
 });
 
-t.test('an address that is none is reported: of the server, of documentation, of a link', async (t) => {
+t.test('an invalid URL of the server, of documentation or of a link is reported', async (t) => {
   const externalDocs = { url: 'see the wiki' };
   for (const url of ['Your API URL', 'localhost:8080', 'localhost', 'api.example.com', '127.0.0.1', 'b:80']) {
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
@@ -482,7 +482,7 @@ t.test('an alternative of oneOf that takes what another takes is taken out', asy
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('integers that another alternative has as int64 are int64, too, and both are served exactly', async (t) => {
+t.test('integers that are int64 in another alternative become int64, and both are served exactly', async (t) => {
   const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const closed = (properties: Json) => ({ type: 'object', required: Object.keys(properties), properties });
   const schemas = {
@@ -535,7 +535,7 @@ t.test('integers that another alternative has as int64 are int64, too, and both 
 });
 
 t.test(
-  'a number that cannot be int64 beside an alternative that is stays, and the refusal says what to write',
+  'a number that cannot be int64 next to an int64 alternative stays, and the error says what to write',
   async (t) => {
     for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
       const document = contractWith({ anyOf: [INT64, other] });

@@ -68,7 +68,7 @@ t.test('references to other files become references to components, with every di
   t.match(json, '"maximum":9223372036854775807');
 });
 
-t.test('a reference to another file that leads to nothing is named with its line, and why', async (t) => {
+t.test('a dangling reference to another file is reported with its line and the reason', async (t) => {
   const cases = {
     'nowhere.yaml#/A': /^\S+other\.yaml:13:15: \$ref nowhere\.yaml#\/A: there is no such file$/,
     'schemas.json#/Dog': /:13:15: \$ref schemas\.json#\/Dog: it has no such part$/,
@@ -113,13 +113,13 @@ t.test('references lead to regular files below the folder of the contract, of a 
   );
 });
 
-t.test('names of fields and replies are no examples', async (t) => {
+t.test('fields and replies called "example" are not examples', async (t) => {
   const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
   const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
   for (const text of [inField, inReply]) await t.rejects(fixedIn(t, text), { message: /\$ref nowhere\.yaml: / });
 });
 
-t.test('one in an example, or in what no operation uses, is no reason', async (t) => {
+t.test('a reference in an example or in an unused part does not count', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
@@ -175,7 +175,7 @@ t.test('a contract in several files is finished, served and released as one, wit
   t.not(changed.sha256, finished.sha256, 'a change of any file is one of the contract');
 });
 
-t.test('a problem is reported with the file and the line where it stands, by each tool', async (t) => {
+t.test('each tool reports a problem with its file and line', async (t) => {
   for (const [line, schemas] of [
     ['4:11', SCHEMAS.replace('type: integer', 'type: whole')],
     ['4:21', SCHEMAS.replace('type: integer', 'allOf: [{ type: whole }]')],

@@ -37,7 +37,7 @@ function report(before: string, after: string, today = TODAY): string[] {
 const reportOfStoredPets = (after: string) =>
   compareStoredRecords(PARSED, read(after), domain).map(({ location: place, what }) => `${place}: ${what}`);
 
-t.test('the comparison says what each change does to clients', async (t) => {
+t.test('the comparison describes what each change does to clients', async (t) => {
   for (const [verdict, edits] of Object.entries(CHANGES)) {
     for (const [edit, reported] of edits) {
       const changes = report(SOURCE, edited(edit));
@@ -175,7 +175,7 @@ t.test('a query parameter takes its name from an object that takes any', async (
   for (const [before, after, reported] of cases) t.strictSame(report(with_(...before), with_(...after)), reported);
 });
 
-t.test('a new path takes requests from one that has a parameter there', async (t) => {
+t.test('a new path takes requests from a path with a parameter', async (t) => {
   const place = (paths: Json, path: string, schemas: Json[], method = 'get') => {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const parameters = names.map((name, index) => ({
@@ -223,7 +223,7 @@ t.test('a new path takes requests from one that has a parameter there', async (t
   }
 });
 
-t.test('a range, or the general reply, may become the statuses that it stood for', async (t) => {
+t.test('a range, or the default reply, may become the statuses that it covered', async (t) => {
   const text = (schema: Json) => ({ description: '-', content: { 'application/json': { schema } } });
   const byClass = edited(({ getPet }) => (getPet.responses = { 200: text(TEXT), '4XX': text(TEXT) }));
   const as =
@@ -271,7 +271,7 @@ t.test('a range, or the general reply, may become the statuses that it stood for
   ]);
 });
 
-t.test('a contract may be written in another version of OpenAPI that says the same', async (t) => {
+t.test('a contract may be written in another version of OpenAPI with the same meaning', async (t) => {
   const old = edited(({ contract, NewPet, limit }) => {
     contract.openapi = '3.0.3';
     NewPet.properties.note = { type: 'string', nullable: true };
@@ -287,7 +287,7 @@ t.test('a contract may be written in another version of OpenAPI that says the sa
   t.strictSame(report(now, old), ['compatible: contract: openapi changed from 3.1.0 to 3.0.3']);
 });
 
-t.test('a parameter may become an array of what it was where one value is written as one item', async (t) => {
+t.test('a parameter may become an array of its former type if one value is written like one item', async (t) => {
   const as = (schema: Json, more: object = {}) =>
     edited(({ listPets }) => listPets.parameters.push({ name: 'tag', in: 'query', schema, ...more }));
   const listOf = (items: Json, more: object = {}) => ({ type: 'array', items, ...more });
@@ -319,7 +319,7 @@ t.test('a parameter may become an array of what it was where one value is writte
   t.ok(report(inReply(TEXT), inReply(listOf(TEXT))).includes(inHeader));
 });
 
-t.test('the name of a header that has a key may be written in other letters', async (t) => {
+t.test('the name of a header with a key may change between upper and lower case', async (t) => {
   const inHeader = edited(({ securitySchemes }) => {
     securitySchemes.partnerKey = { type: 'apiKey', in: 'header', name: 'X-Key' };
   });
@@ -335,7 +335,7 @@ t.test('the name of a header that has a key may be written in other letters', as
   ]);
 });
 
-t.test('a contract of OpenAPI 3.0 is compared by what it means there', async (t) => {
+t.test('a contract of OpenAPI 3.0 is compared by its meaning in 3.0', async (t) => {
   const old = edited(({ contract, NewPet }) => {
     contract.openapi = '3.0.3';
     NewPet.properties.note = { type: 'string', nullable: true };
@@ -453,31 +453,29 @@ t.test('keywords that depend on each other are judged together', async (t) => {
   }
 });
 
-t.test(
-  'a webhook and a callback are compared as what the server sends, and the answers as what clients send',
-  async (t) => {
-    const post = {
-      requestBody: {
-        content: { 'application/json': { schema: { properties: { a: { ...TEXT, maxLength: 9 }, c: {} } } } },
-      },
-      responses: { 200: { description: 'Thanks.', content: { 'text/plain': {} } }, 202: { description: 'Later.' } },
+t.test('bodies of a webhook and a callback are compared as replies, and their answers as requests', async (t) => {
+  const post = {
+    requestBody: {
+      content: { 'application/json': { schema: { properties: { a: { ...TEXT, maxLength: 9 }, c: {} } } } },
+    },
+    responses: { 200: { description: 'Thanks.', content: { 'text/plain': {} } }, 202: { description: 'Later.' } },
+  };
+  const before = edited(({ contract, createPet }) => {
+    contract.webhooks = { sold: { post } };
+    createPet.callbacks = { sold: { '{$request.query.url}': { post } } };
+  });
+  const each =
+    (edit: (sent: Json) => void): Edit =>
+    ({ contract, createPet }) => {
+      for (const item of [contract.webhooks.sold, createPet.callbacks.sold['{$request.query.url}']]) edit(item);
     };
-    const before = edited(({ contract, createPet }) => {
-      contract.webhooks = { sold: { post } };
-      createPet.callbacks = { sold: { '{$request.query.url}': { post } } };
-    });
-    const each =
-      (edit: (sent: Json) => void): Edit =>
-      ({ contract, createPet }) => {
-        for (const item of [contract.webhooks.sold, createPet.callbacks.sold['{$request.query.url}']]) edit(item);
-      };
-    const both = (verdict: string, what: string) => [
-      `${verdict}: contract webhook sold POST${what}`,
-      `${verdict}: createPet callback sold POST {$request.query.url}${what}`,
-    ];
-    const fieldsOf = (sent: Json) => sent.post.requestBody.content['application/json'].schema.properties;
-    // biome-ignore format: a table
-    judgesEach(t, before, [
+  const both = (verdict: string, what: string) => [
+    `${verdict}: contract webhook sold POST${what}`,
+    `${verdict}: createPet callback sold POST {$request.query.url}${what}`,
+  ];
+  const fieldsOf = (sent: Json) => sent.post.requestBody.content['application/json'].schema.properties;
+  // biome-ignore format: a table
+  judgesEach(t, before, [
     [each((sent) => (fieldsOf(sent).b = TEXT)), both('compatible', ' body.b: was added')],
     [each((sent) => (fieldsOf(sent).a.maxLength = 8)), both('compatible', ' body.a: maxLength changed from 9 to 8')],
     [each((sent) => (fieldsOf(sent).c = TEXT)), both('compatible', ' body.c: type string was added')],
@@ -504,8 +502,7 @@ t.test(
       createPet.callbacks.sold['x-a'] = 'A'; contract.webhooks.sold.post.responses['x-a'] = 'A' },
       ['documentation: contract: is arranged in another way']],
   ]);
-  },
-);
+});
 
 t.test('each URL of a callback is compared by itself', async (t) => {
   const toPost = (maxLength: number) => ({
@@ -522,7 +519,7 @@ t.test('each URL of a callback is compared by itself', async (t) => {
   ]);
 });
 
-t.test('a receiver that checks a key of what the server sends may refuse it without', async (t) => {
+t.test('removing the key from a webhook is breaking, since its receiver may check it', async (t) => {
   const toPost = (...security: Json[]) =>
     edited(({ contract }) => (contract.webhooks = { sold: { post: { security } } }));
   const key = { partnerKey: [] };
@@ -531,7 +528,7 @@ t.test('a receiver that checks a key of what the server sends may refuse it with
   t.strictSame(report(toPost(key, {}), toPost({})), [`compatible: ${place} lost partnerKey`]);
 });
 
-t.test('a reply of a status that had none of its own was the general one', async (t) => {
+t.test('a status without its own reply used the default reply', async (t) => {
   const text = (schema: Json) => ({ description: '-', content: { 'application/json': { schema } } });
   const header = (required: boolean) => ({ headers: { 'Retry-After': { required, schema: TEXT } } });
   const links = { links: { self: { operationId: 'getPet' } } };
@@ -562,7 +559,7 @@ t.test('a reply of a status that had none of its own was the general one', async
   ]);
 });
 
-t.test('a range of media types stands for JSON alone, and JSON beside it was in it', async (t) => {
+t.test('a range of media types counts as JSON, and JSON next to it was part of the range', async (t) => {
   const toBody =
     (content: Json): Edit =>
     ({ body, created }) =>
@@ -583,7 +580,7 @@ t.test('a range of media types stands for JSON alone, and JSON beside it was in 
   ]);
 });
 
-t.test('a schema within itself, where more of it allows less, is not taken for unchanged', async (t) => {
+t.test('a recursive schema under "not" does not count as unchanged', async (t) => {
   const nest =
     (inner: Json, maxLength = 5) =>
     (parts: Json) => {
@@ -673,14 +670,14 @@ t.test('the types that a field of a form may have are a list', async (t) => {
   t.strictSame(report(free, before), [`breaking: ${of('image/png, image/gif was added')}`]);
 });
 
-t.test('one part of allOf is a reference that has words beside it', async (t) => {
+t.test('one part of allOf is a reference with a description next to it', async (t) => {
   const wrapped: Edit = ({ body: { content } }) => {
     content['application/json'].schema = { allOf: [content['application/json'].schema] };
   };
   t.strictSame(report(SOURCE, edited(wrapped)), []);
 });
 
-t.test('what a contract takes back is breaking, and what it newly promises is not', async (t) => {
+t.test('withdrawing a promise is breaking, and making a new one is not', async (t) => {
   const before = edited(({ contract, status, after }) => {
     delete contract['x-complete'];
     status.content = { 'application/json': { schema: status.schema } };
@@ -733,7 +730,7 @@ t.test('the values of a variable in the URL of a server may become more', async 
   ]);
 });
 
-t.test('comments, layout and the order of keys are no change', async (t) => {
+t.test('comments, layout and the order of keys do not count as changes', async (t) => {
   t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
   const same = edited(() => {});
   t.strictSame(report(SOURCE, same), []);
@@ -777,7 +774,7 @@ t.test('the order of tags and of keys that are taken means nothing', async (t) =
   t.strictSame(report(twofold, reversed), ['documentation: contract: is arranged in another way']);
 });
 
-t.test('an error may be added where there was no general one', async (t) => {
+t.test('adding an error is compatible if the contract declared no default error', async (t) => {
   const strict = edited(({ getPet }) => delete getPet.responses.default);
   const more = edited(({ getPet, responses }) => (getPet.responses['413'] = responses.PayloadTooLarge), strict);
   t.strictSame(report(strict, more), ['compatible: getPet 413: was added']);
@@ -792,7 +789,7 @@ t.test('a schema that contains itself is compared down to where it begins again'
   t.ok(report(family, cut).includes('breaking: getPet 200 body.categoryId: is no longer required'));
 });
 
-t.test('a field that is named beside others of one schema was one of them before', async (t) => {
+t.test('naming a field that additionalProperties covered is compared with its schema', async (t) => {
   const map = edited(({ Pet, NewPet }) => {
     for (const { properties } of [Pet, NewPet])
       properties.map = { type: 'object', additionalProperties: { minLength: 2 } };
@@ -898,7 +895,7 @@ function judgesEach(t: Test, before: string, cases: [edit: Edit, reported: strin
   }
 }
 
-t.test('a read-only field is none of a request, and a write-only one none of a reply', async (t) => {
+t.test('read-only fields do not count in requests, and write-only fields do not count in replies', async (t) => {
   const marked = edited(({ NewPet, Pet }) => {
     Object.assign(NewPet.properties, { made: { ...TEXT, readOnly: true }, note: TEXT });
     NewPet.properties.open = { properties: { made: { ...TEXT, readOnly: true } } };
@@ -933,7 +930,7 @@ t.test('a read-only field is none of a request, and a write-only one none of a r
   t.match(reportOfStoredPets(stricter), ['stored pets.id: maximum 9 was added']);
 });
 
-t.test('a discriminator is compared by what its field chooses', async (t) => {
+t.test('a discriminator is compared by the schemas that its values choose', async (t) => {
   const part = (name: string) => `#/components/schemas/${name}`;
   const chosen = edited(({ NewPet, Pet, schemas }) => {
     const fields = { properties: { kind: TEXT } };
@@ -979,7 +976,7 @@ t.test('a discriminator is compared by what its field chooses', async (t) => {
   ]);
 });
 
-t.test('limiting what was free is breaking: other fields, the schema of a field, the size of a body', async (t) => {
+t.test('a new limit is breaking: on other fields, on the schema of a field, on the size of a body', async (t) => {
   const open = edited(({ NewPet, Pet, createPet }) => {
     NewPet.additionalProperties = true;
     Pet.additionalProperties = false;
@@ -1015,7 +1012,7 @@ t.test('names of fields and values are not taken for keywords of OpenAPI', async
   );
 });
 
-t.test('a scope, a keyword, a key and a part may have the name of an inherited property', async (t) => {
+t.test('a scope, a keyword, a key and a part may be named like an inherited property', async (t) => {
   const before = edited(({ securitySchemes, NewPet, getPet }) => {
     const flow = { tokenUrl: 'https://pets.example/token', scopes: { read: 'Reads.', toString: 'Writes.' } };
     securitySchemes.login = { type: 'oauth2', flows: { clientCredentials: flow } };
@@ -1041,7 +1038,7 @@ t.test('a scope, a keyword, a key and a part may have the name of an inherited p
   ]);
 });
 
-t.test('a field may have the name of an inherited property', async (t) => {
+t.test('a field may be named like an inherited property', async (t) => {
   const after = edited(({ NewPet }) => Object.assign(NewPet.properties, { constructor: TEXT }));
   t.strictSame(report(SOURCE, after), ['compatible: createPet body.constructor: was added, and is optional']);
 });
@@ -1106,18 +1103,20 @@ function run(command: string, ...files: string[]) {
   return { status, stdout, stderr };
 }
 
-t.test('contract:diff fails and reports each change once, with all its places and what it demands', async (t) => {
-  const contract = edited(({ contract, PetStatus, listPets }) => {
-    contract.info.version = '1.1.0';
-    PetStatus.enum.pop();
-    listPets.summary = 'Animals';
-  });
-  const folder = t.testdir({ 'petstore.yaml': contract, released: { '1.0.0.yaml': SOURCE } });
-  const { status, stdout } = run('diff', `${folder}/petstore.yaml`, `${folder}/released`);
-  t.equal(status, 1);
-  t.equal(
-    stdout,
-    `Version 1.1.0, compared with the released 1.0.0:
+t.test(
+  'contract:diff fails and reports each change once, with all its positions and the version it needs',
+  async (t) => {
+    const contract = edited(({ contract, PetStatus, listPets }) => {
+      contract.info.version = '1.1.0';
+      PetStatus.enum.pop();
+      listPets.summary = 'Animals';
+    });
+    const folder = t.testdir({ 'petstore.yaml': contract, released: { '1.0.0.yaml': SOURCE } });
+    const { status, stdout } = run('diff', `${folder}/petstore.yaml`, `${folder}/released`);
+    t.equal(status, 1);
+    t.equal(
+      stdout,
+      `Version 1.1.0, compared with the released 1.0.0:
 
 Breaking:
   listPets query.status
@@ -1142,27 +1141,34 @@ Refused:
   After 1.0.0, breaking changes need the version 2.0.0, not 1.1.0.
   After 1.0.0, breaking changes need the path prefix /v2 in servers, not /v1.
 `,
-  );
-});
+    );
+  },
+);
 
-t.test('contract:diff passes a contract whose version fits, and takes ours by default', async (t) => {
-  const longer = edited(({ contract, limit }) => {
-    contract.info.version = '1.1.0';
-    limit.schema.maximum = 200;
-  });
-  const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
-  const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`, domain);
-  t.match(
-    renderComparison(await judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`, domain)),
-    /^ {2}no change\.$/m,
-  );
-  const fitting = await judge('released');
-  t.strictSame(fitting.problems, []);
-  t.match(renderComparison(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
-  t.match(renderComparison(fitting), /It may be released as 1\.1\.0\.$/m);
-  t.match(renderComparison(await judge('empty')), /Nothing is released yet/);
-  t.match(renderComparison(await judgeContract(...filesToCompare([]), domain)), /compared with the released/);
-});
+t.test(
+  "contract:diff passes a contract with a fitting version, and reads the project's contract by default",
+  async (t) => {
+    const longer = edited(({ contract, limit }) => {
+      contract.info.version = '1.1.0';
+      limit.schema.maximum = 200;
+    });
+    const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
+    const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`, domain);
+    t.match(
+      renderComparison(await judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`, domain)),
+      /^ {2}no change\.$/m,
+    );
+    const fitting = await judge('released');
+    t.strictSame(fitting.problems, []);
+    t.match(
+      renderComparison(fitting),
+      /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m,
+    );
+    t.match(renderComparison(fitting), /It may be released as 1\.1\.0\.$/m);
+    t.match(renderComparison(await judge('empty')), /Nothing is released yet/);
+    t.match(renderComparison(await judgeContract(...filesToCompare([]), domain)), /compared with the released/);
+  },
+);
 
 t.test('a file that is empty or no YAML is named, in a line', async (t) => {
   const folder = t.testdir({ 'empty.yaml': '', 'broken.yaml': 'info: [', released: {} });
@@ -1214,7 +1220,7 @@ The first release.
   );
 });
 
-t.test('contract:release refuses what the lint or the comparison refuses', async (t) => {
+t.test('contract:release fails if the lint or the comparison fails', async (t) => {
   const unlinted = edited(({ contract, Pet }) => {
     contract.info.version = '1.0.1';
     delete Pet.description;

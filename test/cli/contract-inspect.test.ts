@@ -41,7 +41,7 @@ All of it is served: 2 operations.`,
   t.match((await inspectContract([one])).text, /^All of it is served: 1 operation\.$/m);
 });
 
-t.test('all refusals are shown at once, each with what to change', async (t) => {
+t.test('all errors are shown at once, each with the fix', async (t) => {
   const file = edited(t, 'link', ({ paths }) => {
     const [user, owner, repository, merge] = Object.values<Json>(paths);
     delete user.get.responses['200'].links;
@@ -59,7 +59,7 @@ t.test('all refusals are shown at once, each with what to change', async (t) => 
   ]);
 });
 
-t.test('of many operations, those that are refused are shown, and how many are served', async (t) => {
+t.test('with many operations, inspect lists only the unserved ones and counts the others', async (t) => {
   const file = edited(t, 'api-with-examples', ({ paths }) => {
     for (let index = 0; index < 22; index++) paths[`/${index}`] = structuredClone(paths['/v2']);
     for (const item of Object.values<Json>(paths)) delete item.get.operationId;
@@ -74,7 +74,7 @@ t.test('of many operations, those that are refused are shown, and how many are s
 });
 
 t.test(
-  'a contract that cannot be read is refused with the reason, such as Swagger 2 with the command that converts it',
+  'a contract that cannot be read is reported with the reason: for Swagger 2 with the command that converts it',
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
     t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
@@ -84,7 +84,7 @@ t.test(
   },
 );
 
-t.test('with --write, the contract is written as it is to a new file, where it has its normal form', async (t) => {
+t.test('with --write, a contract in normal form is written unchanged to a new file', async (t) => {
   const out = `${t.testdir()}/out.yaml`;
   const file = fileOf('webhook');
   t.match(await inspectContract([file, '--write', out]), {
@@ -99,7 +99,7 @@ t.test('with --write, the contract is written as it is to a new file, where it h
   await t.rejects(inspectContract([file, '--write', `${out}/a`]), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
-t.test('with --write, each operation has an operationId, and the contract means what it meant', async (t) => {
+t.test('with --write, each operation gets an operationId, and the meaning of the contract stays', async (t) => {
   for (const name of Object.keys(OTHERS)) {
     const nameless = edited(t, name, ({ paths = {} }) => {
       for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
@@ -152,14 +152,14 @@ t.test('with --write, an operationId stays, and the second of two operations wit
   t.strictSame(paths['x-theirs'], { get: 'findPets' });
 });
 
-t.test('a contract that is refused is not written', async (t) => {
+t.test('a contract with errors is not written', async (t) => {
   const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
   const out = `${file}.out`;
   t.match(await inspectContract([file, '--write', out]), { text: /TRACE is not served/, code: 1 });
   t.notOk(existsSync(out));
 });
 
-t.test('what its team has to write is noted: checks of tokens, and errors of another form', async (t) => {
+t.test('inspect notes what the team has to write: checks of tokens, and errors of another form', async (t) => {
   const { text } = await inspectContract([fileOf('tictactoe')]);
   t.match(text, '\nnote: security scheme app2AppOauth: src/tokens.ts is to check its tokens\n');
   t.match(await inspectContract([fileOf('uspto')]), {
@@ -186,7 +186,7 @@ t.test('no text of a third-party contract is run', async (t) => {
 const BOMB_SIZE = 4_000_000;
 const BOMB = gzipSync(Buffer.alloc(BOMB_SIZE));
 
-t.test('a contract may be at a URL; where nothing comes from there, one line says why', async (t) => {
+t.test('a contract may be at a URL; if it cannot be fetched, one line gives the reason', async (t) => {
   const server = createServer(({ url }, response) => {
     response.setHeader('connection', 'close');
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
@@ -240,11 +240,11 @@ function run(command: string, file: string) {
   return spawnSync(process.execPath, node, { encoding: 'utf8' });
 }
 
-t.test('as a command, it fails where a contract is refused', async (t) => {
+t.test('the command fails if a contract has errors', async (t) => {
   t.match(run('inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
 });
 
-t.test('what is no file is refused, and a pipe is not waited for', async (t) => {
+t.test('a path that is not a file is an error, and a pipe is not waited for', async (t) => {
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])

@@ -438,7 +438,7 @@ t.test('contract:lint passes our contract', async (t) => {
   t.strictSame(run(), { status: 0, stdout: 'The contract keeps every rule.\n' });
 });
 
-t.test('contract:lint fails on a broken contract, and says where it is broken', async (t) => {
+t.test('contract:lint fails on a broken contract, with the positions', async (t) => {
   const folder = t.testdir({ 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
   t.match(run(`${folder}/broken.yaml`), {
     status: 1,
@@ -446,7 +446,7 @@ t.test('contract:lint fails on a broken contract, and says where it is broken', 
   });
 });
 
-t.test('a broken contract is refused, with one message for each thing that is wrong', async (t) => {
+t.test('a broken contract gets one message for each mistake', async (t) => {
   const broken = REFUSED.map(([, edit], index): [string, string] => [`broken-${index}.yaml`, edited(edit)]);
   const folder = t.testdir(Object.fromEntries(broken));
   const files = broken.map(([file]) => `${folder}/${file}`);
@@ -459,7 +459,7 @@ t.test('a broken contract is refused, with one message for each thing that is wr
 });
 
 t.test(
-  'webhooks and callbacks are not judged as operations of ours, maps are closed, and conditions need no words',
+  'webhooks and callbacks are not judged as our operations, maps are closed, and conditions need no description',
   async (t) => {
     const yaml = edited(({ contract, createPet, NewPet }) => {
       const sent = {
@@ -481,7 +481,7 @@ t.test(
 );
 
 t.test(
-  'fields that alternatives and conditions ask for are looked for beside them, and schemas by their names',
+  'fields that alternatives and conditions require may be declared next to them, and schemas are found by name',
   async (t) => {
     const lintOf = (edit: Edit) => lint(`${t.testdir({ 'contract.yaml': edited(edit) })}/contract.yaml`);
     const asks = (field: string) => ({ required: [field] });
@@ -540,7 +540,7 @@ t.test('a part of a wrong kind that a rule cannot read is reported with its posi
   }
 });
 
-t.test('the values of a map in a request are closed, too', async (t) => {
+t.test('the values of a map in a request are also closed', async (t) => {
   const yaml = edited(({ NewPet }) => {
     const open = { type: 'object', description: 'Open.' };
     NewPet.properties.words = { description: 'Words.', type: 'object', additionalProperties: open };
@@ -548,7 +548,7 @@ t.test('the values of a map in a request are closed, too', async (t) => {
   t.match(await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`), OPEN);
 });
 
-t.test('a contract that is not even OpenAPI is refused in the same way', async (t) => {
+t.test('a document that is not OpenAPI is reported in the same way', async (t) => {
   const bare = edited((parts) => {
     delete parts.contract.info;
     delete parts.contract.servers;
@@ -577,7 +577,7 @@ t.test('a contract that is not even OpenAPI is refused in the same way', async (
   );
 });
 
-t.test('a reference to another machine is refused, and no request is made', async (t) => {
+t.test('a reference to another machine is an error, and no request is made', async (t) => {
   const server = createServer((_, reply) => reply.end('type: string')).listen(0, '127.0.0.1');
   let requests = 0;
   server.on('request', () => requests++);
@@ -589,13 +589,13 @@ t.test('a reference to another machine is refused, and no request is made', asyn
   server.close();
 });
 
-t.test('a file that is missing or no YAML is refused', async (t) => {
+t.test('a file that is missing or not YAML is an error', async (t) => {
   const folder = t.testdir({ 'broken.yaml': 'info: [' });
   t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream[^\n]*\n$/);
   t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
 
-t.test('a format that would mean nothing is refused', async (t) => {
+t.test('a format without a meaning is an error', async (t) => {
   const yaml = edited(({ components }) => (components.schemas.PetName.format = 'nam'));
   const report = await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`);
   t.match(

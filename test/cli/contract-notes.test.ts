@@ -37,7 +37,7 @@ t.test('a parameter that is declared twice is named', async (t) => {
   t.strictSame(await noted(t, { parameters: declare('a', 'b') }), []);
 });
 
-t.test('a variable of the prefix that has no default is named', async (t) => {
+t.test('a variable of the prefix without a default is named', async (t) => {
   const notesOf = async (url: string, variables = {}) => {
     const document = { ...parse(contractOf({})), servers: [{ url, variables }] };
     return findNotes(await load(t, stringify(document)));
@@ -49,7 +49,7 @@ t.test('a variable of the prefix that has no default is named', async (t) => {
   t.strictSame(await notesOf('{origin}/v1'), []);
 });
 
-t.test('what the server does otherwise than a contract says is named', async (t) => {
+t.test('each difference between the server and the contract is named', async (t) => {
   const servers = [{ url: '/other' }];
   const several = { content: { 'text/csv': {}, 'application/json': {} } };
   const cases: [source: Json, note: string, item?: Json][] = [
@@ -85,7 +85,7 @@ t.test('of a range of media types for a body, it is noted which are taken', asyn
   t.strictSame(await of('application/json', 'application/merge-patch+json'), []);
 });
 
-t.test('and what says nothing about values, or leaves none', async (t) => {
+t.test('and so are schemas that allow everything, or nothing', async (t) => {
   const ofSchema = (schema: Json) => noted(t, { parameters: [{ name: 'q', in: 'query', schema }] });
   t.strictSame(await ofSchema({ type: 'integer', minLength: 1 }), [
     'minLength says nothing about what is of type integer',
@@ -125,7 +125,7 @@ t.test('contract:inspect shows them below its table', async (t) => {
   );
 });
 
-t.test('an operation that stands at another position, without responses, has nothing to note', async (t) => {
+t.test('nothing is noted for an operation at another position, or one without responses', async (t) => {
   const pathItems = { shared: { get: {} } };
   const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, components: { pathItems } };
   const paths = { '/a': { $ref: '#/components/pathItems/shared' } };
@@ -145,7 +145,7 @@ t.test('a mapping may name a schema, as the specification has it', async (t) => 
   t.match(types, /Pet: components\["schemas"\]\["Cat"\] \| components\["schemas"\]\["Dog"\];/);
 });
 
-t.test('JSON in a parameter has the type of its schema, since it is read', async (t) => {
+t.test('JSON in a parameter is parsed and has the type of its schema', async (t) => {
   const q = { name: 'q', in: 'query', ...json({ type: 'object', properties: { b: { type: 'integer' } } }) };
   const document = parse(contractOf({ '/a': { get: { operationId: 'find', parameters: [q], responses: DONE } } }));
   t.match((await buildTypes(document)).text, /q\?: \{\s+b\?: number;/);

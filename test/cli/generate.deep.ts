@@ -18,7 +18,7 @@ const contracts: [sentence: string, problem: string, edit: Edit][] = [
 ];
 
 for (const [sentence, problem, edit] of contracts) {
-  t.test(`${sentence} is refused in one line, and nothing is written`, async (t) => {
+  t.test(`${sentence} is an error of one line, and nothing is written`, async (t) => {
     const folder = copyProject(t, edited(edit));
     const generated = readCopied(folder, 'src/generated/contract.ts');
     const { status, stderr } = generate(folder);
@@ -41,7 +41,7 @@ t.test('a 64-bit integer that may be null is a bigint or null in the types', asy
 });
 
 t.test(
-  'what cannot be proven to fit a record is a warning with its position, and what does not fit is an error',
+  'a body that is not proven to fit its record is a warning with its position, and one that does not fit is an error',
   (t) => {
     const withPattern = (pattern: string, maxLength: number): Edit => {
       return ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, pattern, maxLength });
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-t.test('a schema that is nothing but itself is refused in one line, and nothing is written', async (t) => {
+t.test('a schema that only refers to itself is an error of one line, and nothing is written', async (t) => {
   const contract = edited(({ schemas, NewPet }) => {
     schemas.Nickname = { allOf: [{ $ref: '#/components/schemas/Nickname' }] };
     NewPet.properties.nickname = { $ref: '#/components/schemas/Nickname' };
@@ -83,7 +83,7 @@ t.test('a schema that is nothing but itself is refused in one line, and nothing 
   t.equal(readCopied(folder, 'src/generated/contract.ts'), generated, 'nothing is written');
 });
 
-t.test('a pattern that could stop the server is refused, and nothing is written', async (t) => {
+t.test('a pattern that could stop the server is an error, and nothing is written', async (t) => {
   const folder = copyProject(
     t,
     edited(({ NewPet }) => (NewPet.properties.nickname = { type: 'string', pattern: '^(a+)+$', writeOnly: true })),
@@ -121,7 +121,7 @@ t.test('another domain is found in its own folder, in place of one that is gone'
   t.match(readCopied(folder, 'src/generated/domain.ts'), "import { pets } from '../animals/domain.ts';");
 });
 
-t.test('migrations that a start would refuse are named', async (t) => {
+t.test('generate names migrations that would stop the start', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -146,7 +146,7 @@ t.test('migrations that a start would refuse are named', async (t) => {
   );
 });
 
-t.test('a filter or an order without an index is a warning, and one without a column is refused', async (t) => {
+t.test('a filter or an order without an index is a warning, and one without a column is an error', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),

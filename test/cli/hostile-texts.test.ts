@@ -262,7 +262,7 @@ t.test('in any places, no text means anything', async (t) => {
   await runProperties(t, [property], 1 / 20);
 });
 
-t.test('what is no name is not written as one', async (t) => {
+t.test('a text that is not a name is never written as a name', async (t) => {
   for (const name of ['a b', 'a;', '', "a'", 'a.b', '1', 'a\u2028'])
     t.throws(() => checkedName(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
 });

@@ -24,7 +24,7 @@ function makeFolder(t: Test): string {
   return folder;
 }
 
-t.test('the command alone and --help list all commands, and --help after each says how it is called', (t) => {
+t.test('the command alone and --help list all commands, and each command prints its usage with --help', (t) => {
   for (const args of [[], ['--help'], ['-h']]) {
     const { status, stdout, stderr } = run(...args);
     t.strictSame({ status, stderr }, { status: 0, stderr: '' });
@@ -65,7 +65,7 @@ t.test('what is found is exit code 1, and what is done is 0', (t) => {
 });
 
 t.test(
-  'the first release needs no folder of releases: diff says that nothing is released, and release makes it',
+  'the first release needs no folder of releases: diff prints that nothing is released, and release makes the folder',
   (t) => {
     const folder = t.testdir();
     const root = join(PACKAGE, '../..');
@@ -119,7 +119,7 @@ t.test('a tool that cannot be found is named, whichever way it is missing', (t) 
   t.end();
 });
 
-t.test('new names the folder where the package is not installed, and a fault of a tool has its stack', (t) => {
+t.test('new names the folder where the package is not installed, and a crash of a tool prints its stack', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
   const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
   t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: reported });
@@ -128,7 +128,7 @@ t.test('new names the folder where the package is not installed, and a fault of 
 });
 
 t.test(
-  'generated files of another version of the package are refused in one sentence, until they are generated again',
+  'generated files of another version of the package are an error of one sentence, until they are generated again',
   (t) => {
     const folder = t.testdir({
       'package.json': '{"name":"books"}',
@@ -150,7 +150,7 @@ t.test(
   },
 );
 
-t.test('test runs all files of test/, or those that are named, and is 1 if one fails or there is none', (t) => {
+t.test('test runs all files of test/, or the given ones, and exits with 1 if a test fails or no file is found', (t) => {
   const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
   const folder = t.testdir({ 'package.json': '{"type":"module"}' });
   t.match(runIn(folder, 'test'), {

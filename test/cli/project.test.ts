@@ -33,7 +33,7 @@ t.test('a folder without a package.json is named in one sentence by each tool, a
   t.end();
 });
 
-t.test('without a contract, and with two that package.json does not choose from, one sentence says what to do', (t) => {
+t.test('without a contract, or with two and no choice in package.json, one sentence gives the fix', (t) => {
   for (const [contents, reported] of [
     [{}, 'There is no contract: put one into openapi/, or name it as "contract" in package.json.'],
     [

@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('a mistake is reported by generate, lint and diff with the file and the line where it stands', async (t) => {
+t.test('generate, lint and diff report a mistake with its file and line', async (t) => {
   const folder = splitProject(t, 'Pet', 'NewPet');
   const file = join(folder, 'openapi/schemas/NewPet.yaml');
   const tool = (name: string) => run(folder, `--import=${CLI}typescript/register.js`, `${CLI}main.ts`, name);

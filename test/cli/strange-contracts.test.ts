@@ -70,7 +70,7 @@ t.test('bounds that no double holds are bounds, not types', async (t) => {
   t.match((await buildTypes(document)).text, /n: bigint;/);
 });
 
-t.test('a schema within another has a name among the types, where a reference leads to it', async (t) => {
+t.test('a schema inside another one gets a name among the types if a reference points to it', async (t) => {
   const ref = (rest: string) => ({ $ref: `#/components/${rest}` });
   const schemas = {
     A: {
@@ -117,7 +117,7 @@ t.test('a discriminator of a schema that no operation uses may lead nowhere', as
   t.match((await buildTypes(document)).text.replace(/\s+/g, ' '), 'Any: components["schemas"]["A"]; ');
 });
 
-t.test('a list that is its own item has a type by itself', async (t) => {
+t.test('a list that is its own item gets its own type', async (t) => {
   const itself = { $ref: '#/components/schemas/A' };
   const forms: [Json, RegExp][] = [
     [
@@ -169,7 +169,7 @@ t.test('a reference that is not percent-encoded is left as it is', async (t) => 
   t.strictSame(named.components.schemas, schemas);
 });
 
-t.test('a component that no operation uses, and that is no schema, is refused by name', async (t) => {
+t.test('an unused component that is not a schema is reported by name', async (t) => {
   const schemas = { A: { oneOf: ['#/components/schemas/B'] }, B: { properties: { b: { items: 'text' } } } };
   const { document } = await load(t, toYaml({}, { components: { schemas } }));
   const problems = [
@@ -195,12 +195,12 @@ t.test('fields that are named may be of other types than those that are not', as
   t.match(types, ' D: { a?: string; } & { [key: string]: unknown; };');
 });
 
-t.test('a project whose folders have no domain.ts stores nothing', async (t) => {
+t.test('a project without a domain.ts stores nothing', async (t) => {
   const made = buildDomain(pathToFileURL(`${t.testdir({ books: {} })}/`));
   t.match(made.text, 'export const domain = {};\nexport const errors = addErrors({});');
 });
 
-t.test('a field that is called $ref has a type', async (t) => {
+t.test('a field called $ref gets a type', async (t) => {
   const Member = { type: 'object', properties: { $ref: { type: 'string' } }, required: ['$ref'] };
   const { document } = await load(t, toYaml({}, { components: { schemas: { Member } } }));
   t.match((await buildTypes(document)).text, /Member: \{\s+\$ref: string;/);

@@ -161,7 +161,7 @@ function tryTimes(t: Test, bench: Bench): void {
   for (const name of drips) {
     const limits = { attempts: 50, timeout: 1000, total: 4000 };
     const ran = run(bench, 'add', [(FAULTS[name] as Row).fault, 'always'], { limits });
-    t.test(`${name}: it ends when the time is over, within an attempt`, async (t) => {
+    t.test(`${name}: it ends when the time is over, even during an attempt`, async (t) => {
       isError(t, await ran);
       t.ok((await ran).requests.length <= 4);
     });
@@ -211,7 +211,7 @@ function tryArguments(t: Test, bench: Bench): void {
     `http://${origin}?x=1`,
   ]) {
     const runs = [run(bench, 'add', [], { url: base }), run(bench, 'list', [], { url: base })];
-    t.test(`the base URL "${base.replace(/\d+/g, 'N')}", which is none: it says so`, async (t) => {
+    t.test(`the invalid base URL "${base.replace(/\d+/g, 'N')}" is reported`, async (t) => {
       for (const ran of runs) t.match((await ran).error?.message, /URL/);
     });
   }
@@ -226,7 +226,7 @@ function tryArguments(t: Test, bench: Bench): void {
   ];
   for (const [name, more] of wrong) {
     const ran = run(bench, 'add', [], more);
-    t.test(`${name}: it says so, and asks nothing`, async (t) => {
+    t.test(`${name}: it is reported, and no request is sent`, async (t) => {
       const { error, requests } = await ran;
       t.match(error?.message, /URL|key|once/i);
       t.notMatch(JSON.stringify(error), secret);
@@ -235,14 +235,14 @@ function tryArguments(t: Test, bench: Bench): void {
   }
 
   const empty = run(bench, 'add', [], { once: '' });
-  t.test('an empty Idempotency-Key: the client or the service says so, and no animal is added', async (t) => {
+  t.test('an empty Idempotency-Key: the client or the service reports it, and no animal is added', async (t) => {
     const { pets, error } = await empty;
     t.match(error?.message, /once|idempotency-key/i);
     t.strictSame(pets, []);
   });
 
   const unknown = run(bench, 'add', [], { key: 'an-unknown-key-0123456789' });
-  t.test('an unknown key: it reports what the service says', async (t) => {
+  t.test('an unknown key: it reports the error of the service', async (t) => {
     isError(t, await unknown, { status: 401, code: 'unauthorized' });
     t.equal((await unknown).requests.length, 1);
   });
@@ -251,7 +251,7 @@ function tryArguments(t: Test, bench: Bench): void {
 async function tryServers(t: Test, bench: Bench): Promise<void> {
   for (const base of ['http://no-such-host.invalid', 'http://127.0.0.1:1']) {
     const ran = run(bench, 'add', [], { url: base });
-    t.test(`${base}, where nothing is: it reports that, with its cause`, async (t) => {
+    t.test(`${base}, where nobody listens: it reports that, with the cause`, async (t) => {
       isError(t, await ran, { status: 0, code: 'no_answer' });
     });
   }
@@ -363,7 +363,7 @@ const programs = await buildPrograms(t, (await readOurs()).json);
 // They wait most of the time. They come last: a compiler, as above, takes the time of the server and the proxy, which are in this process.
 t.jobs = programs.size;
 
-t.test('a script in TypeScript does not end before it has an answer or an error', async (t) => {
+t.test('a script in TypeScript does not end before it gets an answer or an error', async (t) => {
   const folder = programs.get('typescript')?.folder as string;
   writeFileSync(join(folder, 'silent.js'), SILENT);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'silent.js')]);

@@ -214,7 +214,7 @@ const SERVED: Record<string, Json> = {
   '`default`': query({ schema: { ...string, default: 'a' } }),
 };
 
-t.test('what the page says is served, is served: a contract with all of it starts', async (t) => {
+t.test('a contract with every feature that the page lists as served starts', async (t) => {
   const rows = [...PAGE.matchAll(/^\| (.*) \| yes \|.*\|$/gm)].map(([, feature]) => feature as string);
   for (const row of rows) {
     t.equal(Object.keys(SERVED).filter((words) => `${row} |`.startsWith(words)).length, 1, row);
@@ -236,7 +236,7 @@ t.test('what the page says is served, is served: a contract with all of it start
 });
 
 for (const [feature, line] of REFUSED) {
-  t.test(`${feature}: refused, in this line`, async (t) => {
+  t.test(`${feature}: reported, in this line`, async (t) => {
     const [start] = Object.keys(CONTRACTS).filter((words) => `${feature} |`.startsWith(words));
     const problems = await problemsOf(t, CONTRACTS[start as string] as string);
     t.equal(problems.length, 1, problems.join('\n'));

@@ -30,7 +30,7 @@ components:
     digest: {}
 `;
 
-t.test('a problem is reported with the line and the column of what it is about', async (t) => {
+t.test('a problem is reported with its line and column', async (t) => {
   const locate = (problem: string) => toLocated(t, [problem], YAML, 'openapi/petstore.yaml');
   for (const [place, problem] of [
     ['7:5', 'operation createPet: TRACE is not served'],
@@ -155,7 +155,7 @@ t.test('the search for a place ends where references lead to themselves by sever
   t.match(await toLocated(t, ['operation a: response 200: body.x: must be text'], CIRCLE), [/^a.yaml:\d+:\d+: /]);
 });
 
-t.test('a colon within a path or a name is part of it', async (t) => {
+t.test('a colon in a path or a name is part of it', async (t) => {
   for (const [place, problem] of [
     ['4:5', '#/paths/~1v1~1a:list/get: x-max-bytes means nothing here'],
     ['5:7', '/paths/~1v1~1a:list/get/operationId must be string'],
@@ -179,7 +179,7 @@ t.test('a mistake that several operations share is reported once', async (t) => 
   ]);
 });
 
-t.test('a start that refuses the contract names the places in its file', async (t) => {
+t.test('a start that fails because of the contract names the positions in its file', async (t) => {
   const folder = t.testdir({ 'a.yaml': SHARED });
   const file = pathToFileURL(`${folder}/a.yaml`);
   const name = relative(process.cwd(), `${folder}/a.yaml`);

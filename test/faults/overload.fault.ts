@@ -169,7 +169,7 @@ t.test(
 
 const CONNECTIONS = 1900;
 
-t.test(`a new client is answered within a second behind ${CONNECTIONS} busy connections`, async (t) => {
+t.test(`a new client is answered in a second while ${CONNECTIONS} connections are busy`, async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const server = await startOnCore(t, env);
   const { child, port, request, exit } = server;

@@ -105,7 +105,7 @@ const lives = ({ child }: Program) => child.exitCode === null && child.signalCod
 
 for (const kind of PROXIES) {
   for (const [name, settings] of Object.entries(SETTINGS)) {
-    t.test(`clients that go away behind ${kind} do no harm: ${name}`, async (t) => {
+    t.test(`clients of ${kind} that go away do no harm: ${name}`, async (t) => {
       const target = await findFreePort();
       const folder = t.testdir();
       const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
@@ -123,7 +123,7 @@ for (const kind of PROXIES) {
     });
   }
 
-  t.test(`refused bodies of 3 MB that ${kind} passes on as they come cost no other request its reply`, async (t) => {
+  t.test(`rejected bodies of 3 MB that ${kind} streams cost no other request its reply`, async (t) => {
     const target = await findFreePort();
     const folder = t.testdir();
     const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };

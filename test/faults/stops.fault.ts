@@ -105,7 +105,7 @@ async function losesNothing(
 
 t.test(`no request is lost in ${ROUNDS} stops under load`, (t) => losesNothing(t, 'stops'));
 
-t.test(`no request is lost in ${ROUNDS} stops in which the machine stands still`, (t) =>
+t.test(`no request is lost in ${ROUNDS} stops during which the machine freezes`, (t) =>
   losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
 );
 

@@ -3,7 +3,7 @@ import { parse } from 'lossless-json';
 import t from 'tap';
 import { parseExactJson } from '../../src/contract-first/json/exact-json.ts';
 
-t.test('what a double holds is what JSON.parse makes of it', async () => {
+t.test('numbers that a double holds equal those of JSON.parse', async () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       fc.pre(!/\d{16}|\de/i.test(text));
@@ -13,7 +13,7 @@ t.test('what a double holds is what JSON.parse makes of it', async () => {
   );
 });
 
-t.test('text is JSON exactly when JSON.parse takes it, wherever it is cut, or has one piece more or less', async () => {
+t.test('a text is JSON exactly if JSON.parse takes it, also when it is cut or a piece is added', async () => {
   const pieces = [
     '{',
     '}',
@@ -119,7 +119,7 @@ t.test('the position of such a number is reported', async (t) => {
   }
 });
 
-t.test('a number that is no integer becomes a double, which is written as this number again', async (t) => {
+t.test('a number that is not an integer becomes a double that is written as the same number', async (t) => {
   const cases: [string, number][] = [
     ['1.5', 1.5],
     ['5e-1', 0.5],
@@ -131,20 +131,20 @@ t.test('a number that is no integer becomes a double, which is written as this n
   for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
 });
 
-t.test('an integer beyond 64 bits keeps its digits, up to the largest double', async (t) => {
+t.test('an integer of more than 64 bits keeps its digits, up to the largest double', async (t) => {
   t.equal(parseExactJson('12345678901234567890'), 12345678901234567890n);
   t.equal(parseExactJson('123456789012345678901234567890.000'), 123456789012345678901234567890n);
   t.equal(parseExactJson('1e300'), 10n ** 300n);
   t.equal(parseExactJson('-1.7976931348623157e+308'), -(17976931348623157n * 10n ** 292n));
 });
 
-t.test('strings are unescaped, and what looks like JSON in them is left alone', async (t) => {
+t.test('strings are unescaped, and JSON in them is left alone', async (t) => {
   const text = String.raw`{"a\"}":"\\\"{[,:]}\u0041é\ud83d\ude00 12345678901234567890","":[[],{},true,false,null]}`;
   t.strictSame(JSON.parse(JSON.stringify(parseExactJson(text))), JSON.parse(text));
   t.strictSame(parse(JSON.stringify(parseExactJson(text))), parse(text));
 });
 
-t.test('a name that stands twice in one object is an error that names it', async (t) => {
+t.test('a duplicate name in an object is an error that names it', async (t) => {
   for (const twice of ['b', '\\u0062'])
     t.throws(() => parseExactJson(`{"a":{"b":1,"c":2,"${twice}":1}}`), new SyntaxError('has the field "b" twice'));
   t.doesNotThrow(() => parseExactJson('{"a":{"b":1},"b":1,"toString":2}'));

@@ -22,7 +22,7 @@ t.test('a time is one instant in UTC, to the millisecond, however it is spelled'
   t.end();
 });
 
-t.test('a time that no store could keep is refused where it is sent, in a body and in a parameter', (t) => {
+t.test('a time that no store could keep is a 400, in a body and in a parameter', (t) => {
   const none = [
     ...[
       '',

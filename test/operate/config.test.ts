@@ -24,7 +24,7 @@ function takes(t: Test, name: string, rule: string, right: string[], wrong: stri
     t.strictSame(problemsOf({ [name]: value }), [`  - ${name} must be ${rule}, not "${value}"`]);
 }
 
-t.test('without any variable, everything has its default', (t) => {
+t.test('without any variable, every setting has its default', (t) => {
   t.strictSame(loadConfig({}), {
     host: '127.0.0.1',
     socket: undefined,
@@ -131,7 +131,7 @@ t.test('a configuration cannot be changed', (t) => {
   t.end();
 });
 
-t.test('all wrong variables are listed at once, each with what it must be', (t) => {
+t.test('all wrong variables are listed at once, each with its allowed values', (t) => {
   const env = {
     PORT: '65536',
     DATABASE_URL: 'mysql://ada:secret@db/pets',
@@ -153,7 +153,7 @@ t.test('all wrong variables are listed at once, each with what it must be', (t) 
   t.end();
 });
 
-t.test('the public URL is one of HTTP, of which the path counts', (t) => {
+t.test('the public URL is an HTTP URL, and only its path counts', (t) => {
   const paths = { 'https://shop.example': '', 'http://shop.example:8080/': '', 'https://shop.example/a/b-c': '/a/b-c' };
   for (const [PUBLIC_URL, publicPath] of Object.entries(paths))
     t.equal(loadConfig({ PUBLIC_URL }).publicPath, publicPath);
@@ -272,7 +272,7 @@ t.test('a trusted proxy is an address, or a range', (t) => {
   t.end();
 });
 
-t.test('an origin is what a browser sends', (t) => {
+t.test('an origin has the form that browsers send', (t) => {
   const right = ['https://shop.example', 'http://localhost:5173, https://xn--bcher-kva.example,', ''];
   const wrong = [
     ...['*', 'null', 'shop.example', 'https://shop.example/', 'https://*.shop.example', 'https://Shop.example'],
@@ -289,7 +289,7 @@ t.test('an origin is what a browser sends', (t) => {
   t.end();
 });
 
-t.test('a set WORKERS is refused, and says how several processes serve', (t) => {
+t.test('setting WORKERS is an error that explains how several processes serve', (t) => {
   for (const WORKERS of ['1', '2', 'x']) {
     t.strictSame(problemsOf({ WORKERS }), [
       '  - WORKERS must be left out: a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)',
@@ -299,7 +299,7 @@ t.test('a set WORKERS is refused, and says how several processes serve', (t) => 
   t.end();
 });
 
-t.test('an option of a database that is not known is refused by its name, and so are variables of libpq', (t) => {
+t.test('an unknown option of a database is an error with its name, and so are variables of libpq', (t) => {
   const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
   t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
   const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '', PGREQUIREAUTH: 'x', PGUSER: 'ada' };
@@ -312,7 +312,7 @@ t.test('an option of a database that is not known is refused by its name, and so
   t.end();
 });
 
-t.test('a variable that is nearly one of ours gets a warning that names both, and not its value', (t) => {
+t.test('a misspelt variable gets a warning with both names, and without its value', (t) => {
   for (const [name, meant] of [
     ['HOSTS', 'HOST'],
     ['API_KEY', 'API_KEYS'],
@@ -345,34 +345,31 @@ t.test('a variable that is nearly one of ours gets a warning that names both, an
   t.end();
 });
 
-t.test(
-  'keys and the URL of the database may stand in files, of which one that everybody can read gets a warning',
-  (t) => {
-    const folder = t.testdir({
-      keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
-      empty: '\n',
-    });
-    writeFileSync(`${folder}/url`, 'sqlite:/srv/pets.db\n');
-    for (const name of ['keys', 'empty', 'url']) chmodSync(`${folder}/${name}`, 0o640);
-    const env = { API_KEYS_FILE: `${folder}/keys`, DATABASE_URL_FILE: `${folder}/url` };
-    const { apiKeys, database, warnings } = loadConfig(env);
-    t.strictSame(apiKeys, ['first-key-0123456789', 'second-key-0123456789', 'third-key-0123456789']);
-    t.strictSame(database, { kind: 'sqlite', file: '/srv/pets.db' });
-    t.strictSame(warnings, []);
-    t.strictSame(loadConfig({ API_KEYS_FILE: `${folder}/empty` }).apiKeys, []);
+t.test('keys and the URL of the database may be in files, and a file that everybody can read gets a warning', (t) => {
+  const folder = t.testdir({
+    keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
+    empty: '\n',
+  });
+  writeFileSync(`${folder}/url`, 'sqlite:/srv/pets.db\n');
+  for (const name of ['keys', 'empty', 'url']) chmodSync(`${folder}/${name}`, 0o640);
+  const env = { API_KEYS_FILE: `${folder}/keys`, DATABASE_URL_FILE: `${folder}/url` };
+  const { apiKeys, database, warnings } = loadConfig(env);
+  t.strictSame(apiKeys, ['first-key-0123456789', 'second-key-0123456789', 'third-key-0123456789']);
+  t.strictSame(database, { kind: 'sqlite', file: '/srv/pets.db' });
+  t.strictSame(warnings, []);
+  t.strictSame(loadConfig({ API_KEYS_FILE: `${folder}/empty` }).apiKeys, []);
 
-    chmodSync(`${folder}/keys`, 0o644);
-    t.strictSame(loadConfig(env).warnings, [`API_KEYS_FILE: ${folder}/keys can be read by everybody: chmod o-r`]);
-    t.strictSame(problemsOf({ ...env, API_KEYS: 'fourth-key-0123456789' }), [
-      '  - API_KEYS and API_KEYS_FILE are both set: leave one out',
-    ]);
-    t.match(problemsOf({ DATABASE_URL_FILE: `${folder}/none` }), [/^ {2}- DATABASE_URL_FILE cannot be read: ENOENT/]);
-    t.strictSame(problemsOf({ API_KEYS_FILE: '/dev/zero' }), [
-      '  - API_KEYS_FILE cannot be read: /dev/zero is not a file',
-    ]);
-    t.end();
-  },
-);
+  chmodSync(`${folder}/keys`, 0o644);
+  t.strictSame(loadConfig(env).warnings, [`API_KEYS_FILE: ${folder}/keys can be read by everybody: chmod o-r`]);
+  t.strictSame(problemsOf({ ...env, API_KEYS: 'fourth-key-0123456789' }), [
+    '  - API_KEYS and API_KEYS_FILE are both set: leave one out',
+  ]);
+  t.match(problemsOf({ DATABASE_URL_FILE: `${folder}/none` }), [/^ {2}- DATABASE_URL_FILE cannot be read: ENOENT/]);
+  t.strictSame(problemsOf({ API_KEYS_FILE: '/dev/zero' }), [
+    '  - API_KEYS_FILE cannot be read: /dev/zero is not a file',
+  ]);
+  t.end();
+});
 
 t.test('every variable is described in the order of the table of settings, with its default', (t) => {
   const used = new Map<string, string>();
@@ -396,7 +393,7 @@ t.test('the one socket that systemd passes to this process is listened on', (t) 
   t.end();
 });
 
-t.test("OpenTelemetry's ratio of traces is taken where it is one", (t) => {
+t.test("OpenTelemetry's ratio of traces is used if it is valid", (t) => {
   const ratioOf = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) =>
     loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traceRatio;
   for (const [text, ratio] of [
@@ -413,7 +410,7 @@ t.test("OpenTelemetry's ratio of traces is taken where it is one", (t) => {
   t.end();
 });
 
-t.test('TRUST_TRACES takes addresses and ranges, and says so of anything else', (t) => {
+t.test('TRUST_TRACES takes addresses and ranges, and anything else is an error that says so', (t) => {
   takes(t, 'TRUST_TRACES', 'addresses and ranges, such as 10.0.0.0/8,::1', ['10.0.0.0/8, ::1'], ['unix']);
   t.end();
 });

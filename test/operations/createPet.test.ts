@@ -7,7 +7,7 @@ import { KEY, startService } from '../service.ts';
 
 const post = (body: unknown, headers = {}) => ({ method: 'POST', body, headers });
 
-t.test('POST /pets is 201 with the pet, its id and its Location, where it is found again', async (t) => {
+t.test('POST /pets is 201 with the pet, its id and its Location, and GET finds it there', async (t) => {
   const { client, request } = await startService(t);
   const { status, headers, body } = await client.createPet({
     body: { name: 'Rex', categoryId: 7n, status: 'pending' },
@@ -58,13 +58,13 @@ t.test('a body that is not JSON is reported with the position, and a byte order 
   }
 });
 
-t.test('a value of another type is reported once', async (t) => {
+t.test('a value of a wrong type is reported once', async (t) => {
   const { request } = await startService(t);
   const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
   t.match(body, { message: 'body.status must be of type string' });
 });
 
-t.test('a body over the limit that the contract states is 413, said before or while it comes', async (t) => {
+t.test("a body over the contract's limit is 413, whether its length is announced or not", async (t) => {
   const { request } = await startService(t);
   const body = { name: 'x'.repeat(17_000), categoryId: 7 };
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
@@ -74,26 +74,23 @@ t.test('a body over the limit that the contract states is 413, said before or wh
   }
 });
 
-t.test(
-  'a request that is sent again with its Idempotency-Key has the same reply, marked, and adds one pet',
-  async (t) => {
-    const { request } = await startService(t);
-    const headers = { 'idempotency-key': '~'.repeat(255) };
-    const first = await request('/v1/pets', post('{"name":"Rex","categoryId":9007199254740993}', headers));
-    t.equal(first.headers['idempotency-replayed'], undefined);
-    for (const body of [
-      '{"name":"Rex","categoryId":9007199254740993}',
-      '{"categoryId": 9007199254740993e0, "name": "\\u0052ex"}',
-    ]) {
-      const { status, headers: replied, text } = await request('/v1/pets', post(body, headers));
-      t.strictSame([status, text, replied.location], [201, first.text, '/v1/pets/1']);
-      t.equal(replied['idempotency-replayed'], 'true');
-    }
-    t.equal((await request('/v1/pets')).text, `[${first.text}]`);
-  },
-);
+t.test('a repeated request with its Idempotency-Key gets the same reply, marked, and adds one pet', async (t) => {
+  const { request } = await startService(t);
+  const headers = { 'idempotency-key': '~'.repeat(255) };
+  const first = await request('/v1/pets', post('{"name":"Rex","categoryId":9007199254740993}', headers));
+  t.equal(first.headers['idempotency-replayed'], undefined);
+  for (const body of [
+    '{"name":"Rex","categoryId":9007199254740993}',
+    '{"categoryId": 9007199254740993e0, "name": "\\u0052ex"}',
+  ]) {
+    const { status, headers: replied, text } = await request('/v1/pets', post(body, headers));
+    t.strictSame([status, text, replied.location], [201, first.text, '/v1/pets/1']);
+    t.equal(replied['idempotency-replayed'], 'true');
+  }
+  t.equal((await request('/v1/pets')).text, `[${first.text}]`);
+});
 
-t.test('an Idempotency-Key with another body is 422, and with another API key a key of its own', async (t) => {
+t.test('an Idempotency-Key with another body is 422, and with another API key it is a different key', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada'));
@@ -115,7 +112,7 @@ t.test('an Idempotency-Key with another body is 422, and with another API key a 
   t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
 });
 
-t.test('the id of a key in API_KEYS is the same wherever it stands there', async (t) => {
+t.test('the id of a key in API_KEYS does not depend on its position', async (t) => {
   const store = openUrl('sqlite::memory:');
   const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
   for (const apiKeys of [[KEY], ['another-key-0123456789', KEY]]) {
@@ -124,7 +121,7 @@ t.test('the id of a key in API_KEYS is the same wherever it stands there', async
   }
 });
 
-t.test('where no API key is needed, an Idempotency-Key is that of all callers', async (t) => {
+t.test('without API keys, all callers share their Idempotency-Keys', async (t) => {
   const yaml = edited(({ createPet }) => (createPet.security = []));
   const { request } = await serve(t, yaml, {});
   const rex = { ...post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' }), key: null };

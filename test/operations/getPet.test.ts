@@ -22,23 +22,26 @@ t.test('an id that no pet has is 404, near a pet and at both ends of the range',
   }
 });
 
-t.test('every reply of the deprecated operation says since when, until when, and what to use instead', async (t) => {
-  const { client, request } = await startService(t);
-  await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
-  const replies = [
-    await request('/v1/pets/1'),
-    await request('/v1/pets/x'),
-    await request('/v1/pets/1', { key: null }),
-    await request('/v1/pets/2'),
-    await request(`/v1/pets/1?${'x'.repeat(9000)}`),
-  ];
-  t.strictSame(
-    replies.map(({ status }) => status),
-    [200, 400, 401, 404, 414],
-  );
-  for (const { headers } of replies) {
-    t.equal(headers.deprecation, `@${Date.UTC(2026, 10, 20) / 1000}`);
-    t.equal(headers.sunset, 'Thu, 05 Dec 2030 00:00:00 GMT');
-    t.equal(headers.link, '</v1/pets>; rel="successor-version"');
-  }
-});
+t.test(
+  'every reply of the deprecated operation names the start and the end of the deprecation, and the successor',
+  async (t) => {
+    const { client, request } = await startService(t);
+    await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
+    const replies = [
+      await request('/v1/pets/1'),
+      await request('/v1/pets/x'),
+      await request('/v1/pets/1', { key: null }),
+      await request('/v1/pets/2'),
+      await request(`/v1/pets/1?${'x'.repeat(9000)}`),
+    ];
+    t.strictSame(
+      replies.map(({ status }) => status),
+      [200, 400, 401, 404, 414],
+    );
+    for (const { headers } of replies) {
+      t.equal(headers.deprecation, `@${Date.UTC(2026, 10, 20) / 1000}`);
+      t.equal(headers.sunset, 'Thu, 05 Dec 2030 00:00:00 GMT');
+      t.equal(headers.link, '</v1/pets>; rel="successor-version"');
+    }
+  },
+);

@@ -8,7 +8,7 @@ import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';
 
-t.test('each alert has a part of the runbook, and each part an alert', (t) => {
+t.test('each alert has a section in the runbook, and each section an alert', (t) => {
   const runbook = readFileSync('scripts/deploy/runbook.md', 'utf8');
   const parts = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name as string);
   t.strictSame(
@@ -37,7 +37,7 @@ t.test('each metric that an alert or the dashboard asks for is there', async (t)
   }
 });
 
-t.test('each label that an alert or the dashboard asks for has one of the values that there are', (t) => {
+t.test('each label of an alert or the dashboard has an existing value', (t) => {
   const values: Record<string, readonly string[]> = {
     error_type: Object.keys(buildCatalogue(domain)),
     reason: Object.keys(new Counts().dropped),
@@ -50,7 +50,7 @@ t.test('each label that an alert or the dashboard asks for has one of the values
   t.end();
 });
 
-t.test('the dashboard has a title for each of its panels, and an alert no other form than Prometheus knows', (t) => {
+t.test('each panel of the dashboard has a title, and Prometheus accepts each alert', (t) => {
   const { panels } = JSON.parse(readFileSync('scripts/deploy/dashboard.json', 'utf8'));
   t.equal(new Set(panels.map(({ title }: { title: string }) => title)).size, panels.length);
   const { groups } = parse(readFileSync('scripts/deploy/alerts.yaml', 'utf8'));

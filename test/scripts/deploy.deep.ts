@@ -185,7 +185,7 @@ async function runImage(t: Test): Promise<void> {
   t.strictSame(await once(child, 'exit'), [0, null], output);
 }
 
-t.test('what the Kubernetes manifest asks is what the service has', async (t) => {
+t.test('the Kubernetes manifest fits the service', async (t) => {
   const documents = parseAllDocuments(readFileSync(`${DEPLOY}/kubernetes.yaml`, 'utf8')).map((document) =>
     document.toJS(),
   );

@@ -178,7 +178,7 @@ function withLines(file: string, lines: string): string {
   return word && like.test(file) ? file.replace(like, () => lines) : `${file}\n${lines}`;
 }
 
-t.test('each block says in its first line which file it is, or stands in', async (t) => {
+t.test('the first line of each block names its file, or the file that it belongs to', async (t) => {
   t.ok(BLOCKS.length > 10);
   t.equal(PAPERS.flatMap((paper) => [...read(paper).matchAll(ANY_FENCE)]).length, BLOCKS.length);
   t.strictSame(

@@ -42,17 +42,20 @@ const refusedIn = async (file: string) => {
 };
 
 for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
-  t.test(`${name}: what is refused is named, and once it is changed, any request keeps the contract`, async (t) => {
-    const found = await refusedIn(fileOf(name));
-    t.strictSame(
-      found.map(([operation]) => operation),
-      Object.keys(refused),
-    );
-    for (const [operation, problems] of found) t.match(problems, refused[operation]);
-    const yaml = changed(name);
-    const service = await start(t, yaml, toErrorBody);
-    await runProperties(t, requestProperties(service, readOperations(yaml)), 1 / 20);
-  });
+  t.test(
+    `${name}: problems are named, and once they are fixed, any request gets a reply of the contract`,
+    async (t) => {
+      const found = await refusedIn(fileOf(name));
+      t.strictSame(
+        found.map(([operation]) => operation),
+        Object.keys(refused),
+      );
+      for (const [operation, problems] of found) t.match(problems, refused[operation]);
+      const yaml = changed(name);
+      const service = await start(t, yaml, toErrorBody);
+      await runProperties(t, requestProperties(service, readOperations(yaml)), 1 / 20);
+    },
+  );
 }
 
 t.test('a contract with 120 operations starts, and serves them all', async (t) => {

@@ -56,7 +56,7 @@ t.test('writes of one turn, and those that come while a batch is written, share 
 });
 
 t.test(
-  'what was handed over too long ago is unknown, what was not was not done, and a late answer changes neither',
+  'a write that was handed over too long ago has an unknown outcome, one that was not was not done, and a late answer changes neither',
   async (t) => {
     const { queue, next } = openQueue({ timeout: 200 });
     const clock = holdClock(t);
@@ -99,7 +99,7 @@ t.test('a batch proves for a while that the writer can write, and an outage ends
   }
 });
 
-t.test('a batch of which nothing was done proves nothing: a check writes', async (t) => {
+t.test('a batch without a write proves nothing: the next health check writes', async (t) => {
   const { queue, next } = openQueue();
   const refused = outcomesOf([queue.add(1), queue.add(2)]);
   await next();
@@ -155,7 +155,7 @@ t.test('nor is one that fails alone', async (t) => {
   t.equal(await waits, '2');
 });
 
-t.test('a check waits no longer than it may, and fails at once behind a batch that takes as long', async (t) => {
+t.test('a check waits no longer than its timeout, and fails at once after a batch that took as long', async (t) => {
   const { queue, next } = openQueue({ checkTimeout: 100 });
   const clock = holdClock(t);
   const write = queue.add(1);
@@ -185,7 +185,7 @@ t.test('what is put back is the first again, and waits no longer than it may, wh
   t.equal(await second, 'second');
 });
 
-t.test('what several have taken stands in the order in which it came when it is put back', async (t) => {
+t.test('writes that several took from the queue are put back in their first order', async (t) => {
   const queue = new Queue<string>(60_000, () => new Error('late'));
   const all = [queue.add('a'), queue.add('b')];
   const [a, b] = queue.take();

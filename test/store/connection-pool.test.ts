@@ -41,7 +41,7 @@ function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   return { pool, opened };
 }
 
-t.test('a task whose time is over is refused, and costs no connection', async (t) => {
+t.test('a task fails after its timeout, and costs no connection', async (t) => {
   const { pool, opened } = openPool(t);
   await pool.untilOpen(60_000);
   const clock = holdClock(t);
@@ -77,7 +77,7 @@ t.test('a transaction may wait longer than a single statement', async (t) => {
   }
 });
 
-t.test('a task whose connection is lost is run again, or is of unknown outcome', async (t) => {
+t.test('a task that loses its connection is run again, or has an unknown outcome', async (t) => {
   const { pool, opened } = openPool(t);
   let runs = 0;
   const lose = async (connection: PostgresConnection) => {
@@ -91,7 +91,7 @@ t.test('a task whose connection is lost is run again, or is of unknown outcome',
   t.equal(opened.length, 3);
 });
 
-t.test('a pool that closes runs what waits, and refuses what comes later', async (t) => {
+t.test('a pool that closes runs waiting tasks, and rejects later ones', async (t) => {
   const { pool } = openPool(t);
   const runs = [1, 2, 3].map((result) => pool.run(() => wait(5, result)));
   await pool.close();

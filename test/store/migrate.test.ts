@@ -34,7 +34,7 @@ t.test('migrations are the .sql files of their folder, by name', (t) => {
   t.end();
 });
 
-t.test('our migrations have the same names in both databases, numbered from 0001 without a gap', (t) => {
+t.test("the engine's migrations have the same names in both databases, numbered from 0001 without a gap", (t) => {
   const namesIn = (folder: string) => readdirSync(new URL(`../../src/${folder}/`, import.meta.url)).sort();
   for (const [sqlite, postgres] of [
     ['contract-first/store/sqlite/migrations', 'contract-first/store/postgres/migrations'],
@@ -55,7 +55,7 @@ const RELEASED = {
   postgres: ['0001-migrations.sql 206b077e', '0002-api-keys.sql 225d40c7', '0003-records.sql 71251466'],
 };
 
-t.test("the engine's migrations stay as they were released, so every database of an earlier version starts", (t) => {
+t.test("the engine's released migrations never change, so that every database of an earlier version starts", (t) => {
   for (const database of ['sqlite', 'postgres'] as const) {
     const files = loadMigrations(database, {}).map(({ name, digest }) => `${name} ${digest.slice(0, 8)}`);
     t.strictSame(files.slice(0, RELEASED[database].length), RELEASED[database]);

@@ -204,7 +204,7 @@ t.test('a table that is rebuilt never uses the id of a deleted record again', as
   }
 });
 
-t.test('a migration that takes a parent away is refused with table and file, and undone', async (t) => {
+t.test('a migration that removes a parent is an error with table and file, and is undone', async (t) => {
   const place = prepareFile(t);
   await fill(place);
   const { files } = place;

@@ -330,7 +330,7 @@ async function startCut(t: Test) {
   return { proxy, behind, place: toPlace(t, url, async () => {}) };
 }
 
-t.test('PostgreSQL: a connection that is lost while it is read or filled leaves nothing behind', async (t) => {
+t.test('PostgreSQL: a connection that is lost during the copy leaves nothing behind', async (t) => {
   const [from, to] = [await startCut(t), await startCut(t)];
   await (await from.place.open()).all.pets.create(REX);
   const target = await to.place.open();

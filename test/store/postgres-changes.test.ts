@@ -39,7 +39,7 @@ t.test('a connection that is lost before the commit is an outage', async (t) => 
   t.strictSame(await run(failing({ BEGIN: outage }, 'BEGIN'), changes), [outage, outage]);
 });
 
-t.test('a connection that is lost within the change of a savepoint is an outage for the whole batch', async (t) => {
+t.test('a connection that is lost inside a savepoint is an outage for the whole batch', async (t) => {
   const lost = new Error('the connection is lost');
   const connection = failing({ DELETE: lost });
   const { query } = connection;
@@ -54,7 +54,7 @@ t.test('a connection that is lost within the change of a savepoint is an outage 
 });
 
 t.test(
-  'nothing is begun without time for it, also where the lock came late; a transaction ends when its turn is over',
+  'no change is begun without time for it, also if the lock came late; a transaction ends after its turn',
   async (t) => {
     const clock = holdClock(t);
     const asked: string[] = [];

@@ -27,24 +27,27 @@ async function startDisguise(t: Test): Promise<number> {
   return (proxy.address() as AddressInfo).port;
 }
 
-t.test('where sessions may be shared, a role must have what statements rely on, and the start says how', async (t) => {
-  const port = await startDisguise(t);
-  const url = server.newUrl();
-  const open = async () => {
-    const store = await openPostgresUrl(url.replace(`:${server.port}/`, `:${port}/`));
-    t.teardown(() => store.close());
-    return store;
-  };
-  await server.execute("ALTER ROLE petstore SET statement_timeout = '20s'");
-  await server.execute("ALTER ROLE petstore SET extra_float_digits = '0'");
-  const remedy = "ALTER ROLE petstore SET extra_float_digits = '1'";
-  const refusal = await open().then(
-    () => '',
-    (error: Error) => error.message,
-  );
-  t.match(refusal, `behind a pooler, its role needs other settings: ${remedy}`);
-  await server.execute(remedy);
-  const { records } = await open();
-  const { id } = await records.create({ name: 'Rex', categoryId: 7n });
-  t.match((await records.get(id))?.read(), { name: 'Rex' });
-});
+t.test(
+  'if sessions may be shared, the role needs the settings of our statements, and the start prints how to set them',
+  async (t) => {
+    const port = await startDisguise(t);
+    const url = server.newUrl();
+    const open = async () => {
+      const store = await openPostgresUrl(url.replace(`:${server.port}/`, `:${port}/`));
+      t.teardown(() => store.close());
+      return store;
+    };
+    await server.execute("ALTER ROLE petstore SET statement_timeout = '20s'");
+    await server.execute("ALTER ROLE petstore SET extra_float_digits = '0'");
+    const remedy = "ALTER ROLE petstore SET extra_float_digits = '1'";
+    const refusal = await open().then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    t.match(refusal, `behind a pooler, its role needs other settings: ${remedy}`);
+    await server.execute(remedy);
+    const { records } = await open();
+    const { id } = await records.create({ name: 'Rex', categoryId: 7n });
+    t.match((await records.get(id))?.read(), { name: 'Rex' });
+  },
+);

@@ -10,7 +10,7 @@ const ROUND = 10_000;
 /** A busy machine may answer late. */
 const TIMEOUT = 60_000;
 
-t.test(`${INSTANCES} stores on one database have one history, in ${ROUNDS} rounds`, async (t) => {
+t.test(`${INSTANCES} stores on one database share one history, in ${ROUNDS} rounds`, async (t) => {
   const server = await startPostgres(t);
   const url = server.newUrl();
   const limits = { createTimeout: TIMEOUT, maxCreates: 10_000 };

@@ -55,7 +55,7 @@ t.test('ten programs that start at once on an empty database migrate it once', a
   t.strictSame(new Set(pets.map(({ id }) => id)).size, 10);
 });
 
-t.test('a schema of an earlier layout, or that keeps something else, is refused and stays as it is', async (t) => {
+t.test('a schema with an earlier layout, or with other contents, is an error and stays unchanged', async (t) => {
   const url = server.newUrl();
   const schema = schemaOf(url);
   await server.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (part text, version int);
@@ -111,7 +111,7 @@ t.test('a migration that fails is named, and leaves the database as it was', asy
   await open(t, url);
 });
 
-t.test('a start waits for another program that migrates, but not for ever, and says so', async (t) => {
+t.test('a start waits for another program that migrates, but not for ever, and reports it', async (t) => {
   const url = server.newUrl();
   const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
@@ -134,7 +134,7 @@ t.test('a start that needs no migration waits for nobody', async (t) => {
   t.ok(await (await open(t, url)).records.create(REX));
 });
 
-t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
+t.test('a start without an answer of PostgreSQL in time reports it', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
@@ -144,12 +144,12 @@ t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
   });
 });
 
-t.test('a connection that a pooler keeps without a limit for its statements is refused', async (t) => {
+t.test('a pooled connection without a statement timeout is an error', async (t) => {
   const connect = buildConnect(settingsOf(server.newUrl()));
   await t.rejects(connect({ toConnect: TIMEOUT, toAnswer: 0 }), /ALTER ROLE … SET statement_timeout/);
 });
 
-t.test('a migration does not wait long for a table, for which others would have to wait too', async (t) => {
+t.test('a migration does not wait long for a table, because others would queue after it', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
   const other = await server.connect(t, url);

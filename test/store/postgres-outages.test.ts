@@ -155,14 +155,14 @@ t.test('a start waits for a server that lets nobody in for seconds', async (t) =
   await worksAgain(store);
 });
 
-t.test('a start says of each server why it cannot write to it', async (t) => {
+t.test('a start prints for each server why it cannot write to it', async (t) => {
   const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
   const opening = openPostgresUrl(url, {}, 1700, 2000);
   const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
   await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
 });
 
-t.test('a start that gets fewer connections than it needs says so, and keeps none of them', async (t) => {
+t.test('a start that gets too few connections reports it, and closes them', async (t) => {
   await server.execute(
     `CREATE ROLE guest LOGIN PASSWORD 'guest' CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO guest`,
   );
@@ -204,7 +204,7 @@ t.test(
   },
 );
 
-t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and nothing was done', async (t) => {
+t.test('while somebody holds a lock, PostgreSQL gives up by itself, and nothing was done', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const id = await addRex(url);
@@ -218,7 +218,7 @@ t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and no
   t.strictSame(await idsIn(store), [id]);
 });
 
-t.test('a create that waits behind a lock was not done, however short CREATE_TIMEOUT is', async (t) => {
+t.test('a create that waits for a lock was not done, for any CREATE_TIMEOUT', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, { createTimeout: 5000 }, LONG);
   await addRex(url);
@@ -271,7 +271,7 @@ t.test('while no standby confirms a write, checks and creates fail soon, and get
   await worksAgain(store);
 });
 
-t.test('what was read from a server that is the primary no more is read again from the new one', async (t) => {
+t.test('records that were read from a former primary are read again from the new one', async (t) => {
   const other = await startPostgres(t);
   const url = server.newUrl();
   const store = await openOne(t, url.replace('/postgres?', `,127.0.0.1:${other.port}/postgres?`), {}, 10_000);
@@ -332,7 +332,7 @@ t.test('an answer that is lost after COMMIT is reported as an outcome that is no
   await worksAgain(store);
 });
 
-t.test('one pet that the database refuses fails alone, however many came with it', async (t) => {
+t.test('one pet that the database rejects fails alone, among any number of others', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, {}, LONG);
   await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
@@ -346,7 +346,7 @@ t.test('one pet that the database refuses fails alone, however many came with it
   t.equal((await idsIn(store)).length, 4);
 });
 
-t.test('more creates than may wait are refused at once', async (t) => {
+t.test('more creates than may wait fail at once', async (t) => {
   const store = await openOne(t, server.newUrl(), { maxCreates: 2 }, LONG);
   const created = [store.records.create(REX), store.records.create(REX)];
   await failsSoon(t, 'overloaded', () => store.records.create(REX));
@@ -365,7 +365,7 @@ t.test('a key that was made while its answer was lost is of unknown outcome', as
   t.equal((await store.listKeys()).length, 1);
 });
 
-t.test('a server that has no place left lets nobody in; when it has, all is well', async (t) => {
+t.test('a server without free connections admits nobody; once it has some, everything works', async (t) => {
   await server.execute(`CREATE ROLE limited LOGIN PASSWORD '${server.password}'`);
   await server.execute('GRANT CREATE ON DATABASE postgres TO limited');
   const store = await openOne(t, server.newUrl().replace('petstore:', 'limited:'));
@@ -377,7 +377,7 @@ t.test('a server that has no place left lets nobody in; when it has, all is well
   await worksAgain(store);
 });
 
-t.test('what conflicts with another program is written again, a few times', async (t) => {
+t.test('a write that conflicts with another program is retried a few times', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, {}, LONG);
   const schema = schemaOf(url);

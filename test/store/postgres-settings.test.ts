@@ -168,7 +168,7 @@ async function useAll(t: Test, url: string): Promise<string> {
   );
 }
 
-t.test('whatever a role and its database are set to, all is stored and answered as without it', async (t) => {
+t.test('with any settings of a role and its database, records are stored and answered alike', async (t) => {
   const set = await makeHostile('hostile');
   t.ok(Object.keys(set).length > 100);
   const url = server.newUrl().replace('petstore:', 'hostile:').replace('/postgres?', '/hostile?');
@@ -180,7 +180,7 @@ t.test('whatever a role and its database are set to, all is stored and answered 
   t.equal(await useAll(t, url), expected);
 });
 
-t.test('a role for which no triggers run, and which may not change that, is refused', async (t) => {
+t.test('a role that disables triggers, and may not enable them, is an error', async (t) => {
   await server.execute(`CREATE ROLE replica LOGIN PASSWORD '${server.password}'`);
   await server.execute(
     "GRANT CREATE ON DATABASE postgres TO replica; ALTER ROLE replica SET session_replication_role = 'replica'",

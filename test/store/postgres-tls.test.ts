@@ -106,7 +106,7 @@ t.test('our own certificate is shown, and its key is one that nobody else can re
   t.equal((await listen('localhost', options)).certificate, 'localhost');
 });
 
-t.test('what of libpq is not known, or cannot be meant, is refused by its name', (t) => {
+t.test('an unknown or contradictory option of libpq is an error with its name', (t) => {
   for (const [options, message] of [
     [`sslrootcert=${OWN}`, 'has sslrootcert, which needs sslmode=verify-full'],
     ['sslcert=a&sslkey=b', 'has sslcert, which needs sslmode=verify-full'],

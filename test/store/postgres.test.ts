@@ -94,14 +94,14 @@ t.test('whatever is stored and asked, both stores answer the same text', async (
   await runProperties(t, [property], 1 / 10);
 });
 
-t.test('several stores that are used at once have one history', async (t) => {
+t.test('several stores that are used at once share one history', async (t) => {
   const url = server.newUrl();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
   const calls = await record(stores, 16, 1000);
   t.strictSame(violationsOf(calls), []);
 });
 
-t.test('whoever adds pets takes a turn: no later id is visible before theirs', async (t) => {
+t.test('writers of pets take turns: no later id is visible before an earlier one', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const other = await server.connect(t, url);
@@ -148,7 +148,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
   }
 });
 
-t.test('a read that the database refuses fails alone, however many came with it', async (t) => {
+t.test('a read that the database rejects fails alone, among any number of others', async (t) => {
   const store = await openOne(t);
   const { id } = await store.records.create({ name: 'Rex', categoryId: 7n });
   const ids = [id, 2n ** 63n, id, id, -(2n ** 64n), id];
@@ -165,7 +165,7 @@ t.test('counts of callers are separate, whatever their names are', async (t) => 
   t.match(await count(2), Array(names.length).fill({ total: 3 }));
 });
 
-t.test('a text that only the database knows to be too long is refused alone', async (t) => {
+t.test('a text that only the database finds too long fails alone', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   await server.execute(`CREATE INDEX ON ${schemaOf(url)}.pets (name)`);
@@ -176,7 +176,7 @@ t.test('a text that only the database knows to be too long is refused alone', as
   t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'TEXT_TOO_LONG' } }, { value: { name: 'Bob' } }]);
 });
 
-t.test('keys are made and revoked durably, whatever a session is set to', async (t) => {
+t.test('keys are made and revoked durably, with any settings of the session', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   await store.createKey({ id: 'a', name: 'Ada', hash: 'x'.repeat(64), createdAt: '' });
@@ -189,7 +189,7 @@ t.test('keys are made and revoked durably, whatever a session is set to', async 
   }
 });
 
-t.test('a database with another encoding is refused', async (t) => {
+t.test('a database with another encoding is an error', async (t) => {
   await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));
 });
@@ -200,7 +200,7 @@ t.test('the first of several hosts that can be written is used', async (t) => {
   t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
 });
 
-t.test('why a database cannot be used is said without the password', async (t) => {
+t.test('the reason why a database cannot be used is printed without the password', async (t) => {
   const url = server.newUrl();
   const messages: [url: string, message: RegExp][] = [
     [
@@ -232,7 +232,7 @@ t.test('a server that only accepts connections is not waited for', async (t) => 
   await t.rejects(openPostgresUrl(url, {}, 1000, 1000), /it does not answer/);
 });
 
-t.test('a connection is encrypted, and the server checked, as the URL says', async (t) => {
+t.test('a connection is encrypted, and the server verified, as the URL demands', async (t) => {
   const [certificate, key] = ['server.crt', 'server.key'].map((name) => {
     const file = join(server.folder, name);
     copyFileSync(new URL(`certificate/${name}`, import.meta.url), file);

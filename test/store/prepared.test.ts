@@ -41,7 +41,7 @@ t.test('of statements the latest are prepared, and no plan is used for long', as
   t.equal(await preparedBy(connection), 1);
 });
 
-t.test('nothing is prepared where the URL says so', async (t) => {
+t.test('nothing is prepared if the URL forbids it', async (t) => {
   const connection = await connect(t, '&prepared=off');
   t.strictSame(await connection.query('SELECT $1::int', [1]), [['1']]);
   t.equal(await preparedBy(connection), 0);

@@ -58,7 +58,7 @@ t.test('a pet that any program adds is on the last page at once', async (t) => {
   t.strictSame(await names({ limit: 4, after: 3n }), ['Dot', 'Eve', 'Fay', 'Gus']);
 });
 
-t.test('each limit and status has a page of its own, also where a status ends in a digit', async (t) => {
+t.test('each limit and status has its own page, even if a status ends in a digit', async (t) => {
   const { db, names } = await openShared(t);
   db.exec("INSERT INTO pets (name, category_id, status) VALUES ('Gus', 7, 'sold1')");
   t.strictSame(await names({ limit: 2, status: 'sold1' as PetStatus }), ['Gus']);
@@ -185,7 +185,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
   });
 }
 
-t.test('when the last pet is replaced by one of another status, there is no next page', async (t) => {
+t.test('if the last pet is replaced by one with another status, there is no next page', async (t) => {
   const { store, db } = await openShared(t);
   const query = { limit: 4, status: 'sold' } as const;
   t.equal((await listPets(store, query)).next, toCursor(4n, valuesOf({ status: 'sold' })));
@@ -194,7 +194,7 @@ t.test('when the last pet is replaced by one of another status, there is no next
   t.equal((await listPets(store, query)).next, undefined);
 });
 
-t.test('a change that no trigger counts is seen within a second', async (t) => {
+t.test('a change that no trigger counts is seen after at most a second', async (t) => {
   const { db, names } = await openShared(t);
   const clock = holdClock(t);
   await names(FULL);

@@ -3,7 +3,7 @@ import { buildSetAssociativeCache } from '../../src/contract-first/store/sqlite/
 
 const build = (maxSize = 100) => buildSetAssociativeCache<string>(maxSize, ({ length }) => length);
 
-t.test('an id has the value that was cached for it last', async (t) => {
+t.test('an id returns the value that was cached last', async (t) => {
   const cache = build();
   t.equal(cache.get(5n), undefined);
   cache.set(5n, 'Ada');
@@ -12,7 +12,7 @@ t.test('an id has the value that was cached for it last', async (t) => {
   t.strictSame([cache.get(5n), cache.get(6n)], ['Abe', 'Bob']);
 });
 
-t.test('an id never has the value of another one in its slots, which hold the last two', async (t) => {
+t.test('an id never returns the value of another id in its two slots', async (t) => {
   const ids = [1n, 1n + 2n ** 16n, 1n + 2n ** 32n, 1n + 2n ** 53n, 1n + 2n ** 62n, 1n - 2n ** 16n, 1n - 2n ** 63n];
   const cache = build(1000);
   for (const [index, id] of ids.entries()) {

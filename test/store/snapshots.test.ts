@@ -22,7 +22,7 @@ function open(t: Test) {
   };
 }
 
-t.test('all reads of one turn see the same; those of the next see what was written meanwhile', async (t) => {
+t.test('all reads of one turn see the same snapshot; those of the next turn see later writes', async (t) => {
   const { add, read } = open(t);
   t.strictSame(read(), { snapshot: 1, count: 0 });
   add();

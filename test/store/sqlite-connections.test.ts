@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test('a statement is prepared once where none is collected, and otherwise again when others were used since', (t) => {
+t.test('a statement is prepared once if none is garbage collected, and otherwise again after others', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const [node, isThere] of [

@@ -40,7 +40,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 
-t.test('a database that cannot be put into WAL mode is refused', (t) => {
+t.test('a database that cannot use WAL mode is an error', (t) => {
   // SQLite makes it in a temporary file, without shared memory.
   const db = new Sqlite('');
   t.teardown(() => db.close());
@@ -64,7 +64,7 @@ t.test('after the last store is closed, the database is one whole file', async (
   t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
 });
 
-t.test('a create with a key gives the id of its pet, also where the last id was edited by hand', async (t) => {
+t.test('a create with a key returns the id of its pet, even if the last id was edited by hand', async (t) => {
   const { open, connect } = prepareFile(t);
   const store = open();
   for (let count = 0; count < 3; count++) await store.records.create(REX);
@@ -76,7 +76,7 @@ t.test('a create with a key gives the id of its pet, also where the last id was 
 
 const APPLIED = 'CREATE TABLE applied_migrations (part TEXT, name TEXT, digest TEXT)';
 
-t.test('a database with a newer schema, or another, is refused, and not a byte of it changes', async (t) => {
+t.test('a database with a newer schema, or another one, is an error, and not a byte of it changes', async (t) => {
   for (const [mode, sql, said] of [
     [
       'wal',
@@ -107,7 +107,7 @@ t.test('a database with a newer schema, or another, is refused, and not a byte o
   }
 });
 
-t.test('a file that is no database is refused, and not a byte of it changes', async (t) => {
+t.test('a file that is not a database is an error, and not a byte of it changes', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, 'My notes, which nobody may overwrite.\n'.repeat(100));
   const bytes = readFileSync(file);
@@ -118,7 +118,7 @@ t.test('a file that is no database is refused, and not a byte of it changes', as
   t.ok(bytes.equals(readFileSync(file)));
 });
 
-t.test('a path where no file can be made is refused', async (t) => {
+t.test('a path that cannot become a file is an error', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, '');
   t.throws(() => openUrl(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
@@ -147,7 +147,7 @@ t.test('opening waits for another program that is writing', async (t) => {
   await exit;
 });
 
-t.test('a file that another program uses in another mode is refused', async (t) => {
+t.test('a file that another program uses in another mode is an error', async (t) => {
   const { file, open, connect } = prepareFile(t);
   await open().close();
   const db = connect();

@@ -92,7 +92,7 @@ t.test('a create that waited shares its transaction with that of a client that w
   t.ok(counts.has(2), `in a round: ${[...counts]} transactions`);
 });
 
-t.test('more creates than may wait, with those of the batch, are refused at once; the others are done', async (t) => {
+t.test('more creates than may wait, with those of the batch, fail at once; the others are done', async (t) => {
   const { store, other } = await openShared(t, { maxCreates: 3 });
   other.exec('BEGIN EXCLUSIVE');
   const first = store.records.create(REX);
@@ -186,7 +186,7 @@ t.test('a thread that ended is not started again for a store that closes', async
   await store.close();
 });
 
-t.test('a store whose log is removed takes no more pets, and moves those in the log into the file', async (t) => {
+t.test('a store without its log file takes no more pets, and moves those in the log into the database', async (t) => {
   for (const name of ['-wal', '-shm']) {
     for (const isIdle of [false, true]) {
       const { file, store } = await openShared(t);
@@ -234,7 +234,7 @@ t.test('damage to the file of an open store fails only the reads of the damaged 
   }
 });
 
-t.test('creates take their turns beside a program that writes almost all the time', async (t) => {
+t.test('creates get their turn next to a program that writes almost all the time', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   t.teardown(() => store.close());

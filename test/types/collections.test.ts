@@ -110,7 +110,7 @@ export async function wrongOfTenants(records: Shared): Promise<void> {
 export const rightOfTenants = async (records: Shared): Promise<string> =>
   (await records.of('Rex').create({ categoryId: 7n })).name;
 
-t.test('what a collection takes is what its schema says', (t) => {
+t.test('a collection takes exactly the values of its schema', (t) => {
   t.type(wrong, 'function');
   t.type(right, 'function');
   t.end();

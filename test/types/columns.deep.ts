@@ -39,7 +39,7 @@ function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string]
 
 const both = (field: RegExp, now: string) => edited(['NewPet', field, now], ['Pet', field, now]);
 
-t.test('a domain that keeps every field of the contract compiles, also one whose new records say more', (t) => {
+t.test('a domain that stores every field of the contract compiles, also if new records have more fields', (t) => {
   t.strictSame(diagnose([GENERATED, edited(['NewPet', /status\?/, 'status'])]), ['', '']);
   t.end();
 });
@@ -64,7 +64,7 @@ t.test('a field that would be lost, or kept as another type, does not compile', 
   t.end();
 });
 
-t.test('a field that may be null is kept as the domain says it', (t) => {
+t.test('a field that may be null is stored as the domain describes', (t) => {
   const kept = (from: string, to: string) => DOMAIN.replace(from, to);
   t.strictSame(
     diagnose(
@@ -89,7 +89,7 @@ t.test('an id that is an integer without `format: int64` does not compile as one
   t.end();
 });
 
-t.test('a filter that is no field, and an error that the contract does not have, do not compile', (t) => {
+t.test('a filter that is not a field, and an undeclared error, are compile errors', (t) => {
   t.match(diagnose([GENERATED], DOMAIN.replace("equal: ['", "equal: ['colour', '")), [/colour/]);
   t.match(diagnose([GENERATED], DOMAIN.replace('pet_not_found:', 'pet_is_lost:')), [/pet_is_lost/]);
   t.end();

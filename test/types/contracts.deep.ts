@@ -21,7 +21,7 @@ const echo = (source: Json, item: Json = {}) => withPaths({ '/echoes': { ...item
 /** A handler that answers with a body, which may be made of the body that it got. */
 const answerWith = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
 
-t.test('header parameters have their types and the names of the contract', async (t) => {
+t.test('header parameters have the types and names of the contract', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const parameters = [
     { name: 'If-None-Match', in: 'header', schema: { type: 'string' } },
@@ -109,21 +109,24 @@ t.test('refuse fits each declared status, range and default, whatever the form o
   }
 });
 
-t.test('an error whose status no reply declares does not compile, in one line that names the status', async (t) => {
-  const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
-  const declared = parse(echo({ responses }));
-  for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
-  const bodies = [
-    "refuse('invalid_request', 'No.')",
-    "refuse('not_found', 'No.')",
-    "Math.random() > 0.5 ? { status: 200, body: 1 } : refuse('conflict', 'No.')",
-  ];
-  const handlers = bodies.map((answer) => `async () => ${answer.startsWith('{') ? `(${answer})` : answer}`);
-  const [right, ...wrong] = await diagnoseEcho(JSON.stringify(declared), handlers, 'handle, refuse');
-  t.equal(right, '');
-  for (const [index, status] of [404, 409].entries())
-    t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
-});
+t.test(
+  'an error with a status that no reply declares is a compile error of one line that names the status',
+  async (t) => {
+    const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
+    const declared = parse(echo({ responses }));
+    for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
+    const bodies = [
+      "refuse('invalid_request', 'No.')",
+      "refuse('not_found', 'No.')",
+      "Math.random() > 0.5 ? { status: 200, body: 1 } : refuse('conflict', 'No.')",
+    ];
+    const handlers = bodies.map((answer) => `async () => ${answer.startsWith('{') ? `(${answer})` : answer}`);
+    const [right, ...wrong] = await diagnoseEcho(JSON.stringify(declared), handlers, 'handle, refuse');
+    t.equal(right, '');
+    for (const [index, status] of [404, 409].entries())
+      t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
+  },
+);
 
 t.test('a header that is JSON is answered as text', async (t) => {
   const schema = { type: 'object', properties: { size: { type: 'integer' } } };
@@ -179,7 +182,7 @@ t.test('a body of several media types is a union, distinguished by its type', as
   t.equal(present, '');
 });
 
-t.test('a reply of another media type has its body', async (t) => {
+t.test('a reply of another media type has its own body type', async (t) => {
   const content = { 'application/vnd.a+json': { schema: { type: 'string' } } };
   const [right, wrong] = await diagnoseEcho(echo({ responses: { '200': { content } } }), [
     "async () => ({ status: 200, body: 'a' })",
@@ -291,7 +294,7 @@ const inBoth = (name: string) => {
   return { requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } };
 };
 
-t.test('a reference into a schema, a parameter or a reply has the type that it leads to', async (t) => {
+t.test('a reference into a schema, a parameter or a reply has the type of its target', async (t) => {
   const schemas = {
     Order: {
       type: 'object',
@@ -344,7 +347,7 @@ t.test('a reference into a schema, a parameter or a reply has the type that it l
     t.match(said[index + 2], `echo: 200.body.${field} has another type than in the contract`);
 });
 
-t.test('a list may be its own item, also by way of others', async (t) => {
+t.test('a list may be its own item, also through other schemas', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
     Nested: { type: 'array', items: ref('Nested') },

@@ -4,7 +4,7 @@ import { diagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 const MAP = 'src/generated/handlers.ts';
 const SERVICE = 'src/generated/service.ts';
 
-t.test('a handler that answers what the contract declares compiles', async (t) => {
+t.test('a handler that answers as the contract declares compiles', async (t) => {
   const right: [operation: string, answer: string][] = [
     ['getPet', '{ status: 200, body: { ...pet, id: call.params.petId } }'],
     ['getPet', '{ status: 404, body: error }'],
@@ -28,7 +28,7 @@ t.test('a handler that answers what the contract declares compiles', async (t) =
   }
 });
 
-t.test('a handler that answers anything else does not compile, and the message says why', async (t) => {
+t.test('any other answer of a handler is a compile error, and the message gives the reason', async (t) => {
   const OTHER = 'has another type than in the contract';
   const ABSENT = 'is not in the contract';
   const refused: [operation: string, answer: string, why: string][] = [

@@ -24,7 +24,7 @@ t.test('an optional body may be undefined', async (t) => {
   t.strictSame(diagnoseAnswers([given, assumed], types('requestBody')), ['', '']);
 });
 
-t.test('an answer has no body when the contract has no content', async (t) => {
+t.test('an answer has no body if the contract declares no content', async (t) => {
   const types = withOperation(`feedPet: { parameters: ${NO_PARAMETERS}; requestBody?: never;
     responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
   const [right, wrong] = diagnoseAnswers(
@@ -82,7 +82,7 @@ t.test('a body that is not JSON is an iterable of bytes, or of the parts of a fo
   for (const message of messages) t.match(message, /does not exist on type|have no overlap/);
 });
 
-t.test('an answer has one of the types that the contract declares for its status, with its body', async (t) => {
+t.test('an answer has a media type that the contract declares for its status, with its body', async (t) => {
   const content = "content: { 'text/csv': string; 'application/json': { id: bigint }; 'application/a+json': { a: 1 } }";
   const replies = `200: { headers: { [name: string]: unknown }; ${content} };
     204: { headers: { [name: string]: unknown }; content?: never };

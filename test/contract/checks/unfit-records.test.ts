@@ -53,7 +53,7 @@ const withBody = (method: string, properties: Json, edit: Edit = () => {}) =>
 const refusedBy = (place: string, value: string, problem: string) =>
   `${place}: ${value} is let in, and not stored by schema Pet: it ${problem}`;
 
-t.test('a request that lets more in than its record takes is refused at the build, with a value', async (t) => {
+t.test('a request that allows more than its record is a build error, with an example value', async (t) => {
   const body = 'operation createPet: its body';
   const zip =
     (schema: Json): Edit =>
@@ -141,7 +141,7 @@ t.test('a change lets in no more than the record takes either, and null where it
   t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [reported] });
 });
 
-t.test('what the store itself writes must fit the record, and each reply that has it', async (t) => {
+t.test('values that the store sets must fit the record, and each reply with it', async (t) => {
   const time = { type: 'string', format: 'date-time' };
   const [first, second] = ['"1970-01-01T00:00:00.000Z"', '"01234567-89ab-4cde-8f01-23456789abcd"'];
   const added =
@@ -186,7 +186,7 @@ t.test('what the store itself writes must fit the record, and each reply that ha
     t.strictSame(await judge(t, edited(edit), domain), { errors, warnings: [] }, `${edit}`);
 });
 
-t.test('a reply that takes less than its record has is refused at the build', async (t) => {
+t.test('a reply that is narrower than its record is a build error', async (t) => {
   const reply =
     (name: Json, more: Json = {}): Edit =>
     ({ Pet, listPets, getPet }) => {
@@ -263,7 +263,7 @@ t.test('what cannot be proven is a warning, with its place', async (t) => {
   t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
 });
 
-t.test('a contract whose proofs would take long is warned of in time', async (t) => {
+t.test('a contract that would take long to prove is a warning in time', async (t) => {
   // Each alternative of the one is compared with each of the other.
   const alternatives = (count: number, first: number): Json => ({
     anyOf: Array.from({ length: count }, (_, index) => ({
@@ -290,7 +290,7 @@ t.test('a contract whose proofs would take long is warned of in time', async (t)
   t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...reported, end] });
 });
 
-t.test('a cursor that is shorter than an order of its list needs is refused at the build', async (t) => {
+t.test('a cursor that is shorter than an order of its list needs is a build error', async (t) => {
   const ordered = (orders: Record<string, string>, columns: Record<string, Partial<Column>> = {}): AnyDomain => {
     const { pets } = withColumns(columns);
     return { pets: { ...pets, lists: { orders } } as AnyDomain[string] };

@@ -40,7 +40,7 @@ function addToBody({ paths, components }: Json, fields: Json): void {
   };
 }
 
-t.test('the contract is read as its operations, with what each says', async (t) => {
+t.test('the contract is read as its operations', async (t) => {
   const { operations, prefix, title } = await readOurs();
   t.equal(prefix, '/v1');
   t.equal(title, 'Pet Store');
@@ -330,7 +330,7 @@ const added = Object.keys(handlers).filter((id) => !['listPets', 'createPet', 'g
 const isOurs = (problem: string) => !added.some((id) => problem.startsWith(`operation ${id}:`));
 
 for (const [sentence, problem, edit] of refusals) {
-  t.test(`${sentence} is refused`, async (t) => {
+  t.test(`${sentence} is an error`, async (t) => {
     const { file } = edited(t, edit);
     const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
     t.type(error, ContractError);
@@ -359,7 +359,7 @@ t.test('a link may lead to any part of a body that the reply may have', async (t
   }
 });
 
-t.test('what a reference leads to is read, wherever it stands', async (t) => {
+t.test('the target of a reference is read, wherever the reference is', async (t) => {
   const { file } = edited(t, (c) => {
     const { get } = c.paths['/pets/{petId}'];
     c.components.pathItems = { pet: { get } };
@@ -375,7 +375,7 @@ t.test('what a reference leads to is read, wherever it stands', async (t) => {
   t.equal(keywordsOf(operations.get('createPet')?.body?.contents[0]?.schema).properties?.extra, true);
 });
 
-t.test('an empty contract is refused in one line', async (t) => {
+t.test('an empty contract is an error of one line', async (t) => {
   for (const [index, text] of ['', 'null', '1'].entries()) {
     const file = join(t.testdir({ [`${index}.yaml`]: text }), `${index}.yaml`);
     await t.rejects(loadContract(file), {
@@ -384,7 +384,7 @@ t.test('an empty contract is refused in one line', async (t) => {
   }
 });
 
-t.test('an extension of others, or a name that looks like ours, is left alone', async (t) => {
+t.test('a third-party extension, or a name that looks like ours, is left alone', async (t) => {
   const { file } = edited(t, (c) => {
     c['x-tools'] = { 'x-max-byte': 1 };
     c.components.schemas.Pet.example = { 'x-maxbytes': 1 };
@@ -394,12 +394,12 @@ t.test('an extension of others, or a name that looks like ours, is left alone', 
   await loadContract(file);
 });
 
-t.test('text that is no YAML is refused', async (t) => {
+t.test('text that is not YAML is an error', async (t) => {
   const file = join(t.testdir({ 'petstore.yaml': 'paths: }' }), 'petstore.yaml');
   await t.rejects(loadContract(file), { message: /Unexpected flow-map-end/ });
 });
 
-t.test('an example may be larger than a double holds, and is served as it stands', async (t) => {
+t.test('an example may be larger than a double holds, and is served unchanged', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.CategoryId.examples = [9223372036854775807n]));
   t.match((await loadContract(file)).json, '"examples":[9223372036854775807]');
 });
@@ -415,7 +415,7 @@ t.test('every problem is named at once', async (t) => {
   t.equal(error.problems.length, 3);
 });
 
-t.test('an operation that cannot be resolved does not hide the mistakes of others', async (t) => {
+t.test('an operation that cannot be resolved does not hide the mistakes of other operations', async (t) => {
   const { file } = edited(
     t,
     (c) => {
@@ -431,14 +431,14 @@ t.test('an operation that cannot be resolved does not hide the mistakes of other
   ]);
 });
 
-t.test('each operation that uses a component which cannot be resolved is refused', async (t) => {
+t.test('each operation that uses an unresolvable component is reported', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   const ids = error.problems.filter(isOurs).map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
   t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
 });
 
-t.test('an example may have a field $id, which names no schema', async (t) => {
+t.test('an example may have a field $id, which does not name a schema', async (t) => {
   const { file } = edited(t, ({ components }) => {
     const examples = ['$id', '$anchor', '$schema'].flatMap((name) => [{ [name]: 'first' }, { [name]: 'first' }]);
     components.schemas.Pet.properties.tags = { type: 'object', additionalProperties: { type: 'object', examples } };
@@ -451,7 +451,7 @@ t.test('a security scheme that no operation uses may be of any kind', async (t) 
   t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
 });
 
-t.test('an operation without a handler, and a handler without an operation, are refused', async (t) => {
+t.test('an operation without a handler, and a handler without an operation, are errors', async (t) => {
   const { getPet, ...others } = handlers;
   const error = (await startService(t, { handlers: { ...others, feedPet: getPet } }).catch(
     (thrown: unknown) => thrown,
@@ -485,7 +485,7 @@ t.test('the server follows the contract in its prefix', async (t) => {
   t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
 });
 
-t.test('a contract may have no prefix, or no servers, and an operation at its root', async (t) => {
+t.test('a contract may have an operation at its root, and neither prefix nor servers', async (t) => {
   for (const withoutPrefix of [withPrefix('/'), withPrefix(''), (c: Json) => delete c.servers]) {
     const { file, yaml } = edited(t, withoutPrefix, ({ paths }) => {
       paths['/'] = { get: { ...paths['/pets'].get, operationId: 'list-pets' } };
@@ -518,7 +518,7 @@ t.test('the server follows the contract in its limits, defaults and enums', asyn
   t.equal((await create('x'.repeat(60))).status, 413);
 });
 
-t.test('the server follows the contract in what needs a key', async (t) => {
+t.test('the server demands a key exactly where the contract does', async (t) => {
   const { file, yaml } = edited(t, (c) => (c.paths['/pets'].get.security = []));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets', { key: null })).status, 200);
@@ -540,7 +540,7 @@ t.test('the server follows the contract in the bounds of 64-bit integers', async
   t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
 });
 
-t.test('each problem of a contract is one line, whatever its names are', async (t) => {
+t.test('each problem of a contract is one line, for any names', async (t) => {
   const { file } = edited(t, ({ paths }) => {
     paths['/a\n  - all is well\u001b[2J'] = { trace: paths['/pets'].get };
     delete paths['/pets'].get;

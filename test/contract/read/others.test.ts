@@ -43,7 +43,7 @@ function toOpen(yaml: string): string {
   return stringify(document);
 }
 
-t.test('an operation without an id of its own has one of its words, or of its method and path', async (t) => {
+t.test('an operation without an id gets one from its summary, or from its method and path', async (t) => {
   const paths = {
     '/users/{name}': {
       ...get(),
@@ -93,7 +93,7 @@ t.test('a name in a path may have any characters', async (t) => {
   t.match(await problemsOf(t, contractOf(alike)), [/is the path of operation getUsersByAB, too/]);
 });
 
-t.test('a type of its own comes before a range of types', async (t) => {
+t.test('an exact media type comes before a range', async (t) => {
   const content = { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: { type: 'string' } } };
   const post = { operationId: 'add', requestBody: { content }, responses: OK };
   const { request } = await serve(t, contractOf({ '/a': { post } }));
@@ -104,7 +104,7 @@ t.test('a type of its own comes before a range of types', async (t) => {
   );
 });
 
-t.test('a contract of OpenAPI 3.0 means what it says there', async (t) => {
+t.test('a contract of OpenAPI 3.0 keeps its meaning', async (t) => {
   const schema = {
     type: 'object',
     properties: {
@@ -140,7 +140,7 @@ t.test('a contract of OpenAPI 3.0 means what it says there', async (t) => {
   t.match((await load(t, yaml)).json, '"nullable":true', 'it is served as it stands');
 });
 
-t.test('an operation may have no responses, and the body of a GET or HEAD means nothing', async (t) => {
+t.test('an operation may declare no responses, and the body of a GET or HEAD is ignored', async (t) => {
   const requestBody = { required: true, ...json({ type: 'object' }) };
   const paths = { '/a': { ...get({ requestBody }), head: { requestBody, responses: OK } }, '/b': { get: {} } };
   const { request } = await serve(t, contractOf(paths));
@@ -148,7 +148,7 @@ t.test('an operation may have no responses, and the body of a GET or HEAD means 
   t.equal((await request('/docs')).status, 200);
 });
 
-t.test('what is wrong where no operation uses it is left alone', async (t) => {
+t.test('mistakes in unused parts are left alone', async (t) => {
   const info = { title: 'Other', version: 1 };
   t.strictSame(await problemsOf(t, contractOf({ '/a': get() }, { info, components: { headers: { A: 1 } } })), []);
   t.match(await problemsOf(t, contractOf({ '/a': get({ tags: [1] }) })), [/tags\/0 must be string/]);
@@ -156,14 +156,14 @@ t.test('what is wrong where no operation uses it is left alone', async (t) => {
   t.match(await problemsOf(t, contractOf({ '/a': { get: 'a' } }, { openapi: '3.0.0' })), [/get must be object/]);
 });
 
-t.test('a contract may have no paths: its documents are served, and no operation', async (t) => {
+t.test('a contract without paths serves its documents only', async (t) => {
   const contract = await load(t, contractOf(undefined, { webhooks: {} }));
   t.equal(contract.operations.size, 0);
   const { request } = await startService(t, { contract, handlers: {} });
   t.equal((await request('/docs')).status, 200);
 });
 
-t.test('servers may have variables, and prefixes of their own: the first one is served', async (t) => {
+t.test('servers may have variables and different prefixes: the first one is served', async (t) => {
   const servers = [{ url: 'https://a/{base}/', variables: { base: { default: 'v2' } } }, { url: '/v3' }];
   const { request } = await serve(t, contractOf({ '/a': get() }, { servers }));
   t.equal((await request('/v2/a')).status, 200);
@@ -171,7 +171,7 @@ t.test('servers may have variables, and prefixes of their own: the first one is 
   t.equal((await load(t, contractOf({ '/a': get() }, { servers: [] }))).prefix, '');
 });
 
-t.test('a parameter of several types has the first value that its schema allows', async (t) => {
+t.test('a parameter of several types gets the first type that its schema allows', async (t) => {
   const union = { oneOf: [{ type: 'boolean' }, { type: 'integer', maximum: 9 }, { type: 'string', minLength: 2 }] };
   const parameters = [
     { name: 'a', in: 'query', schema: union },
@@ -205,7 +205,7 @@ t.test('a path may have encoded characters, and is found by them', async (t) => 
   ]);
 });
 
-t.test('words of others may stand among paths and responses', async (t) => {
+t.test('third-party extensions may be next to paths and responses', async (t) => {
   const yaml = contractOf({ 'x-note': 'Of the team.', '/a': get({ responses: { 'x-note': 'Of the team.', ...OK } }) });
   const { request } = await serve(t, yaml);
   t.equal((await request('/a')).status, 200);
@@ -214,7 +214,7 @@ t.test('words of others may stand among paths and responses', async (t) => {
   ]);
 });
 
-t.test('merge keys bring the fields of what they name, and no field of their own', async (t) => {
+t.test('YAML merge keys add the fields of their target, and never a field called "<<"', async (t) => {
   const yaml = `openapi: 3.1.1
 info: { title: Merged, version: '1' }
 x-base: &base { responses: { '200': { description: Done. } } }
@@ -240,7 +240,7 @@ t.test('what is wrong with the YAML is reported in one line with its position', 
   }
 });
 
-t.test('a text in the place of a schema is refused where it is used', async (t) => {
+t.test('a text instead of a schema is an error where it is used', async (t) => {
   const components = { schemas: { Broken: { type: 'object', properties: { a: 'text', b: null } }, Unused: 'text' } };
   const schema = { $ref: '#/components/schemas/Broken' };
   const problems = await problemsOf(
@@ -259,7 +259,7 @@ t.test('a text in the place of a schema is refused where it is used', async (t) 
   t.strictSame(await problemsOf(t, leading), ['operation getA: $ref #/components/schemas/Unused leads to no schema']);
 });
 
-t.test('patterns of other languages are refused by what they have of them', async (t) => {
+t.test('patterns with the syntax of other languages are reported by that syntax', async (t) => {
   const reported = async (pattern: string) => {
     const schema = { type: 'string', pattern };
     return problemsOf(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
@@ -381,7 +381,7 @@ const string = { type: 'string' };
 const integer = { type: 'integer' };
 const boolean = { type: 'boolean' };
 
-t.test('an error has the type of its reply, as JSON or as text', async (t) => {
+t.test('an error is sent as JSON or text, as its reply declares', async (t) => {
   const problem = await errorOf(t, { 'application/problem+json': { schema: {} } });
   t.match(problem, { type: /^application\/problem\+json/, body: { code: 'invalid_request' } });
   t.match(await errorOf(t, { 'text/plain': {} }), { type: /^text\/plain/, text: MESSAGE });
@@ -390,7 +390,7 @@ t.test('an error has the type of its reply, as JSON or as text', async (t) => {
   t.match(await errorOf(t, short), { type: /^text\/plain/, text: /^query\.q$/ });
 });
 
-t.test('an error that a handler throws has the type of its reply, too', async (t) => {
+t.test('an error that a handler throws is also sent with the type of its reply', async (t) => {
   const responses = { ...OK, '500': { description: 'Wrong.', content: { 'text/plain': {} } } };
   const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'fail', responses }) }), {
     fail: () => {
@@ -400,7 +400,7 @@ t.test('an error that a handler throws has the type of its reply, too', async (t
   t.match(await request('/a'), { status: 500, headers: { 'content-type': /^text\/plain/ }, text: /^[A-Z][^{]+$/ });
 });
 
-t.test('an error as text whose reply is said to be no text is refused', async (t) => {
+t.test('a text error with a reply that is not declared as text is an error', async (t) => {
   const text = {
     '400': {
       description: 'Wrong.',
@@ -422,7 +422,7 @@ const int64 = { type: 'integer', format: 'int64' };
 const plain = (value: Json) =>
   JSON.parse(JSON.stringify(value, (_, inside) => (typeof inside === 'bigint' ? `${inside}n` : inside)));
 
-t.test('an object in the query has its fields in brackets, or each as a parameter of its own', async (t) => {
+t.test('the fields of an object in the query are in brackets, or separate parameters', async (t) => {
   const fields = { ids: list(int64), name: string, size: { default: 3 } };
   const filter = { allOf: [{ type: 'object', properties: fields, additionalProperties: integer }] };
   const closed = { properties: { sort: string, at: int64 }, additionalProperties: false };
@@ -466,13 +466,13 @@ t.test('an object in the query has its fields in brackets, or each as a paramete
   for (const [search, message] of wrong) t.match((await request(`/a?${search}`)).body, { message }, search);
 });
 
-t.test('an object that is open takes what no other parameter is', async (t) => {
+t.test('an open object takes all parameters that are not declared otherwise', async (t) => {
   const parameters = [inQuery('input', { type: 'object' }), inQuery('pretty', boolean)];
   const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
   t.match((await request('/a?pretty=true&x=1&y=2')).body, { query: { pretty: true, input: { x: '1', y: '2' } } });
 });
 
-t.test('the URL of an operation has its objects, its JSON and the arrays of its path', async (t) => {
+t.test('the URL of an operation may contain objects, JSON and arrays', async (t) => {
   const content = { 'application/json': { schema: { type: 'object', properties: { id: int64 } } } };
   const parameters = [
     inPath('ids', list(int64)),
@@ -535,7 +535,7 @@ t.test('a parameter that is the key is the key', async (t) => {
   t.match((await request(`/a?key=${KEY}`, { headers: { authorization: '' } })).body, { query: {} });
 });
 
-t.test('what a contract of others says in vain is no reason to refuse it', async (t) => {
+t.test('parts of a third-party contract without effect are not errors', async (t) => {
   const links = { next: { operationId: 'none' }, back: { operationId: 'find', parameters: { r: '1' } } };
   const headers = { Location: { schema: { type: 'string', pattern: '^https:' } } };
   const parameters = [inQuery('q', { type: 'array', enum: ['a'], items: string })];
@@ -636,7 +636,7 @@ t.test('a schema may be larger than what one function can check', async (t) => {
   t.match((await send('a')).body, { message: 'body.f1.f2.f3.f4 must be of type integer' });
 });
 
-t.test('a path may have colons, and names of its parameters that are not those of another method', async (t) => {
+t.test('a path may contain colons, and its parameters may have other names in another method', async (t) => {
   const paths = {
     '/things:batch': get(),
     '/things/{id}:stop': get({ parameters: [inPath('id', integer)] }),
@@ -656,31 +656,28 @@ t.test('a path may have colons, and names of its parameters that are not those o
   t.equal((await request('/bot1:x/others/1', { method: 'PUT' })).headers.allow, 'DELETE, GET, HEAD');
 });
 
-t.test(
-  'parameters that stand in one part of a path are found as quickly in a long URL as in a short one',
-  async (t) => {
-    const at = ['a', 'b', 'c'].map((name) => inPath(name, string));
-    const paths = {
-      '/comma/{a},{b},{c}:all': get({ parameters: at }),
-      '/letter/{a}x{b}(0){c}': get({ parameters: at }),
-      '/mixed/{a}~{b}.{c}': get({ parameters: at }),
-    };
-    const { port, request } = await serve(t, contractOf(paths));
-    for (const url of ['/comma/1,2,3,4:all', '/letter/1x2(0)3,4', '/mixed/1~2.3,4'])
-      t.match((await request(url)).body, { params: { a: '1', b: '2', c: '3,4' } }, url);
-    for (const path of Object.keys(paths)) {
-      const urls = [',', 'x', '(0)', '~', '.', ',:al'].map((text) =>
-        path.replace(/\{.*/, text.repeat(4000 / text.length)),
-      );
-      const sent = urls.map((url) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`);
-      const client = connectRaw(port, ...sent);
-      const before = process.cpuUsage().user;
-      t.strictSame(new Set((await client.replies(6)).map(({ status }) => status)), new Set([404]), path);
-      t.ok(process.cpuUsage().user - before < 2e6, path);
-      client.socket.destroy();
-    }
-  },
-);
+t.test('parameters in one segment of a path are found in linear time', async (t) => {
+  const at = ['a', 'b', 'c'].map((name) => inPath(name, string));
+  const paths = {
+    '/comma/{a},{b},{c}:all': get({ parameters: at }),
+    '/letter/{a}x{b}(0){c}': get({ parameters: at }),
+    '/mixed/{a}~{b}.{c}': get({ parameters: at }),
+  };
+  const { port, request } = await serve(t, contractOf(paths));
+  for (const url of ['/comma/1,2,3,4:all', '/letter/1x2(0)3,4', '/mixed/1~2.3,4'])
+    t.match((await request(url)).body, { params: { a: '1', b: '2', c: '3,4' } }, url);
+  for (const path of Object.keys(paths)) {
+    const urls = [',', 'x', '(0)', '~', '.', ',:al'].map((text) =>
+      path.replace(/\{.*/, text.repeat(4000 / text.length)),
+    );
+    const sent = urls.map((url) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const client = connectRaw(port, ...sent);
+    const before = process.cpuUsage().user;
+    t.strictSame(new Set((await client.replies(6)).map(({ status }) => status)), new Set([404]), path);
+    t.ok(process.cpuUsage().user - before < 2e6, path);
+    client.socket.destroy();
+  }
+});
 
 t.test('a path ends before a query', async (t) => {
   t.strictSame(await problemsOf(t, contractOf({ '/a?b={c}': get({ parameters: [inPath('c', string)] }) })), [

@@ -34,7 +34,7 @@ t.test('a field may be called $ref, as members of a group are in SCIM', async (t
 });
 
 for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing', '#/components/schemas/100%']) {
-  t.test(`a $ref in an example, a default or a word of others is data: ${$ref}`, async (t) => {
+  t.test(`a $ref in an example, a default or a third-party extension is data: ${$ref}`, async (t) => {
     const data = { $ref };
     const schema = {
       type: 'object',
@@ -52,7 +52,7 @@ for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing
   });
 }
 
-t.test('an example may be one of the components, whose value is data', (t) => {
+t.test('an example may refer to a component, and its value is data', (t) => {
   const value = { $ref: '#/components/schemas/Missing' };
   const content = { 'application/json': { schema: {}, examples: { one: { $ref: '#/components/examples/A' } } } };
   const paths = { '/a': { get: { operationId: 'getA', responses: { '200': { description: 'A.', content } } } } };
@@ -67,7 +67,7 @@ t.test('an example may be one of the components, whose value is data', (t) => {
 });
 
 t.test(
-  'a response called default is no value: what is in it is converted, and its references are followed',
+  'a response called default is not a default value: it is converted, and its references are followed',
   async (t) => {
     const schema = { type: 'string', nullable: true };
     const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({
@@ -81,7 +81,7 @@ t.test(
   },
 );
 
-t.test('fields beside the reference of a parameter are ignored, as OpenAPI says', async (t) => {
+t.test('fields next to the reference of a parameter are ignored, as OpenAPI requires', async (t) => {
   const beside = { $ref: '#/components/parameters/word', required: true, 'x-note': 'A.' };
   const yaml = withPaths({ '/words': { get: operation('listWords', { parameters: [beside] }) } }, ({ components }) => {
     components.parameters = { word: { name: 'word', in: 'query', schema: string } };

@@ -167,7 +167,7 @@ const ITEMS: [words: string, item: Json][] = [
   ['/get/operationId must be string', { get: { operationId: 5 } }],
 ];
 
-t.test('a path item of a wrong kind is refused where a path refers to it', async (t) => {
+t.test('a path item of a wrong kind is reported where a path refers to it', async (t) => {
   for (const [words, item] of ITEMS) {
     const problems = await problemsOf(
       t,
@@ -180,7 +180,7 @@ t.test('a path item of a wrong kind is refused where a path refers to it', async
   }
 });
 
-t.test('a name of a wrong kind is refused, of a parameter for whose path a router needs another name', async (t) => {
+t.test('a parameter name of a wrong kind is reported', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ paths, components }) => {
@@ -192,7 +192,7 @@ t.test('a name of a wrong kind is refused, of a parameter for whose path a route
 });
 
 t.test(
-  'a component of a wrong kind is refused where it is used, and so is a reference to one of another kind',
+  'a component of a wrong kind is reported where it is used, and so is a reference to a component of another kind',
   async (t) => {
     for (const [line, edit] of COMPONENTS) {
       const problems = await problemsOf(
@@ -238,7 +238,7 @@ const PLACES: [name: string, put: (parts: Json, schema: Json) => unknown][] = [
   ],
 ];
 
-t.test('a keyword of a wrong kind is refused by name, wherever its schema is', async (t) => {
+t.test('a keyword of a wrong kind is reported by name, wherever its schema is', async (t) => {
   for (const [keywords, values, words] of KEYWORDS) {
     for (const [index, value] of values.entries()) {
       const keyword = keywords[index % keywords.length] as string;
@@ -252,7 +252,7 @@ t.test('a keyword of a wrong kind is refused by name, wherever its schema is', a
   }
 });
 
-t.test('other operations are judged beside one whose schema is none', async (t) => {
+t.test('other operations are judged although the schema of one is invalid', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ limit, getPet, schemas, NewPet }) => {

@@ -10,7 +10,7 @@ import { pair, value } from './schema-pairs.ts';
 const text = { type: 'string' };
 const pet = { type: 'object', required: ['name'], properties: { name: text }, additionalProperties: false };
 
-t.test('what fits one schema is known to fit another where that is plain to see', async (t) => {
+t.test('values of one schema are proven to fit another one in plain cases', async (t) => {
   const within: [inner: Json, outer: Json][] = [
     [text, true],
     [false, text],
@@ -103,7 +103,7 @@ t.test('and any other is not', async (t) => {
   for (const [inner, outer] of others) t.equal(isSubset(inner, outer), false, JSON.stringify([inner, outer]));
 });
 
-t.test('no value fits two schemas whose types, listed values or required fields are apart', async (t) => {
+t.test('no value fits two schemas with disjoint types, listed values or required fields', async (t) => {
   const kind = (field: Json) => ({ type: 'object', required: ['kind'], properties: { kind: field } });
   const none = { type: 'object', additionalProperties: false };
   const cases: [isApart: boolean, one: Json, other: Json][] = [
@@ -133,7 +133,7 @@ t.test('a field that both schemas require is looked into once, however deep it i
   t.equal(isSubset(nest(text), { not: nest({ type: 'integer' }) }), true);
 });
 
-t.test('what refers to itself is known by its target, and by no other name', async (t) => {
+t.test('recursive schemas are compared by the target of their reference', async (t) => {
   const unlike = (name: string, target: Json) => ({ ...pet, not: toRecursion(name, () => target) });
   const target = { required: ['a'] };
   t.equal(isSubset(unlike('One', target), unlike('Other', target)), true);
@@ -167,7 +167,7 @@ t.test('a schema that is written in another way is known for the same', async (t
   }
 });
 
-t.test('keywords whose meaning depends on others beside them are compared together', async (t) => {
+t.test('keywords that depend on neighbouring keywords are compared together', async (t) => {
   const short = { maxLength: 3 };
   const longer = { maxLength: 4 };
   const needs = (...required: string[]) => ({ required });
@@ -233,7 +233,7 @@ t.test('keywords whose meaning depends on others beside them are compared togeth
   for (const [inner, outer] of others) t.equal(isSubset(inner, outer), false, inspect([inner, outer], { depth: 9 }));
 });
 
-t.test('a choice beside what forbids unnamed fields or items sees more than its parts do', async (t) => {
+t.test('an alternative with unevaluatedProperties or unevaluatedItems depends on its neighbours', async (t) => {
   const has = (name: string) => ({ type: 'object', properties: { [name]: text }, required: [name] });
   const list = (...prefixItems: Json[]) => ({ type: 'array', prefixItems });
   const cases: [parts: Json[], forbids: Json][] = [
@@ -249,7 +249,7 @@ t.test('a choice beside what forbids unnamed fields or items sees more than its 
   }
 });
 
-t.test('a pattern that is none, or could take long, proves nothing', async (t) => {
+t.test('an invalid or slow pattern proves nothing', async (t) => {
   const long = 'a'.repeat(40);
   const closed = { type: 'object', additionalProperties: false };
   const named = { ...closed, properties: { [long]: text } };
@@ -283,7 +283,7 @@ t.test(
   },
 );
 
-t.test('what counts items says nothing of other values, and numbers are the same in any form', async (t) => {
+t.test('keywords about items ignore other values, and numbers are equal in any notation', async (t) => {
   t.equal(isSubset(text, { contains: {}, maxContains: 2 }), true);
   t.equal(isSubset(text, { contains: {}, minContains: 2 }), true);
   for (const [one, other] of [

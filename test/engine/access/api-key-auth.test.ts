@@ -70,7 +70,7 @@ t.test('a request without a right key hears where one belongs', async (t) => {
   t.equal(await messageOf('/v1/pets'), 'The API key is missing: send X-Key: <API_KEY>, or ?api_key=<API_KEY>.');
 });
 
-t.test('each way in has its own scopes, and one is enough', async (t) => {
+t.test('each security requirement has its own scopes, and one requirement is enough', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [reader, lister, writer] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));

@@ -66,25 +66,28 @@ class LineLog {
   }
 }
 
-t.test('every operation refuses a request without a key, and one with a wrong key, and says which', async (t) => {
-  const { request } = await startService(t);
-  for (const [url, options] of OPERATIONS) {
-    const none = await request(url, { ...options, key: null });
-    t.equal(none.status, 401);
-    t.equal(none.headers['www-authenticate'], NO_KEY);
-    t.strictSame(none.body, {
-      code: 'unauthorized',
-      message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
-      status: 401,
-    });
-    const wrong = await request(url, { ...options, key: `${KEY}0` });
-    t.equal(wrong.status, 401);
-    t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
-    t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
-  }
-});
+t.test(
+  'every operation answers 401 without a key and with a wrong key, and the message tells them apart',
+  async (t) => {
+    const { request } = await startService(t);
+    for (const [url, options] of OPERATIONS) {
+      const none = await request(url, { ...options, key: null });
+      t.equal(none.status, 401);
+      t.equal(none.headers['www-authenticate'], NO_KEY);
+      t.strictSame(none.body, {
+        code: 'unauthorized',
+        message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
+        status: 401,
+      });
+      const wrong = await request(url, { ...options, key: `${KEY}0` });
+      t.equal(wrong.status, 401);
+      t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
+      t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
+    }
+  },
+);
 
-t.test('a refused key is no error in the log, however the logger makes its children', async (t) => {
+t.test('a wrong key is not an error in the log, for any kind of child logger', async (t) => {
   const log = new LineLog();
   const logger = pino({}, log);
   const child = logger.child.bind(logger);
@@ -100,7 +103,7 @@ t.test('a refused key is no error in the log, however the logger makes its child
   );
 });
 
-t.test('a key that begins with Bearer itself is named in the refusal', async (t) => {
+t.test('a key that itself begins with Bearer is named in the 401', async (t) => {
   const { request } = await startService(t);
   const { status, body } = await request('/v1/pets', { key: `Bearer ${KEY}` });
   t.match(
@@ -135,7 +138,7 @@ t.test('the challenge names an invalid token only when a bearer token was sent',
   }
 });
 
-t.test('a challenge has a realm, also where the title has no letter that a header may have', async (t) => {
+t.test('a challenge has a realm even if the title contains no character that a header allows', async (t) => {
   for (const title of ['Зоо', 'Зоо «Лапа»']) {
     const yaml = edited(({ info }) => (info.title = title));
     const file = `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
@@ -213,7 +216,7 @@ t.test('a stored key is accepted, unless it is expired or revoked', async (t) =>
   for (const key of [hash, id]) t.equal((await request('/v1/pets', { key })).status, 401);
 });
 
-t.test('a key with scopes may do what they allow, and gets 403 for anything else', async (t) => {
+t.test('a key with scopes may call the operations of its scopes, and gets 403 for others', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [reader, writer, both] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
@@ -237,7 +240,7 @@ t.test('a key with scopes may do what they allow, and gets 403 for anything else
   t.strictSame(body, { code: 'forbidden', message, status: 403 });
 });
 
-t.test('a key that may not do it is told so before its body is read', async (t) => {
+t.test('a key without the scope gets 403 before its body is read', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
@@ -247,7 +250,7 @@ t.test('a key that may not do it is told so before its body is read', async (t) 
   }
 });
 
-t.test('a running server takes a new key, and refuses it when it is revoked', async (t) => {
+t.test('a running server accepts a new key, and answers 401 once it is revoked', async (t) => {
   const service = await startService(t);
   const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada');
@@ -258,7 +261,7 @@ t.test('a running server takes a new key, and refuses it when it is revoked', as
   t.equal((await askUntil(service, key, 401)).status, 401);
 });
 
-t.test('a running server refuses a key from its expiry on', async (t) => {
+t.test('a running server answers 401 to a key from its expiry on', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   const expiry = new Date(Date.now() + 1000);
@@ -268,7 +271,7 @@ t.test('a running server refuses a key from its expiry on', async (t) => {
   t.ok(new Date() >= expiry);
 });
 
-t.test('while the store does not answer, the keys that are known stay valid, and the log says so', async (t) => {
+t.test('while the store does not answer, known keys stay valid, and the log reports the outage', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   const [known, added] = [makeKey('petstore'), makeKey('petstore')];
@@ -286,7 +289,7 @@ t.test('while the store does not answer, the keys that are known stay valid, and
 });
 
 t.test(
-  'while the file is not where it was, the log says so once, and a revocation is seen when it is back',
+  'while the database file is missing, the log reports it once, and a revocation takes effect when the file is back',
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
@@ -385,7 +388,7 @@ t.test('where the second of two keys lacks a scope, another way in may still pas
 });
 
 t.test(
-  'when the keys can no longer be read for the second way in, it is 503, whatever the first one came to',
+  'if the keys of the second requirement cannot be read, the reply is 503, whatever the result of the first one',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     const key = makeKey('petstore');
@@ -453,25 +456,22 @@ t.test('a key never gets into the log, at any level', async (t) => {
   t.notMatch(log.text, /bearer/i);
 });
 
-t.test(
-  'a stored key that was edited and cannot be understood is refused for itself, and named in the log',
-  async (t) => {
-    const file = `${t.testdir()}/pets.db`;
-    const store = openUrl(`sqlite:${file}`);
-    const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
-    const stored = [toStoredKey(edited, 'Ada'), toStoredKey(revoked, 'Bob'), toStoredKey(kept, 'Cai')] as const;
-    for (const key of stored) await store.createKey(key);
-    const log = new LineLog();
-    const service = await startService(t, { store, log });
-    const statusOf = async (key: string) => (await service.request('/v1/pets', { key })).status;
-    t.equal(await statusOf(edited), 200);
-    const db = new Sqlite(file);
-    db.exec("UPDATE api_keys SET rate = '10/sec' WHERE name = 'Ada'");
-    db.close();
-    await store.revokeKey(stored[1].id, new Date().toISOString());
-    await askUntil(service, revoked, 401);
-    t.strictSame(await Promise.all([edited, revoked, kept].map(statusOf)), [401, 401, 200]);
-    t.match(log.text, `"keyId":"${stored[0].id}","keyName":"Ada"`);
-    t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is treated as invalid/);
-  },
-);
+t.test('a stored key that was edited and cannot be parsed is a 401 on its own, and the log names it', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const store = openUrl(`sqlite:${file}`);
+  const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
+  const stored = [toStoredKey(edited, 'Ada'), toStoredKey(revoked, 'Bob'), toStoredKey(kept, 'Cai')] as const;
+  for (const key of stored) await store.createKey(key);
+  const log = new LineLog();
+  const service = await startService(t, { store, log });
+  const statusOf = async (key: string) => (await service.request('/v1/pets', { key })).status;
+  t.equal(await statusOf(edited), 200);
+  const db = new Sqlite(file);
+  db.exec("UPDATE api_keys SET rate = '10/sec' WHERE name = 'Ada'");
+  db.close();
+  await store.revokeKey(stored[1].id, new Date().toISOString());
+  await askUntil(service, revoked, 401);
+  t.strictSame(await Promise.all([edited, revoked, kept].map(statusOf)), [401, 401, 200]);
+  t.match(log.text, `"keyId":"${stored[0].id}","keyName":"Ada"`);
+  t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is treated as invalid/);
+});

@@ -21,7 +21,7 @@ const checkMany = (limiter: Limiter, count: number, limit: number) =>
 
 const passed = (standings: Standing[]) => standings.filter(({ isOver }) => !isOver).length;
 
-t.test('each limit lets through as many as it says, and tells how many are left', async (t) => {
+t.test('each limit admits its number of requests, and reports the remaining ones', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   for (const id of ['one', 'other']) {
     const standings: Standing[] = [];
@@ -58,7 +58,7 @@ t.test('a limit that is lowered holds at once, when the next part is asked for',
   t.equal(passed(await checkMany(limiter, 50, 10)) <= 2, true);
 });
 
-t.test('several that share a count let through what the limit says in all, with few questions', async (t) => {
+t.test('processes that share a count together admit exactly the limit, with few questions to the store', async (t) => {
   const shared = buildWindowCounter();
   let questions = 0;
   const slow: WindowCounter = async (...ask) => {
@@ -125,7 +125,7 @@ t.test('where the shared count fails or does not answer in time, each counts by 
   }
 });
 
-t.test('an address of IPv6 stands for its network, of which a client may have every address', (t) => {
+t.test('an IPv6 address counts as its network, since a client may own all addresses of it', (t) => {
   for (const [ip, network] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],

@@ -42,33 +42,39 @@ const BOB = 'bob~pets.read/pets.write';
 const start = (t: Test, options: StartOptions = {}, scheme?: Json) =>
   serve(t, withTokens(scheme), handlers as never, { verifyToken, ...options });
 
-t.test('a token of others is checked before the body is read, in each form that a contract has for it', async (t) => {
-  for (const [name, scheme] of Object.entries(FORMS)) {
-    const { request } = await start(t, {}, scheme);
-    t.match(await request('/v1/pets', { key: READ }), { status: 200 }, name);
-    for (const key of ['old~', 'not/a+token~', 'ada pets', '', null]) {
-      const refused = await request('/v1/pets', { method: 'POST', key, body: '{' });
-      t.match(refused, { status: 401, body: { code: 'unauthorized' } }, `${name}: ${key}`);
+t.test(
+  'a third-party token is checked before the body is read, in each scheme that a contract can declare',
+  async (t) => {
+    for (const [name, scheme] of Object.entries(FORMS)) {
+      const { request } = await start(t, {}, scheme);
+      t.match(await request('/v1/pets', { key: READ }), { status: 200 }, name);
+      for (const key of ['old~', 'not/a+token~', 'ada pets', '', null]) {
+        const refused = await request('/v1/pets', { method: 'POST', key, body: '{' });
+        t.match(refused, { status: 401, body: { code: 'unauthorized' } }, `${name}: ${key}`);
+      }
+      t.match(await request('/v1/pets', { key: KEY }), { status: 401 }, `${name}: the keys of the server open nothing`);
     }
-    t.match(await request('/v1/pets', { key: KEY }), { status: 401 }, `${name}: the keys of the server open nothing`);
-  }
-});
+  },
+);
 
-t.test('a check that fails for the second of two keys is 503, whatever the first one came to', async (t) => {
-  const yaml = edited(({ components, paths }) => {
-    components.headers['WWW-Authenticate'].schema = { type: 'string' };
-    components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
-    for (const path of Object.values<Json>(paths))
-      for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
-  });
-  const { request } = await serve(t, yaml, handlers as never, { verifyToken });
-  const headers = { 'x-key': KEY };
-  t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
-  t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
-  t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
-});
+t.test(
+  'if the check of the second of two keys fails, the reply is 503, whatever the result of the first one',
+  async (t) => {
+    const yaml = edited(({ components, paths }) => {
+      components.headers['WWW-Authenticate'].schema = { type: 'string' };
+      components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
+      for (const path of Object.values<Json>(paths))
+        for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
+    });
+    const { request } = await serve(t, yaml, handlers as never, { verifyToken });
+    const headers = { 'x-key': KEY };
+    t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
+    t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
+    t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
+  },
+);
 
-t.test('a refusal says why, in the words of RFC 6750', async (t) => {
+t.test('a 401 or 403 gives the reason in the terms of RFC 6750', async (t) => {
   const { request } = await start(t);
   const realm = 'Bearer realm="Pet Store"';
   const ask = async (key: string | null, url = '/v1/pets', options = {}) => {
@@ -137,7 +143,7 @@ t.test('rates and Idempotency-Keys are counted by the id that the check names', 
   for (const { tokenId } of ofRefusals()) t.equal(tokenId, 'ada');
 });
 
-t.test('nobody is remembered whose requests are answered, however many tokens come', async (t) => {
+t.test('no caller is kept in memory after the reply, for any number of tokens', async (t) => {
   const limits = loadConfig({ KEY_RATE: '9/d', UNAUTHORIZED_RATE: '9/d' });
   const claims: WeakRef<object>[] = [];
   const checked: typeof verifyToken = async (token, request) => {
@@ -159,13 +165,13 @@ t.test('nobody is remembered whose requests are answered, however many tokens co
   t.ok(remembered() <= 5, `${remembered()} callers`);
 });
 
-t.test('without a check of its own, a server takes its keys as tokens in the format JWT', async (t) => {
+t.test('without a verifyToken, a server accepts its own keys as tokens with the format JWT', async (t) => {
   const { request } = await start(t, { verifyToken: undefined });
   t.match(await request('/v1/pets', { key: KEY }), { status: 200 });
   t.match(await request('/v1/pets', { key: null }), { status: 401, body: { message: /^The API key is missing/ } });
 });
 
-t.test('OAuth 2 and OpenID Connect are refused by name until the team checks their tokens', async (t) => {
+t.test('OAuth 2 and OpenID Connect are errors by name until the team checks their tokens', async (t) => {
   for (const name of ['OAuth 2', 'OpenID Connect']) {
     await t.rejects(start(t, { verifyToken: undefined }, FORMS[name]), {
       message: /- security scheme bearerAuth: its tokens are not checked: write verifyToken in src\/tokens\.ts$/,

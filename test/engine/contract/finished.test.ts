@@ -10,7 +10,7 @@ import { readOurs } from '../../service.ts';
 const FILE = new URL('../../../openapi/petstore.yaml', import.meta.url);
 const YAML = readFileSync(FILE);
 
-t.test('a program starts with the contract that it is built for, and with no other', async (t) => {
+t.test('a program starts only with the contract that it was built for', async (t) => {
   const read = await readOurs();
   const file = finish(read, domain);
   t.strictSame([...readFinished(file, YAML).operations.keys()], [...read.operations.keys()]);

@@ -6,7 +6,7 @@ import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';
 
-t.test('behind a proxy that strips a path, all that the server refers to stands below that path', async (t) => {
+t.test('behind a proxy that strips a path, all links of the server are below that path', async (t) => {
   const contract = withPublicPath((await loadOurs()).contract, PUBLIC);
   const { app, request } = await startService(t, { contract });
   const body = { name: 'Rex', categoryId: 7 };

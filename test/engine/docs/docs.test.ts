@@ -29,7 +29,7 @@ t.test('/openapi.yaml is the checked-in contract, byte for byte', async (t) => {
   t.ok(reply.rawPayload.equals(readFileSync(CONTRACT)));
 });
 
-t.test('/openapi.json says what /openapi.yaml says, with every digit', async (t) => {
+t.test('/openapi.json has the content of /openapi.yaml, with every digit', async (t) => {
   const { app } = await startWithLargeExample(t);
   const [yaml, json] = await Promise.all(DOCUMENTS.map((url) => app.inject(url)));
   t.equal(json?.headers['content-type'], 'application/json; charset=utf-8');
@@ -40,14 +40,11 @@ t.test('/openapi.json says what /openapi.yaml says, with every digit', async (t)
   t.match(json?.body, '[9223372036854775807]');
 });
 
-t.test(
-  '/openapi.yaml says the same to parsers of YAML 1.1, and has no plain text with a colon in a list',
-  async (t) => {
-    const yaml = readFileSync(CONTRACT, 'utf8');
-    t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
-    t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
-  },
-);
+t.test('/openapi.yaml has the same meaning in YAML 1.1, and no plain text with a colon in a list', async (t) => {
+  const yaml = readFileSync(CONTRACT, 'utf8');
+  t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
+  t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
+});
 
 t.test('a document is sent again only when it has changed: strong ETag, If-None-Match, 304', async (t) => {
   const { app } = await startService(t);
@@ -100,7 +97,7 @@ t.test('/ leads a browser to the page, and a program to the contract', async (t)
   }
 });
 
-t.test('the page may load only what this server sends, runs no inline script, and works on plain HTTP', async (t) => {
+t.test('the page loads only files of this server, runs no inline script, and works on plain HTTP', async (t) => {
   const { app } = await startService(t);
   for (const url of ['/docs', '/docs/', '/docs/try', '/docs/static/try.js', '/docs/static/swagger-ui-bundle.js']) {
     const policy = (await app.inject(url)).headers['content-security-policy'] as string;
@@ -113,7 +110,7 @@ t.test('the page may load only what this server sends, runs no inline script, an
   }
 });
 
-t.test('the page has the title of the contract, and all that it refers to is there', async (t) => {
+t.test('the page shows the title of the contract, and all its links work', async (t) => {
   const { app } = await startService(t);
   const { title } = await readOurs();
   const used = new Set<string>();
@@ -163,7 +160,7 @@ t.test('the clients to copy are named on the page, and sent as text', async (t) 
     t.strictSame(listClients(folder), [], 'another contract need not have any');
 });
 
-t.test('what is large is sent compressed, to who takes that, each coding with an ETag of its own', async (t) => {
+t.test('large documents are sent compressed to clients that accept it, each coding with its own ETag', async (t) => {
   const { app } = await startService(t);
   const urls = ['/docs', '/openapi.json', '/openapi.yaml', '/docs/static/swagger-ui-bundle.js'];
   const decompress = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -190,7 +187,7 @@ t.test('what is large is sent compressed, to who takes that, each coding with an
   t.equal(icon.headers['content-encoding'], undefined);
 });
 
-t.test('below the page, only what it needs is served, to any request', async (t) => {
+t.test('below the page, only its own files are served, for any request', async (t) => {
   const { port } = await startService(t);
   const ask = async (start: string, ...headers: string[]) => {
     const [reply] = await sendRaw(
@@ -255,7 +252,7 @@ function openFiles(): string[] {
 }
 
 t.test(
-  'a body that breaks off while a document is made or compressed is refused, and nothing else is sent',
+  'a request body that breaks off while a document is made or compressed is an error, and nothing else is sent',
   async (t) => {
     const lines: string[] = [];
     const { app, port } = await startService(t, { log: { write: (line: string) => lines.push(line) } });

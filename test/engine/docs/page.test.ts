@@ -74,38 +74,43 @@ const CONTRACTS: Record<string, string> = {
 };
 
 for (const [name, yaml] of Object.entries(CONTRACTS)) {
-  t.test(`each sample is valid, each reply with a body has one, and each link leads somewhere: ${name}`, async (t) => {
-    const contract = await load(t, yaml);
-    const source = toSource(contract);
-    const { ofMedia } = buildSamples(source);
-    const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
-    formats.default(ajv);
-    const shared = toDoubles(source.document.components);
-    for (const [place, media, leftOut] of mediaOf(contract, source).filter(([, { schema }]) => schema !== undefined)) {
-      const validate = ajv.compile({ allOf: [toDoubles(media.schema)], components: shared } as Json);
-      for (const { value } of ofMedia(media, leftOut)) {
-        validate(toDoubles(value));
-        const problems = (validate.errors ?? []).filter(({ keyword, params }) => {
-          return (
-            keyword !== 'required' ||
-            !new RegExp(`"${params.missingProperty}":\\{[^}]*"${leftOut}":true`).test(JSON.stringify(shared))
-          );
-        });
-        t.strictSame(problems, [], place);
+  t.test(
+    `each sample is valid, each reply with a body has a sample, and each link has a target: ${name}`,
+    async (t) => {
+      const contract = await load(t, yaml);
+      const source = toSource(contract);
+      const { ofMedia } = buildSamples(source);
+      const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
+      formats.default(ajv);
+      const shared = toDoubles(source.document.components);
+      for (const [place, media, leftOut] of mediaOf(contract, source).filter(
+        ([, { schema }]) => schema !== undefined,
+      )) {
+        const validate = ajv.compile({ allOf: [toDoubles(media.schema)], components: shared } as Json);
+        for (const { value } of ofMedia(media, leftOut)) {
+          validate(toDoubles(value));
+          const problems = (validate.errors ?? []).filter(({ keyword, params }) => {
+            return (
+              keyword !== 'required' ||
+              !new RegExp(`"${params.missingProperty}":\\{[^}]*"${leftOut}":true`).test(JSON.stringify(shared))
+            );
+          });
+          t.strictSame(problems, [], place);
+        }
       }
-    }
-    const page = renderPage(contract, []);
-    for (const operation of contract.operations.values()) {
-      const replies = Object.values(source.nodesOf(operation).source.responses ?? {}).map((reply) =>
-        source.follow(reply),
-      );
-      const withBody = replies.filter(({ content = {} }) => Object.keys(content).length > 0);
-      t.equal(sectionOf(page, operation.id).match(/<details/g)?.length ?? 0, withBody.length, operation.id);
-    }
-    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
-    t.equal(new Set(ids).size, ids.length, 'each id once');
-    for (const [, id = ''] of page.matchAll(/href="#([^"]+)"/g)) t.ok(ids.includes(id), id);
-  });
+      const page = renderPage(contract, []);
+      for (const operation of contract.operations.values()) {
+        const replies = Object.values(source.nodesOf(operation).source.responses ?? {}).map((reply) =>
+          source.follow(reply),
+        );
+        const withBody = replies.filter(({ content = {} }) => Object.keys(content).length > 0);
+        t.equal(sectionOf(page, operation.id).match(/<details/g)?.length ?? 0, withBody.length, operation.id);
+      }
+      const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+      t.equal(new Set(ids).size, ids.length, 'each id once');
+      for (const [, id = ''] of page.matchAll(/href="#([^"]+)"/g)) t.ok(ids.includes(id), id);
+    },
+  );
 }
 
 t.test('no text of a contract is HTML, on either page, and all can be read without JavaScript', async (t) => {
@@ -166,7 +171,7 @@ t.test('a type is one line of words, and a named object is explained once', asyn
   t.match(page, '<dt id="header-X-Shared">');
 });
 
-t.test('a command sends what its operation takes, as a shell and the server read it', async (t) => {
+t.test('a curl command sends exactly the request that its operation describes', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   t.equal(
     commandOf(page, 'putThing'),
@@ -197,7 +202,7 @@ t.test('a command sends what its operation takes, as a shell and the server read
   for (const [id, parts] of Object.entries(wanted)) for (const part of parts) t.match(commandOf(page, id), part, id);
 });
 
-t.test('samples leave out a schema within itself, deep objects first, and fields of the other direction', async (t) => {
+t.test('samples leave out recursive schemas, deep objects, and fields of the other direction', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   const [, reply = ''] = partsOf(sectionOf(page, 'putThing'), '<pre tabindex="0">', '</pre>');
   const [thing] = JSON.parse(decoded(reply).replace('9223372036854775807', '"9223372036854775807"'));

@@ -51,7 +51,7 @@ t.test('a second signal ends it at once, with requests in flight', async (t) => 
   t.equal(code, 'SIGKILL');
 });
 
-t.test('Ctrl-C on `npm start`, which comes from the terminal and from npm, is one signal', async (t) => {
+t.test('Ctrl-C on `npm start`, which both the terminal and npm send, counts as one signal', async (t) => {
   // Its clock stands still: however late it hears of them, they come at the same time.
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --import=data:text/javascript,Date.now=()=>0"';
   const server = await startServer(t, { shell, isCovered: true });

@@ -54,7 +54,7 @@ t.test('an unknown method is 501, and another version of HTTP is 505', async (t)
   }
 });
 
-t.test('a path whose last part is empty is 404, with any method and without a key', async (t) => {
+t.test('a path with an empty last segment is 404, with any method and without a key', async (t) => {
   const { request } = await startService(t);
   for (const method of ['GET', 'POST', 'DELETE']) {
     for (const url of ['/v1/pets/', '/v1/pets/?limit=1']) {
@@ -64,7 +64,7 @@ t.test('a path whose last part is empty is 404, with any method and without a ke
   }
 });
 
-t.test('the refusal of a body of another type, or a compressed one, names those that the server takes', async (t) => {
+t.test('the 415 for a body of another type, or a compressed one, names the accepted ones', async (t) => {
   const { request } = await startService(t);
   const post = (headers: Record<string, string>) => request('/v1/pets', { method: 'POST', body: '{}', headers });
   t.match(await post({ 'content-type': 'text/plain' }), { status: 415, headers: { accept: 'application/json' } });
@@ -78,7 +78,7 @@ t.test('a path with bad percent-encoding is 400', async (t) => {
   t.match(await failureOf(port, get('/v1/pets#api_key')), { status: 400, code: 'malformed_request' });
 });
 
-t.test('headers beyond reason are 431', async (t) => {
+t.test('too large headers are 431', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, get('/v1/pets', `X-Long: ${'x'.repeat(20_000)}`)), {
     status: 431,
@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test('a URL beyond reason is 414, however far beyond, in its path as in its query', async (t) => {
+t.test('a too long URL is 414, for any length, in the path and in the query', async (t) => {
   const { port } = await startService(t);
   for (const length of [8_192, 12_000, 100_000]) {
     for (const url of [
@@ -123,7 +123,7 @@ t.test('a URL beyond reason is 414, however far beyond, in its path as in its qu
   }
 });
 
-t.test('chunk extensions beyond reason are 413', async (t) => {
+t.test('too long chunk extensions are 413', async (t) => {
   const { port } = await startService(t);
   const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
   t.match(await failureOf(port, `${head}1;${'x'.repeat(20_000)}\r\n`), { status: 413, code: 'payload_too_large' });
@@ -159,7 +159,7 @@ t.test('a request that no route takes is 404 or 405 with any body, and so is QUE
   }
 });
 
-t.test("what Fastify or a plugin refuses with a status of its own keeps it, in the contract's words", async (t) => {
+t.test('an error of Fastify or a plugin keeps its status, with the body of the contract', async (t) => {
   let error: Error;
   const memory = openUrl('sqlite::memory:');
   const store: OwnStore = {
@@ -218,7 +218,7 @@ for (const { method, path } of readOperations(CONTRACT)) {
   SERVED.set(url, [...new Set(methods)].sort());
 }
 
-t.test('a wrong method is 405, says which methods are allowed, and needs no key', async (t) => {
+t.test('a wrong method is 405, lists the allowed methods, and needs no key', async (t) => {
   const { request } = await startService(t);
   for (const [url, methods] of SERVED) {
     const others = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PROPFIND', 'PUT'].filter(
@@ -233,7 +233,7 @@ t.test('a wrong method is 405, says which methods are allowed, and needs no key'
   }
 });
 
-t.test('a failure of ours is 500: the client learns nothing of it, the log all of it', async (t) => {
+t.test('a failure of the server is 500: the client learns nothing about it, the log everything', async (t) => {
   const lines: string[] = [];
   const store = openUrl('sqlite::memory:');
   const broken: OwnStore = {
@@ -280,7 +280,7 @@ t.test('a failure of the store is 503 with Retry-After, and the next request is 
   t.equal((await request('/v1/pets')).status, 200);
 });
 
-t.test('every request has an id of its own, which its line in the log has too', async (t) => {
+t.test('every request gets its own id, which is also in its log line', async (t) => {
   const lines: string[] = [];
   const { request } = await startService(t, { log: { write: (line) => lines.push(line) } });
   const ids = [await request('/v1/pets'), await request('/v1/pets'), await request('/nope')].map(

@@ -10,7 +10,7 @@ const AUTHORIZED = `Authorization: Bearer ${KEY}`;
 const CONNECT = 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n';
 const GET = `GET /v1/pets HTTP/1.1\r\nHost: pets\r\n${AUTHORIZED}\r\n\r\n`;
 
-t.test('HTTP/1.0 with Transfer-Encoding is 400, and nothing behind it is served (RFC 9112, section 6.1)', async (t) => {
+t.test('HTTP/1.0 with Transfer-Encoding is 400, and nothing after it is served (RFC 9112, section 6.1)', async (t) => {
   const { port, store } = await startService(t);
   for (const connection of ['keep-alive', 'close']) {
     const head = ['POST /v1/pets HTTP/1.0', AUTHORIZED, 'Content-Type: application/json', `Connection: ${connection}`];
@@ -20,7 +20,7 @@ t.test('HTTP/1.0 with Transfer-Encoding is 400, and nothing behind it is served 
   t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });
 
-t.test('a header that counts once and comes twice is 400: another server may go by the other one', async (t) => {
+t.test('a single-valued header that is sent twice is 400: another server may use the other value', async (t) => {
   const { port } = await startService(t);
   for (const twice of [
     ['Host: pets', 'Host: pets'],
@@ -99,7 +99,7 @@ t.test(
   },
 );
 
-t.test('a target or a Host that is none of HTTP/1 is 400', async (t) => {
+t.test('a target or a Host that HTTP/1 does not allow is 400', async (t) => {
   const { port } = await startService(t);
   for (const head of ['GET * HTTP/1.1\r\nHost: pets', 'GET /livez HTTP/1.1'])
     t.match(await sendRaw(port, `${head}\r\nConnection: close\r\n\r\n`), [{ status: 400 }], head);
@@ -155,7 +155,7 @@ const CREATE = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${AUTHORIZED}\r\nContent-Ty
 const asking = (request: string) => request.replace('Host', `${UPGRADE}Host`);
 
 t.test(
-  'a request for an upgrade is served as a plain one; what is behind it is not (RFC 9112, section 9.6)',
+  'a request for an upgrade is served as a plain one; bytes after it are not (RFC 9112, section 9.6)',
   async (t) => {
     const lines: string[] = [];
     const { port, store } = await startService(t, {
@@ -193,7 +193,7 @@ t.test('no header of a plugin keeps a connection that ends', async (t) => {
   t.match(await sendRaw(port, `${GET.replace('Host', 'Transfer-Encoding: chunked\r\nHost')}5\r\n`), last);
 });
 
-t.test('a client that closes its sending side behind a request for an upgrade gets all answers', async (t) => {
+t.test('a client that closes its sending side after a request for an upgrade gets all answers', async (t) => {
   const { port } = await startService(t, { databaseUrl: `sqlite:${t.testdir()}/pets.db` });
   for (const [sent, statuses] of [
     [CREATE + asking(GET), [201, 200]],
@@ -210,7 +210,7 @@ t.test('a client that closes its sending side behind a request for an upgrade ge
   }
 });
 
-t.test('a request for an upgrade has the bounds of any other', async (t) => {
+t.test('a request for an upgrade has the same limits as any other', async (t) => {
   const { port } = await startService(t);
   const ask = (...headers: string[]) =>
     ['GET /livez HTTP/1.1', 'Host: a', 'Connection: close, Upgrade', 'Upgrade: websocket', ...headers, '', ''].join(

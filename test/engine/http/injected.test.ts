@@ -54,7 +54,7 @@ async function start(t: Parameters<typeof startService>[0]) {
   return { ...service, line };
 }
 
-t.test('what is injected has the reply and the line in the log that it has over a socket', async (t) => {
+t.test('an injected request gets the same reply and log line as one over a socket', async (t) => {
   const [over, within] = [await start(t), await start(t)];
   for (const [url, options = {}] of REQUESTS) {
     const { method = 'GET', key = KEY, body, headers } = options;

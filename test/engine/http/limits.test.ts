@@ -29,7 +29,7 @@ async function statusesOf(socket: Socket): Promise<string[]> {
   return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status as string);
 }
 
-t.test('requests ahead of their answers are answered up to the bound; then it says 503, and closes', async (t) => {
+t.test('pipelined requests are answered up to the bound; then follows 503, and the connection closes', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '16' });
   for (const url of ['/v1/pets', '/livez']) {
     const socket = await open(t, service);
@@ -49,7 +49,7 @@ t.test('requests ahead of their answers are answered up to the bound; then it sa
   t.equal(reply.status, 200);
 });
 
-t.test('a refusal has the Error body, and says when to try again', async (t) => {
+t.test('a 503 has the Error body, and tells when to try again', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '1' });
   const socket = await open(t, service);
   socket.write(get('/livez').repeat(2));
@@ -96,7 +96,7 @@ t.test('connections that wait are accepted first, where each turn reads many req
 });
 
 t.test(
-  'connections beyond the bound: an idle one makes room; else only health checks are answered, then nothing',
+  'over the limit of connections, an idle one is replaced; otherwise only health checks are answered, then nothing',
   async (t) => {
     const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
     const first = await open(t, service);
@@ -125,7 +125,7 @@ t.test(
   },
 );
 
-t.test('behind replies that its client does not read, a request waits; all are answered, in order', async (t) => {
+t.test('a request waits after replies that its client does not read; all are answered, in order', async (t) => {
   const service = await startLimited(t, {});
   const body = '{"name":"Rex","categoryId":1}';
   const post = get('/v1/pets').replace('GET', 'POST').replace('Host', `Content-Length: ${body.length}\r\nHost`);
@@ -145,7 +145,7 @@ t.test('behind replies that its client does not read, a request waits; all are a
   t.match(text, /\[\{"id":1,"name":"Rex","categoryId":1\}\]/);
 });
 
-t.test('a client that does not read what it asked for is closed after REPLY_TIMEOUT', async (t) => {
+t.test('the connection of a client that does not read its reply is closed after REPLY_TIMEOUT', async (t) => {
   const service = await startLimited(t, { REPLY_TIMEOUT: '1000', MAX_PIPELINED: '1000' });
   const silent = await open(t, service);
   const idle = await open(t, service);

@@ -45,7 +45,7 @@ t.test('a socket that listens already is taken in place of a host and a port', a
   t.strictSame(await once(child, 'exit'), [0, null]);
 });
 
-t.test('a Unix socket is taken, too; a proxy that connects by it tells the address where it is trusted', async (t) => {
+t.test("the server can listen on a Unix socket; a trusted proxy on it reports the client's address", async (t) => {
   for (const [TRUST_PROXY, expected] of [
     ['unix', '192.0.2.7'],
     ['127.0.0.1', undefined],

@@ -32,7 +32,7 @@ t.test('stopParsing: a connection that has lost its parser is left as it is', as
   t.notOk('parser' in socket);
 });
 
-t.test('stopParsing: no request behind this one is made', async (t) => {
+t.test('stopParsing: no request after this one is parsed', async (t) => {
   let requests = 0;
   const { port } = await start(t, (request, response) => {
     requests++;
@@ -57,7 +57,7 @@ t.test('appendToHead: the lines are the last of the head', async (t) => {
   socket.destroy();
 });
 
-t.test('onSocketEnd: closes a connection behind its last reply', async (t) => {
+t.test('onSocketEnd: closes a connection after its last reply', async (t) => {
   const { server, port } = await start(t, (_request, response) => {
     response.setHeader('connection', 'close');
     response.end('a');
@@ -86,7 +86,7 @@ t.test('answerHalfClosed: a client that has closed its sending side is answered 
   }
 });
 
-t.test('readWhenResumed: a connection whose bytes are looked at while it is paused is read on', async (t) => {
+t.test('readWhenResumed: a connection that is inspected while it is paused is read again when resumed', async (t) => {
   const { server, port } = await start(t, (_request, response) => response.end('a'));
   server.on('connection', readWhenResumed);
   const { socket, replies } = connectRaw(port, GET);

@@ -84,7 +84,7 @@ t.test('a CONNECT that is reset does not end the process, one that stays open do
   socket.destroy();
 });
 
-t.test('a CONNECT behind replies that nobody reads does not hold SIGTERM for longer than STOP_TIMEOUT', async (t) => {
+t.test('a CONNECT after unread replies delays SIGTERM by STOP_TIMEOUT at most', async (t) => {
   const { child, port, exit } = await startServer(t, {
     env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' },
     isCovered: true,
@@ -109,7 +109,7 @@ t.test('slow headers and slow bodies end when the request must have arrived', as
   for (const { socket } of clients) socket.destroy();
 });
 
-t.test('what arrives after a 408 is not taken: the client may send it again', async (t) => {
+t.test('a request after a 408 is not served: the client may send it again', async (t) => {
   const { store, port } = await startService(t, { requestTimeout: 300 });
   const { socket, replies } = connectRaw(port, post(PET.slice(0, 9), PET.length));
   const [reply] = await replies(1);
@@ -119,7 +119,7 @@ t.test('what arrives after a 408 is not taken: the client may send it again', as
   t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });
 
-t.test('what is malformed is refused in its turn, after the replies to the requests before it', async (t) => {
+t.test('a malformed request gets its 400 in its turn, after the replies to earlier requests', async (t) => {
   for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`]) {
     const { store, letGo } = buildSlowStore();
     const { port } = await startService(t, { store });

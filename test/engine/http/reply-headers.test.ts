@@ -26,7 +26,7 @@ const FAILED = {
   headers: { 'x-request-id': /./, note: undefined, 'x-more': undefined },
 };
 
-t.test("a handler's header that cannot be sent is a 500 of ours, and the log names it", async (t) => {
+t.test('a header of a handler that cannot be sent is a 500, and the log names it', async (t) => {
   const log: string[] = [];
   let note = '';
   const note200 = () => ({ status: 200, body: {}, headers: { Note: note } });
@@ -41,7 +41,7 @@ t.test("a handler's header that cannot be sent is a 500 of ours, and the log nam
   t.match(await ask(port, '/v1/notes'), { status: 200 });
 });
 
-t.test("a plugin's header that cannot be sent is a 500 of ours, with all its other headers", async (t) => {
+t.test('a header of a plugin that cannot be sent is a 500, with all other headers', async (t) => {
   let value = '';
   const log: string[] = [];
   const { port } = await startService(t, {
@@ -84,22 +84,19 @@ for (const odd of ['/宠物', '/>; rel="next", <`', '/${open']) {
   );
 }
 
-t.test(
-  'a header that can never be sent is refused at the start, before a handler has stored anything for it',
-  async (t) => {
-    const headers = {
-      宠物: { schema: { type: 'string' } },
-      'two words': { schema: true },
-      Kind: { schema: { enum: ['a\tb é', 'cat', '猫'] } },
-      Mark: { schema: { const: 'a\nb' } },
-      Count: { schema: { enum: [1, 2] } },
-    };
-    const yaml = withPaths({ '/notes': { get: operation('note', { responses: { '200': { headers } } }) } });
-    t.strictSame(await problemsOf(t, yaml), [
-      'operation note: response 200: header 宠物: no header may have this name',
-      'operation note: response 200: header two words: no header may have this name',
-      'operation note: response 200: header Kind: no header may have the value "猫"',
-      'operation note: response 200: header Mark: no header may have the value "a\\nb"',
-    ]);
-  },
-);
+t.test('a header that can never be sent stops the start, before a handler has stored anything for it', async (t) => {
+  const headers = {
+    宠物: { schema: { type: 'string' } },
+    'two words': { schema: true },
+    Kind: { schema: { enum: ['a\tb é', 'cat', '猫'] } },
+    Mark: { schema: { const: 'a\nb' } },
+    Count: { schema: { enum: [1, 2] } },
+  };
+  const yaml = withPaths({ '/notes': { get: operation('note', { responses: { '200': { headers } } }) } });
+  t.strictSame(await problemsOf(t, yaml), [
+    'operation note: response 200: header 宠物: no header may have this name',
+    'operation note: response 200: header two words: no header may have this name',
+    'operation note: response 200: header Kind: no header may have the value "猫"',
+    'operation note: response 200: header Mark: no header may have the value "a\\nb"',
+  ]);
+});

@@ -27,7 +27,7 @@ function buildLog() {
   return { lines, write, fields };
 }
 
-t.test('the line of a request is what pino writes, whatever the URL has', async (t) => {
+t.test("the log line of a request equals pino's, for any URL", async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log });
   const urls = ['/v1/pets?status=sold', '/"quoted"', '/back\\slash', "/<&>'", '/%22%00'];
@@ -45,7 +45,7 @@ t.test('the line of a request is what pino writes, whatever the URL has', async 
   }
 });
 
-t.test('the line says which operation was called, and by whom', async (t) => {
+t.test('the log line names the operation and the caller', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
@@ -65,7 +65,7 @@ t.test('the line says which operation was called, and by whom', async (t) => {
   }
 });
 
-t.test('the line of a create that was sent again says that its reply was replayed', async (t) => {
+t.test('the log line of a repeated create notes that its reply was replayed', async (t) => {
   const log = buildLog();
   const { request } = await startService(t, { log });
   const headers = { 'idempotency-key': 'one' };
@@ -107,7 +107,7 @@ t.test('a valid traceparent is in the line, and in the id of the request; an inv
   }
 });
 
-t.test('each refused request has a line of its own, beyond a limit and in a flood too', async (t) => {
+t.test('each rejected request has its own log line, also over a limit and in a flood', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
@@ -153,7 +153,7 @@ t.test('the address is that of the client where the proxies before it are truste
   }
 });
 
-t.test('a request whose client has reset the connection before it is read has a line without an address', async (t) => {
+t.test('a request on a connection that was reset before it was read has a log line without an address', async (t) => {
   for (const trustProxy of [[], ['127.0.0.1']]) {
     const log = buildLog();
     const { port } = await startService(t, { log, trustProxy });
@@ -164,7 +164,7 @@ t.test('a request whose client has reset the connection before it is read has a 
 });
 
 t.test(
-  "a plugin's lines are in the log, with the id of the request, and a request still has one line of its own",
+  "a plugin's lines are in the log with the id of the request, and the request still has its one line",
   async (t) => {
     const log = buildLog();
     const { app, request } = await startService(t, {

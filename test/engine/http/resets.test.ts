@@ -22,7 +22,7 @@ const ENDS = [
   get('1.1').repeat(70) + UPGRADE,
 ];
 
-t.test('every connection has an error listener from its first to its last moment', async (t) => {
+t.test('every connection has an error listener for its whole life', async (t) => {
   const { app, port } = await startService(t);
   let sent = '';
   let closed = 0;

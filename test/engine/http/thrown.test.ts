@@ -197,7 +197,7 @@ function isError(place: string, thrown: unknown): boolean {
   return !place.endsWith(' send') || thrown instanceof Error;
 }
 
-t.test('whatever is thrown anywhere is a 500 of ours, with the id and what the contract says of it', async (t) => {
+t.test("anything thrown anywhere is a 500 with the request id and the contract's error body", async (t) => {
   const { failing, lines } = await startThrower(t);
   const all = URLS.flatMap((url) => places(url).map((place) => ({ url, place })));
   const kinds = Object.entries(OTHERS);
@@ -260,19 +260,28 @@ t.test(
   },
 );
 
-t.test("a refusal keeps its error's headers, but those of a body and those that cannot be sent", async (t) => {
-  const headers = { 'X-Team': 'a', 'x-request-id': 'team', 'content-length': '3', 'x-bad': 'a\nb', 'retry-after': '9' };
-  const { port } = await startService(t, {
-    addPlugins: async (app) => {
-      app.addHook('onRequest', async () => Promise.reject(withFields({ status: 409, headers })));
-    },
-  });
-  const reply = await send(port, '/v1/pets/1');
-  const kept = { 'x-team': 'a', 'x-request-id': /-/, 'x-bad': undefined, 'retry-after': '9', sunset: /./ };
-  t.match(reply, { status: 409, text: /"conflict"/, headers: kept });
-});
+t.test(
+  'an error reply keeps the headers of its error, except those of a body and those that cannot be sent',
+  async (t) => {
+    const headers = {
+      'X-Team': 'a',
+      'x-request-id': 'team',
+      'content-length': '3',
+      'x-bad': 'a\nb',
+      'retry-after': '9',
+    };
+    const { port } = await startService(t, {
+      addPlugins: async (app) => {
+        app.addHook('onRequest', async () => Promise.reject(withFields({ status: 409, headers })));
+      },
+    });
+    const reply = await send(port, '/v1/pets/1');
+    const kept = { 'x-team': 'a', 'x-request-id': /-/, 'x-bad': undefined, 'retry-after': '9', sunset: /./ };
+    t.match(reply, { status: 409, text: /"conflict"/, headers: kept });
+  },
+);
 
-t.test("a plugin's route is refused by its own schema, in Fastify's words", async (t) => {
+t.test("a plugin's route is checked by its own schema, with Fastify's messages", async (t) => {
   const { request } = await startService(t, {
     addPlugins: async (app) => {
       const body = { type: 'object', required: ['name'] };
@@ -303,7 +312,7 @@ t.test('a hook that throws null lets no request in without its key', async (t) =
   }
 });
 
-t.test('what fails when its head is sent is cut off', async (t) => {
+t.test('a reply that fails after its head was sent is cut off', async (t) => {
   const { port } = await startService(t, {
     addPlugins: async (app) => {
       app.get('/own', (_request, { raw }) => {

@@ -3,7 +3,7 @@ import { toHttpError } from '../../../src/contract-first/engine/http/thrown.ts';
 import { TextTooLong } from '../../../src/contract-first/store/collection.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 
-t.test('an outage of the store is a 503, whether or not it has a cause', async (t) => {
+t.test('an outage of the store is a 503, with or without a cause', async (t) => {
   const cause = new Error('the disk is gone');
   t.match(toHttpError(new StoreUnavailable(cause), 200), { status: 503, code: 'unavailable', cause });
   const outage = new StoreUnavailable(undefined);

@@ -26,7 +26,7 @@ const UNWANTED: [status: number, start: string, headers: string[]][] = [
   [200, 'GET /v1/pets', [AUTHORIZED]],
 ];
 
-t.test('100 is said when the body is wanted, and only then', async (t) => {
+t.test('100 Continue is sent if the body is wanted, and only then', async (t) => {
   const { port } = await startService(t);
   const length = `Content-Length: ${PET.length}`;
   const wanted = connectRaw(port, head('POST /v1/pets', AUTHORIZED, JSON_BODY, length, EXPECTING));
@@ -72,28 +72,25 @@ t.test('a body that nobody wants, and is short, costs no connection', async (t) 
   }
 });
 
-t.test(
-  'a reply before the end of a body that may be longer than is read says that the connection closes',
-  async (t) => {
-    const { port, store } = await startService(t);
-    const create = `${head('POST /v1/pets', AUTHORIZED, JSON_BODY, `Content-Length: ${PET.length}`)}${PET}`;
-    for (const [status, start, headers] of UNWANTED) {
-      for (const [framing, body, connection] of [
-        ['Content-Length: 65536', 'x'.repeat(65536), 'keep-alive'],
-        ['Content-Length: 65537', 'x'.repeat(65537), 'close'],
-        ['Transfer-Encoding: chunked', '1\r\nx\r\n0\r\n\r\n', 'close'],
-      ] as const) {
-        const client = connectRaw(port, head(start, ...headers, framing));
-        t.match(await client.replies(1), [{ status, headers: { connection } }], `${start}, ${framing}`);
-        client.socket.write(body + create);
-        if (connection === 'keep-alive') t.match(await client.replies(2), [{ status }, { status: 201 }]);
-        else t.equal((await client.replies()).length, 1);
-        client.socket.destroy();
-      }
+t.test('a reply before the end of a long body announces that the connection closes', async (t) => {
+  const { port, store } = await startService(t);
+  const create = `${head('POST /v1/pets', AUTHORIZED, JSON_BODY, `Content-Length: ${PET.length}`)}${PET}`;
+  for (const [status, start, headers] of UNWANTED) {
+    for (const [framing, body, connection] of [
+      ['Content-Length: 65536', 'x'.repeat(65536), 'keep-alive'],
+      ['Content-Length: 65537', 'x'.repeat(65537), 'close'],
+      ['Transfer-Encoding: chunked', '1\r\nx\r\n0\r\n\r\n', 'close'],
+    ] as const) {
+      const client = connectRaw(port, head(start, ...headers, framing));
+      t.match(await client.replies(1), [{ status, headers: { connection } }], `${start}, ${framing}`);
+      client.socket.write(body + create);
+      if (connection === 'keep-alive') t.match(await client.replies(2), [{ status }, { status: 201 }]);
+      else t.equal((await client.replies()).length, 1);
+      client.socket.destroy();
     }
-    t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, UNWANTED.length);
-  },
-);
+  }
+  t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, UNWANTED.length);
+});
 
 t.test('nor does it where reading pauses while the reply is sent', async (t) => {
   const { app, port } = await startService(t);
@@ -108,7 +105,7 @@ t.test('nor does it where reading pauses while the reply is sent', async (t) => 
   client.socket.destroy();
 });
 
-t.test('a client that sends its body slowly behind a refusal is not waited for', async (t) => {
+t.test('the server does not wait for a body that is sent slowly after an error reply', async (t) => {
   const { port } = await startService(t);
   const { socket, closed, replies } = connectRaw(port, head('POST /v1/pets', JSON_BODY, 'Content-Length: 1000'));
   t.match(await replies(1), [{ status: 401 }]);
@@ -118,7 +115,7 @@ t.test('a client that sends its body slowly behind a refusal is not waited for',
   t.ok(socket.bytesWritten < 600);
 });
 
-t.test('a client that is refused, and sends on, is not reset before it has read why', async (t) => {
+t.test('a client that goes on sending after an error reply can read the reply before the reset', async (t) => {
   const { port } = await startService(t);
   const { socket, replies } = connectRaw(port, head('POST /v1/pets', 'Content-Length: 20000', 'Connection: close'));
   const errors: unknown[] = [];
@@ -131,7 +128,7 @@ t.test('a client that is refused, and sends on, is not reset before it has read 
   t.strictSame(errors, []);
 });
 
-t.test('what is sent behind a reply that ends the connection is not done', async (t) => {
+t.test('a request after the last reply of a connection is not executed', async (t) => {
   const { port, store } = await startService(t);
   const length = `Content-Length: ${PET.length}`;
   const create = head('POST /v1/pets', AUTHORIZED, JSON_BODY, length) + PET;

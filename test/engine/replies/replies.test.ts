@@ -148,7 +148,7 @@ t.test('an answer is checked as it is written', async (t) => {
   }
 });
 
-t.test('a request is refused with a body also where the contract does not declare the status', async (t) => {
+t.test('an error has a body even if the contract does not declare its status', async (t) => {
   const post = { operationId: 'echo', responses: { '204': { description: 'Nothing.' } } };
   const { port } = await serve(t, withPaths({ '/echoes': { post } }), { echo: () => ({ status: 204 }) });
   const { status, text } = await sendTo(port, '/v1/echoes?extra=1', { method: 'POST' });

@@ -66,7 +66,7 @@ t.test('each type is sent when it is chosen, with its own schema; without a choi
   }
 });
 
-t.test('a body of another type, and a type that is not declared, are a 500 that the log explains', async (t) => {
+t.test('a reply body of another type, or an undeclared type, is a 500 that the log explains', async (t) => {
   const cases: [given: Json, line: string][] = [
     [{ type: LONG, body: SMALL }, 'shelf has answered 200 against the contract: body.sizes is missing'],
     [{ type: 'application/json', body: { sizes: [] } }, 'shelf has answered 200 against the contract: body.size'],
@@ -87,7 +87,7 @@ t.test('a body of another type, and a type that is not declared, are a 500 that 
   }
 });
 
-t.test('a handler that asks what the client accepts gets the preferred type', async (t) => {
+t.test('a handler can ask for the media type that the client prefers', async (t) => {
   const bodies: Json = { [CSV]: 'size\n', 'application/json': SMALL, [LONG]: { sizes: [] } };
   answer = ({ accepts }) => {
     const type = accepts('application/json', CSV, LONG);
@@ -120,12 +120,12 @@ t.test('a handler that asks what the client accepts gets the preferred type', as
   }
 });
 
-t.test('a header Vary of a handler is added to that of others', async (t) => {
+t.test('the Vary header of a handler is added to the existing one', async (t) => {
   answer = () => ({ status: 200, body: SMALL, headers: { Vary: 'accept, X-Shelf' } });
   t.equal((await ask())[2], 'Origin, Accept, X-Shelf');
 });
 
-t.test('a schema of another type than JSON is not read, since nothing checks such a body', async (t) => {
+t.test('the schema of a body that is not JSON is ignored, since nothing checks such a body', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const schema = { anyOf: [int64, { type: 'integer' }] };
   const yaml = withPaths({
@@ -139,14 +139,14 @@ t.test('a schema of another type than JSON is not read, since nothing checks suc
   t.match(await request('/v1/a'), { status: 200, body: 1 });
 });
 
-t.test('a reply says that it depends on Accept only where a status has several types', async (t) => {
+t.test('only replies of statuses with several types carry Vary: Accept', async (t) => {
   answer = () => ({ status: 200, body: SMALL });
   t.equal((await ask('text/csv', '/v1/plain'))[2], 'Origin');
   answer = () => ({ status: 304 });
   t.equal((await ask())[2], VARY, 'also with a 304, as with the 200 that it stands for');
 });
 
-t.test('errors have the type of before, whatever the client accepts', async (t) => {
+t.test('errors keep their media type, whatever the client accepts', async (t) => {
   const { refuse } = await import('../../../src/contract-first/engine/errors/catalogue.ts');
   answer = () => refuse('pet_not_found', 'None.');
   const [status, type] = await ask('text/plain');

@@ -83,7 +83,7 @@ const SENT: Partial<Record<ErrorCode, string>> = {
   overloaded: `${GET}\r\n`.repeat(3),
 };
 
-t.test('every error has the body that the contract makes of it', async (t) => {
+t.test("every error has the body of the contract's form", async (t) => {
   const contract = await load(t, CONTRACT);
   let answer = (): unknown => ({ status: 200, body: [] });
   const listPets = Object.assign(async () => answer(), { operation: 'listPets' });
@@ -135,7 +135,7 @@ async function problemOf(t: Test, schema: Json, toBody: (error: Json) => unknown
   return problem?.replace('operation listPets: response 400: what toErrorBody in src/errors.ts makes of ', '');
 }
 
-t.test('a body that its own contract does not describe is refused at the start', async (t) => {
+t.test('an error body that the contract does not describe stops the start', async (t) => {
   const field = { type: 'object', properties: { error: { type: 'string' } } };
   const isThere = { ...field, required: ['error'] };
   const none = 'invalid_request is no such body: ';
@@ -157,34 +157,31 @@ t.test('a body that its own contract does not describe is refused at the start',
   t.equal(await problemOf(t, field, ({ message }) => ({ error: message })), undefined);
 });
 
-t.test(
-  'a body without a word is refused where the contract has a field for the message, and taken where it has none',
-  async (t) => {
-    const empty = (at: string) => `invalid_request is no such body: it says nothing: let ${at} have the message`;
-    const text = { type: 'string' };
-    const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
-    const id = { type: 'string', format: 'uuid' };
-    const [reason, list] = [closed({ id, reason: text }), (items: Json) => ({ type: 'array', items })];
-    for (const [schema, body, at] of [
-      [reason, {}, 'body.reason'],
-      [reason, { reason: '' }, 'body.reason'],
-      [list(reason), [], 'body.*.reason'],
-      [list(text), [], 'body.*'],
-      [closed({ errors: list(reason) }), { errors: [] }, 'body.errors.*.reason'],
-      [{ anyOf: [closed({ id }), closed({ error: { type: ['string', 'null'] } })] }, { error: null }, 'body.error'],
-    ] as [Json, Json, string][])
-      t.equal(await problemOf(t, schema, () => body), empty(at));
-    t.equal(await problemOf(t, reason, ({ message }) => ({ reason: message.slice(0, 9) })), undefined);
-    const node = closed({
-      kind: { enum: ['a'] },
-      id,
-      next: { $ref: '#/components/schemas/Error' },
-      not: { not: text },
-    });
-    for (const schema of [closed({ id, ok: { type: 'boolean' } }), node])
-      t.equal(await problemOf(t, schema, () => ({})), undefined);
-  },
-);
+t.test('an error body without a message stops the start if the contract has a field for it', async (t) => {
+  const empty = (at: string) => `invalid_request is no such body: it says nothing: let ${at} have the message`;
+  const text = { type: 'string' };
+  const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
+  const id = { type: 'string', format: 'uuid' };
+  const [reason, list] = [closed({ id, reason: text }), (items: Json) => ({ type: 'array', items })];
+  for (const [schema, body, at] of [
+    [reason, {}, 'body.reason'],
+    [reason, { reason: '' }, 'body.reason'],
+    [list(reason), [], 'body.*.reason'],
+    [list(text), [], 'body.*'],
+    [closed({ errors: list(reason) }), { errors: [] }, 'body.errors.*.reason'],
+    [{ anyOf: [closed({ id }), closed({ error: { type: ['string', 'null'] } })] }, { error: null }, 'body.error'],
+  ] as [Json, Json, string][])
+    t.equal(await problemOf(t, schema, () => body), empty(at));
+  t.equal(await problemOf(t, reason, ({ message }) => ({ reason: message.slice(0, 9) })), undefined);
+  const node = closed({
+    kind: { enum: ['a'] },
+    id,
+    next: { $ref: '#/components/schemas/Error' },
+    not: { not: text },
+  });
+  for (const schema of [closed({ id, ok: { type: 'boolean' } }), node])
+    t.equal(await problemOf(t, schema, () => ({})), undefined);
+});
 
 function makeLoop(): unknown {
   const body: Record<string, unknown> = {};
@@ -206,7 +203,7 @@ const FAULTY: [what: string, toErrorBody: () => unknown, cause: RegExp][] = [
 
 for (const [what, toErrorBody, cause] of FAULTY) {
   t.test(
-    `a function that ${what} at run time ends nothing: the client is answered, and the log says why`,
+    `a function that ${what} at run time stops nothing: the client gets a reply, and the log the reason`,
     async (t) => {
       // It is not checked again: a program that was built has been.
       const { contract } = await loadOurs();
@@ -244,7 +241,7 @@ t.test('64-bit integers of an error are sent with every digit', async (t) => {
 });
 
 t.test(
-  'a refusal of a handler is text where its status is declared as text, and has the own body where it is not declared',
+  "an error of a handler is text if its status is declared as text, and has the team's body if it is not declared",
   async (t) => {
     const yaml = edited(({ getPet }) => {
       getPet.responses['404'].content = { 'text/plain': { schema: { type: 'string' } } };

@@ -42,7 +42,7 @@ t.test("each field that a store's text has is sent, also one that the reply does
   for (const edit of unnamed) t.match(await answersTo(t, edit, '/v1/pets/1'), { status: 200, text });
 });
 
-t.test('what a reply forbids is not sent, though the store has it', async (t) => {
+t.test('a field that a reply forbids is not sent, although it is stored', async (t) => {
   const narrower: Edit[] = [
     ({ Pet, listPets }) =>
       (items(listPets).schema = { type: 'array', items: { allOf: [Pet, { required: ['status'] }] } }),
@@ -65,7 +65,7 @@ t.test('what a reply forbids is not sent, though the store has it', async (t) =>
   t.match(await answersTo(t, named, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
 });
 
-t.test('what requests and pages could break is refused at the start, by name', async (t) => {
+t.test('replies that requests and pages could break stop the start, by name', async (t) => {
   const listed = 'operation listPets: response 200';
   const after = 'operation listPets: parameter after';
   const kept = 'schema Pet: field';

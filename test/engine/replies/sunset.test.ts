@@ -73,28 +73,31 @@ const REMOVE: Edit = ({ paths, created, components }) => {
   delete created.headers.Location;
 };
 
-t.test('getPet can be taken out of the contract: what still leads to it is named, and all else stands', async (t) => {
-  const onlyPath = edited(({ paths }) => {
-    delete paths['/pets/{petId}'];
-  });
-  t.strictSame(await problemsOf(t, onlyPath), [
-    'operation createPet: response 201: link self: there is no operation getPet',
-  ]);
-  const yaml = edited(REMOVE);
-  const contract = await load(t, yaml);
-  await t.rejects(startService(t, { contract, yaml }), { message: /handlers\/getPet\.ts/ });
+t.test(
+  'getPet can be removed from the contract: what still refers to it is named, and everything else is unchanged',
+  async (t) => {
+    const onlyPath = edited(({ paths }) => {
+      delete paths['/pets/{petId}'];
+    });
+    t.strictSame(await problemsOf(t, onlyPath), [
+      'operation createPet: response 201: link self: there is no operation getPet',
+    ]);
+    const yaml = edited(REMOVE);
+    const contract = await load(t, yaml);
+    await t.rejects(startService(t, { contract, yaml }), { message: /handlers\/getPet\.ts/ });
 
-  const createPet: AnyHandler = async ({ body, pets }: Json) => ({ status: 201, body: await pets.create(body) });
-  const handlers: Handlers = { listPets: ours.listPets, createPet };
-  const { request } = await startService(t, { contract, yaml, handlers });
-  for (let count = 0; count < 3; count++) t.equal((await request('/v1/pets', CREATE)).status, 201);
-  const page = await request('/v1/pets?limit=2');
-  t.equal((page.body as unknown[]).length, 2);
-  const next = /<(.*)>/.exec(page.headers.link as string)?.[1] as string;
-  t.strictSame((await request(next)).body, [{ id: 3, ...PET }]);
-  t.match((await request('/v1/pets/1')).body, { code: 'route_not_found' });
-  t.equal((await request('/v1/pets', { key: null })).status, 401);
-  t.equal((await request('/v1/pets', { method: 'DELETE' })).headers.allow, 'GET, HEAD, POST');
-  t.equal((await request('/readyz', { key: null })).status, 200);
-  t.notMatch((await request('/openapi.json', { key: null })).text, 'petId');
-});
+    const createPet: AnyHandler = async ({ body, pets }: Json) => ({ status: 201, body: await pets.create(body) });
+    const handlers: Handlers = { listPets: ours.listPets, createPet };
+    const { request } = await startService(t, { contract, yaml, handlers });
+    for (let count = 0; count < 3; count++) t.equal((await request('/v1/pets', CREATE)).status, 201);
+    const page = await request('/v1/pets?limit=2');
+    t.equal((page.body as unknown[]).length, 2);
+    const next = /<(.*)>/.exec(page.headers.link as string)?.[1] as string;
+    t.strictSame((await request(next)).body, [{ id: 3, ...PET }]);
+    t.match((await request('/v1/pets/1')).body, { code: 'route_not_found' });
+    t.equal((await request('/v1/pets', { key: null })).status, 401);
+    t.equal((await request('/v1/pets', { method: 'DELETE' })).headers.allow, 'GET, HEAD, POST');
+    t.equal((await request('/readyz', { key: null })).status, 200);
+    t.notMatch((await request('/openapi.json', { key: null })).text, 'petId');
+  },
+);

@@ -61,7 +61,7 @@ t.test('an array in the query is given as its items, each with its type', async 
   }
 });
 
-t.test('an array in a header may have several lines, and empty items do not count', async (t) => {
+t.test('an array in a header may span several lines, and empty items do not count', async (t) => {
   const given: Json[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ headers }) => {
@@ -78,7 +78,7 @@ t.test('an array in a header may have several lines, and empty items do not coun
   });
 });
 
-t.test('the URL of an operation has its arrays', async (t) => {
+t.test('the URL of an operation contains its arrays', async (t) => {
   const urlOf = buildUrlOf(await load(t, YAML)) as (id: string, params: object, query: object) => string;
   t.equal(urlOf('echo', {}, { tags: ['a', 'b&c'], ids: [1n, 2n] }), '/v1/echoes?tags=a&tags=b%26c&ids=1,2');
   const spaced = '/v1/echoes?scope=a%20b&sizes=1%7C2';
@@ -86,37 +86,42 @@ t.test('the URL of an operation has its arrays', async (t) => {
   t.equal(urlOf('echo', {}, { tags: [], ids: [], 'a b': ['x,y'], flags: [true] }), '/v1/echoes?a%20b=x%2Cy&flags=true');
 });
 
-t.test('what is no array of simple values, or written in another way, is refused in one line', async (t) => {
-  const simple = 'needs a schema of simple types, or of an array of them';
-  const pair = { type: 'array', prefixItems: [string], items: string };
-  const object = { type: 'object', properties: { name: string } };
-  const refusals: [parameter: Json, problem: string][] = [
-    [{ in: 'query', style: 'deepObject', schema: string }, 'style deepObject is not supported'],
-    [
-      { in: 'query', style: 'pipeDelimited', explode: true, schema: { type: 'array', items: string } },
-      'style pipeDelimited is not supported',
-    ],
-    [{ in: 'query', style: 'spaceDelimited', schema: string }, 'style spaceDelimited is not supported'],
-    [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, 'style deepObject is not supported'],
-    [{ in: 'query', style: 'pipeDelimited', schema: object }, 'style pipeDelimited is not supported'],
-    [{ in: 'query', schema: object, explode: false }, simple],
-    [{ in: 'query', schema: { anyOf: [object] } }, simple],
-    [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],
-    [{ in: 'header', schema: undefined, content: { 'application/json': { schema: object } } }, simple],
-    [{ in: 'query', schema: { type: 'array', items: object } }, simple],
-    [{ in: 'query', schema: pair }, simple],
-    [{ in: 'query', schema: string, allowEmptyValue: true }, 'allowEmptyValue is not supported'],
-    [{ in: 'header', schema: object }, simple],
-  ];
-  for (const [parameter, problem] of refusals) {
-    const problems = await problemsOf(t, withParameters({ name: 'q', ...parameter }));
-    t.strictSame(problems, [`operation echo: parameter q: ${problem}`]);
-  }
-  const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
-  const paths = { '/echoes/a{q}': { get: operation('echo', { parameters: [ofPath] }) } };
-  const alone = 'an array needs a part of the path of its own';
-  t.strictSame(await problemsOf(t, withPaths(paths)), [`operation echo: parameter q: ${alone}`]);
-  const matrix = { ...ofPath, schema: string, style: 'matrix' };
-  const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };
-  t.strictSame(await problemsOf(t, withPaths(styled)), ['operation echo: parameter q: style matrix is not supported']);
-});
+t.test(
+  'an array parameter with items that are not simple values, or in an unsupported style, is an error of one line',
+  async (t) => {
+    const simple = 'needs a schema of simple types, or of an array of them';
+    const pair = { type: 'array', prefixItems: [string], items: string };
+    const object = { type: 'object', properties: { name: string } };
+    const refusals: [parameter: Json, problem: string][] = [
+      [{ in: 'query', style: 'deepObject', schema: string }, 'style deepObject is not supported'],
+      [
+        { in: 'query', style: 'pipeDelimited', explode: true, schema: { type: 'array', items: string } },
+        'style pipeDelimited is not supported',
+      ],
+      [{ in: 'query', style: 'spaceDelimited', schema: string }, 'style spaceDelimited is not supported'],
+      [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, 'style deepObject is not supported'],
+      [{ in: 'query', style: 'pipeDelimited', schema: object }, 'style pipeDelimited is not supported'],
+      [{ in: 'query', schema: object, explode: false }, simple],
+      [{ in: 'query', schema: { anyOf: [object] } }, simple],
+      [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],
+      [{ in: 'header', schema: undefined, content: { 'application/json': { schema: object } } }, simple],
+      [{ in: 'query', schema: { type: 'array', items: object } }, simple],
+      [{ in: 'query', schema: pair }, simple],
+      [{ in: 'query', schema: string, allowEmptyValue: true }, 'allowEmptyValue is not supported'],
+      [{ in: 'header', schema: object }, simple],
+    ];
+    for (const [parameter, problem] of refusals) {
+      const problems = await problemsOf(t, withParameters({ name: 'q', ...parameter }));
+      t.strictSame(problems, [`operation echo: parameter q: ${problem}`]);
+    }
+    const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
+    const paths = { '/echoes/a{q}': { get: operation('echo', { parameters: [ofPath] }) } };
+    const alone = 'an array needs a part of the path of its own';
+    t.strictSame(await problemsOf(t, withPaths(paths)), [`operation echo: parameter q: ${alone}`]);
+    const matrix = { ...ofPath, schema: string, style: 'matrix' };
+    const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };
+    t.strictSame(await problemsOf(t, withPaths(styled)), [
+      'operation echo: parameter q: style matrix is not supported',
+    ]);
+  },
+);

@@ -55,13 +55,13 @@ t.test('the last field of a form is checked as any other', async (t) => {
   ]);
 });
 
-t.test('the item that is one too many is refused, also as the last field', async (t) => {
+t.test('one item too many is an error, also as the last field', async (t) => {
   const items = (length: number) => Array.from({ length }, () => 'list=a').join('&');
   t.equal((await fill(items(1000))).length, 1000);
   t.equal(await fill(items(1001)), 'body.list must have at most 1000 items');
 });
 
-t.test('bytes that are not UTF-8 are refused in forms and in the names of files', async (t) => {
+t.test('bytes that are not UTF-8 are a 400 in forms and in the names of files', async (t) => {
   const problem = 'body.text has bytes that are not UTF-8';
   for (const text of ['text=%FF', 'text=a%C3', 'text=%ED%A0%80&n=1', 'text=%EF%BF%BD%FF']) {
     t.equal(await fill(text), problem, text);
@@ -103,7 +103,7 @@ t.test('JSON in a form names the number that cannot be kept', async (t) => {
   t.equal(await fill('object={"a":1e400}'), problem);
 });
 
-t.test('a query that is not UTF-8, or not percent-encoded, is refused as a path is', async (t) => {
+t.test('a query that is not UTF-8, or not percent-encoded, is a 400 like such a path', async (t) => {
   for (const search of ['?q=%FF', '?q=%ED%A0%80', '?q=%zz', '?q=a%', '?%C3=1']) {
     t.equal(await fill('n=1', URLENCODED, search), 'The URL is not well-formed.', search);
   }

@@ -36,7 +36,7 @@ const typed = (type: string, text: unknown, method = 'PATCH') => ({
   headers: { 'content-type': type },
 });
 
-t.test('each media type of a body has its own schema, and the handler knows which it was', async (t) => {
+t.test('each media type of a body has its own schema, and the handler knows the one that was sent', async (t) => {
   const given: Json[] = [];
   const take = ({ contentType, body }: Json) => {
     given.push([contentType, body && { ...body }]);
@@ -84,7 +84,7 @@ t.test('a media type that only other operations take is 415, after the key and b
   t.match(await request('/v1/patches', typed(PATCH, '{')), { status: 400, body: { code: 'malformed_json' } });
 });
 
-t.test('a reply has the media type that its status has in the contract', async (t) => {
+t.test('a reply has the media type that the contract declares for its status', async (t) => {
   let answer: Json = {};
   const { request } = await serve(t, YAML, {
     ...{ both: () => answer, patchOnly: () => answer, plain: () => answer },
@@ -103,7 +103,7 @@ t.test('a reply has the media type that its status has in the contract', async (
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('what is not JSON, and could not be sent or taken as the contract says, is refused in one line', async (t) => {
+t.test('a body that is not JSON and cannot be sent or read as declared is an error of one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [

@@ -26,26 +26,29 @@ function buildTake(schema: Json): (text: string) => { body?: Json; written?: str
   };
 }
 
-t.test('JSON that is free keeps every whole number, and refuses others that no double is written as', async (t) => {
-  const list = { type: 'array' };
-  const free = [
-    { type: 'object', additionalProperties: true },
-    {},
-    { not: { type: 'string' } },
-    { properties: { a: {}, list } },
-  ];
-  for (const schema of free) {
-    const take = buildTake(schema);
-    for (const number of WHOLE) {
-      const text = `{"a":${number},"list":[${number}]}`;
-      const { body, written } = take(text);
-      t.equal(written, text);
-      t.equal(body.a, BigInt(number));
+t.test(
+  'JSON without a schema keeps every integer, and other numbers that a double cannot hold are a 400',
+  async (t) => {
+    const list = { type: 'array' };
+    const free = [
+      { type: 'object', additionalProperties: true },
+      {},
+      { not: { type: 'string' } },
+      { properties: { a: {}, list } },
+    ];
+    for (const schema of free) {
+      const take = buildTake(schema);
+      for (const number of WHOLE) {
+        const text = `{"a":${number},"list":[${number}]}`;
+        const { body, written } = take(text);
+        t.equal(written, text);
+        t.equal(body.a, BigInt(number));
+      }
+      for (const number of INEXACT)
+        t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
     }
-    for (const number of INEXACT)
-      t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
-  }
-});
+  },
+);
 
 t.test(
   'type: number and type: integer take every number as a double is written, of any size, and no other',
@@ -71,7 +74,7 @@ t.test(
   },
 );
 
-t.test('a number comes back with its digits, or is refused, wherever it is', async (t) => {
+t.test('a number comes back with its digits, or is a 400, wherever it is', async (t) => {
   const number = { type: 'number' };
   const taking = ['12345678901234567890', '4611686018427387904', '4611686018427388000', '1e300', '7'];
   const within: [schema: Json, toText: (number: string) => string, refused: string[]][] = [
@@ -116,7 +119,7 @@ t.test('every double comes back as it was written', async () => {
   );
 });
 
-t.test('a whole number beyond 2^53 is of no smaller format, and compared where no type is named', async (t) => {
+t.test('an integer above 2^53 fits no smaller format, and is compared exactly without a type', async (t) => {
   const properties = {
     small: { type: 'integer', format: 'int32' },
     least: { minimum: 5, multipleOf: 2 },
@@ -153,7 +156,7 @@ t.test('multipleOf is counted in decimals', async (t) => {
   t.equal(take('{"least":9,"tiny":1e300}').written, '{"least":9,"tiny":1e+300}');
 });
 
-t.test('a parameter may have an exponent, as JavaScript writes it', async (t) => {
+t.test('a number in a parameter may have an exponent, as JavaScript writes it', async (t) => {
   const check = build({ number: { type: 'number' }, integer: { type: 'integer' } });
   const take = (number: string, integer = '1') => check({ query: { number, integer } });
   for (const number of [1e-7, 1.5e-300, 1e21, 5e-324, 0.1, 1e16, -2.5]) {
@@ -168,7 +171,7 @@ t.test('a parameter may have an exponent, as JavaScript writes it', async (t) =>
   }
 });
 
-t.test('what cannot be kept is refused with the number to write; money is sent and answered', async (t) => {
+t.test('a number that cannot be kept is a 400 with the number to write; amounts of money pass', async (t) => {
   const properties = { price: { type: 'number', multipleOf: 0.01 } };
   const { send } = await startEcho(t, { body: { type: 'object', properties } });
   const problem = 'body.price has the number 0.10000000000000001, which cannot be kept exactly: a double is 0.1';
@@ -206,7 +209,7 @@ t.test('a reply is given no default, however large', async (t) => {
   t.strictSame(reply, {});
 });
 
-t.test('a number of a contract that cannot be kept is refused at the start', async (t) => {
+t.test('a number in a contract that cannot be kept stops the start', async (t) => {
   const problemsIn = (schema: string) => problemsOf(t, withEcho({ body: 'BODY' }).replaceAll('"BODY"', schema));
   t.match(await problemsIn('{"enum":[9007199254740993]}'), [
     /enum\/0: 9007199254740993 is too large to be kept exactly/,

@@ -69,7 +69,7 @@ async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 const answerRead = async ({ body, contentType }: Json) => ({ status: 200, body: [contentType, await read(body)] });
 
-t.test('bytes come as they are, with their type; JSON beside them is JSON', async (t) => {
+t.test('bytes arrive unchanged, with their media type; JSON next to them is parsed', async (t) => {
   upload = answerRead;
   const type = (type: string) => ({ headers: { 'content-type': type } });
   t.strictSame((await send('a\0\xff')).body, ['application/octet-stream', 'a\0\xc3\xbf']);
@@ -105,7 +105,7 @@ t.test('more than the operation takes is 413: at once where the length is known,
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('what a handler leaves unread is dropped, and the connection goes on', async (t) => {
+t.test('the unread rest of a body is dropped, and the connection goes on', async (t) => {
   const big = 'a'.repeat(1024 * 1024);
   for (const leave of [
     () => {},
@@ -123,7 +123,7 @@ t.test('what a handler leaves unread is dropped, and the connection goes on', as
   }
 });
 
-t.test('what a handler leaves unread of a body in chunks is read to its end, then the connection closes', async (t) => {
+t.test('the unread rest of a chunked body is read to its end, then the connection closes', async (t) => {
   let calls = 0;
   upload = () => ({ status: 200, body: ++calls });
   const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
@@ -169,7 +169,7 @@ t.test('no more is read than a handler takes', async (t) => {
 });
 
 t.test(
-  'a body that does not arrive ends what reads it: a client that goes away is no error, a slow one gets 408',
+  'a body that does not arrive ends its reader: a client that goes away is not an error, a slow one gets 408',
   async (t) => {
     const over = new EventEmitter();
     upload = async (call) => {
@@ -253,7 +253,7 @@ t.test('the parts of a form come in their order, fields as values, files as byte
   ]);
 });
 
-t.test('a form that breaks the contract is refused as soon as that is known', async (t) => {
+t.test('a form that breaks the contract gets its 400 as soon as that is known', async (t) => {
   const names: string[] = [];
   upload = async ({ body }) => {
     names.length = 0;
@@ -304,43 +304,40 @@ t.test('no more parts wait for a handler than a form may have', async (t) => {
   t.equal((await sendForm(`--x\r\nX-Long: ${'a'.repeat(20_000)}\r\n${form([title]).slice(5)}`)).status, 400);
 });
 
-t.test(
-  'a file that does not arrive, or is too large, ends what reads it; one that is left unread is dropped',
-  async (t) => {
-    const reading = async ({ body }: Json) => {
-      for await (const { content } of body) if (content) await read(content);
-      return { status: 200, body: 1 };
+t.test('a file that does not arrive, or is too large, ends its reader; an unread one is dropped', async (t) => {
+  const reading = async ({ body }: Json) => {
+    for await (const { content } of body) if (content) await read(content);
+    return { status: 200, body: 1 };
+  };
+  upload = reading;
+  const big = { ...photo, text: 'a'.repeat(MAX_BYTES) };
+  const chunked = { 'content-type': 'multipart/form-data; boundary=x', ...CHUNKED };
+  t.match(await send(form([big]), { headers: chunked }, '/v1/forms'), { status: 413 });
+  t.match(await sendForm(form([photo], '').slice(0, -2)), { status: 400 });
+  const begun = new EventEmitter();
+  const isBegun = once(begun, 'begun');
+  const gone = new Promise((resolve) => {
+    upload = async (call) => {
+      begun.emit('begun');
+      await reading(call).catch((error: Error) => resolve(error));
     };
-    upload = reading;
-    const big = { ...photo, text: 'a'.repeat(MAX_BYTES) };
-    const chunked = { 'content-type': 'multipart/form-data; boundary=x', ...CHUNKED };
-    t.match(await send(form([big]), { headers: chunked }, '/v1/forms'), { status: 413 });
-    t.match(await sendForm(form([photo], '').slice(0, -2)), { status: 400 });
-    const begun = new EventEmitter();
-    const isBegun = once(begun, 'begun');
-    const gone = new Promise((resolve) => {
-      upload = async (call) => {
-        begun.emit('begun');
-        await reading(call).catch((error: Error) => resolve(error));
-      };
-    });
-    const client = connectRaw(
-      port,
-      head(999, '/v1/forms', 'multipart/form-data; boundary=x'),
-      form([photo], '').slice(0, -2),
-    );
-    await isBegun;
-    client.socket.destroy();
-    t.match(await gone, { code: 'malformed_request' });
-    const large = { ...photo, text: 'a'.repeat(1024 * 1024) };
-    upload = async ({ body }) => {
-      for await (const { name } of body) if (name === 'title') break;
-      return { status: 200, body: 1 };
-    };
-    t.equal((await sendForm(form([large, title, { ...large, name: 'more' }]))).status, 200);
-    t.notMatch(log.join(''), /"level":50/);
-  },
-);
+  });
+  const client = connectRaw(
+    port,
+    head(999, '/v1/forms', 'multipart/form-data; boundary=x'),
+    form([photo], '').slice(0, -2),
+  );
+  await isBegun;
+  client.socket.destroy();
+  t.match(await gone, { code: 'malformed_request' });
+  const large = { ...photo, text: 'a'.repeat(1024 * 1024) };
+  upload = async ({ body }) => {
+    for await (const { name } of body) if (name === 'title') break;
+    return { status: 200, body: 1 };
+  };
+  t.equal((await sendForm(form([large, title, { ...large, name: 'more' }]))).status, 200);
+  t.notMatch(log.join(''), /"level":50/);
+});
 
 t.test('a body that is read only after the reply is asked for no more', async (t) => {
   let reading: Promise<unknown> | undefined;

@@ -41,7 +41,7 @@ const handlers = {
 
 const toLines = ({ problems }: Json) => problems.map((one: Json) => `${one.in} ${one.place} ${one.code}`).sort();
 
-t.test('it names every problem of a request once, and the message says the same', async (t) => {
+t.test('an error names every problem of a request once, in its list and in its message', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const wrong = {
     name: 'long',
@@ -117,7 +117,7 @@ t.test('a cursor that no list has given out is named in the same way', async (t)
   t.strictSame(toLines(body), ['query after unknown']);
 });
 
-t.test('any other error has no such list, and neither has a contract whose Error does not declare it', async (t) => {
+t.test('other errors have no list of problems, and neither have contracts without one in their Error', async (t) => {
   const { request } = await startService(t);
   t.notHas((await request('/v1/pets/1')).body, { problems: [] });
   const older = await serve(

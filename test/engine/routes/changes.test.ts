@@ -80,7 +80,7 @@ t.test('a change of a record that is another by now is not made', async (t) => {
   t.match(await patch({ name: 'Sam' }, { 'if-match': 'Rex' }), { status: 412 });
 });
 
-t.test('a change that was sent before is answered as then; its key is refused for other parameters', async (t) => {
+t.test('a repeated change gets its first answer; the same key with other parameters is an error', async (t) => {
   const { patch, store, id } = await serveChanges(t);
   const other = await store.records.create({ name: 'Max', categoryId: 1n });
   const headers = { 'idempotency-key': 'one' };

@@ -169,7 +169,7 @@ const refusals: Refusal[] = [
 ];
 
 for (const [sentence, problem, edit] of refusals) {
-  t.test(`${sentence} is refused`, async (t) => {
+  t.test(`${sentence} is an error`, async (t) => {
     const file = join(t.testdir({ 'petstore.yaml': edited(edit) }), 'petstore.yaml');
     const contract = await loadContract(file);
     t.throws(() => checkOperations({ ...contract, isStrict: true }, { toErrorBody, domain }), {
@@ -179,7 +179,7 @@ for (const [sentence, problem, edit] of refusals) {
   });
 }
 
-t.test('a default that a double would round is refused', async (t) => {
+t.test('a default that a double would round is an error', async (t) => {
   const yaml = edited(({ NewPet }) => (NewPet.properties.weight = { type: 'number', default: 'exact' }));
   const file = join(t.testdir({ 'petstore.yaml': yaml.replace('"exact"', '9007199254740993') }), 'petstore.yaml');
   const contract = await loadContract(file);
@@ -213,7 +213,7 @@ t.test('a list of values that allows nothing in a reply is reported with its fie
   });
 });
 
-t.test('a failure has the reply of its status, of its range, or the default', async (t) => {
+t.test('an error uses the reply of its status, of its range, or the default', async (t) => {
   const yaml = edited(({ createPet, headers }) => {
     const { responses } = createPet;
     const retryAfter = { ...headers['Retry-After'], required: true };
@@ -226,7 +226,7 @@ t.test('a failure has the reply of its status, of its range, or the default', as
   t.equal(finished(contract).operations.size, 3);
 });
 
-t.test('what the server sends, and the contract does not declare, is named by generate', async (t) => {
+t.test('generate names replies of the server that the contract does not declare', async (t) => {
   const yaml = edited(({ listPets, getPet, components }) => {
     delete components.responses.Unauthorized.content;
     delete components.responses.IdempotencyKeyReused.headers['RateLimit-Policy'];

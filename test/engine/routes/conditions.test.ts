@@ -74,7 +74,7 @@ t.test('a record that the client has already is answered with 304, and its tag',
     t.match(await get({ 'if-none-match': tags }), { status: 200 }, tags);
 });
 
-t.test('a change is made only where the record has one of the tags, which are strong', async (t) => {
+t.test('a change is made only if the record has one of the strong entity tags', async (t) => {
   const { patch } = await serveAnimals(t);
   t.match(await patch({ name: 'Max' }), { status: 428 });
   for (const tags of ['"4"', 'W/"5"', '"4", W/"5"', '5', ''])
@@ -84,7 +84,7 @@ t.test('a change is made only where the record has one of the tags, which are st
   t.match(await patch({ name: 'Max' }, { 'if-match': '*' }, 99n), { status: 404 });
 });
 
-t.test('a PATCH tells what is absent from null, and fills in no defaults', async (t) => {
+t.test('a PATCH distinguishes absent from null, and fills in no defaults', async (t) => {
   const { patch } = await serveAnimals(t);
   const merge = { 'if-match': '*', 'content-type': 'application/merge-patch+json' };
   t.match(await patch({ name: 'Max' }, merge), { text: /"name":"Max","categoryId":5,"status":"available"/ });

@@ -19,7 +19,7 @@ async function openWithKey() {
   return { store, key, id: stored.id };
 }
 
-t.test('a handler knows whose key a request has, the id of the request, and a log whose lines have it', async (t) => {
+t.test('a handler gets the caller, the id of the request, and a log with that id in each line', async (t) => {
   const { store, key, id } = await openWithKey();
   const lines: string[] = [];
   const tell = ({ caller: key = null, requestId, log }: Json) => {

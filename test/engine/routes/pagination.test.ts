@@ -32,7 +32,7 @@ t.test('the answer of a list names the cursor of the next page, and the server l
   t.equal(headers.link, '</v1/shops/a%2Fb/notes?words=x%26&words=y&page=b%2F2>; rel="next"');
 });
 
-t.test('an answer cannot name a next page where no query parameter takes its cursor', async (t) => {
+t.test('an answer cannot name a next page if no query parameter takes its cursor', async (t) => {
   const { request } = await serve(t, list({}), handlers);
   const { status, headers } = await request('/v1/shops/a/notes');
   t.equal(status, 500);
@@ -66,7 +66,7 @@ t.test('a list of stored records has all its pages, also where nothing says that
   t.strictSame(names, ['Ada', 'Rex', 'Tom']);
 });
 
-t.test('a handler may link to other pages, too', async (t) => {
+t.test('a handler may also link to other pages', async (t) => {
   const headers = { Link: '</first>; rel="first"' };
   const { request } = await serve(t, list({ 'x-opaque': true }), {
     listNotes: async () => ({ status: 200, body: [], headers }),

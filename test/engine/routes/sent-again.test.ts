@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-t.test('what is written in another way is the same request, and what is another one is refused', async (t) => {
+t.test('a repeated request may be written in another way, but a different one is an error', async (t) => {
   const [before, after] = await serveBoth(t);
   await before('one', '1?size=2&filter[size]=3', { name: '5', size: 5, items: [{ size: 1 }, { size: 2 }] });
   const same = '{"items" : [{"size":1.0},{"size":2e0}], "size":50e-1, "n\\u0061me":"5"}';

@@ -5,7 +5,7 @@ import { type Json, startEcho } from '../routes/echo.ts';
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('keywords beside a reference count in a parameter', async (t) => {
+t.test('keywords next to a reference count in a parameter', async (t) => {
   const q = { $ref: '#/components/schemas/Limit', default: 30, maximum: 50 };
   const { send, given } = await startEcho(t, { q });
   await send('1');
@@ -28,7 +28,7 @@ t.test('the default of a 64-bit parameter is a bigint, like its other values', a
   );
 });
 
-t.test('keywords beside a reference do not change its target', async (t) => {
+t.test('keywords next to a reference do not change its target', async (t) => {
   const { send, given } = await startEcho(t, { q: { $ref: '#/components/schemas/Limit', maximum: 500, minimum: 5 } });
   await send('1');
   t.equal(given[0]?.query.q, 20);
@@ -36,7 +36,7 @@ t.test('keywords beside a reference do not change its target', async (t) => {
   t.equal(await send('1', '?q=4'), 'query.q must be at least 5');
 });
 
-t.test('keywords beside a reference count in a body', async (t) => {
+t.test('keywords next to a reference count in a body', async (t) => {
   const name = { $ref: '#/components/schemas/PetName', default: 'Rex', maxLength: 3 };
   const status = { $ref: '#/components/schemas/PetStatus', default: 'sold' };
   const pet = { $ref: '#/components/schemas/NewPet', required: ['status'] };
@@ -138,7 +138,7 @@ t.test('an answer that fits none of its alternatives is not sent', async (t) => 
   t.match(await send('[1]'), '"internal_error"');
 });
 
-t.test('a problem names the constant, the size and the property whose name is wrong', async (t) => {
+t.test('a problem names the expected constant, the size and the misspelt property', async (t) => {
   const properties = {
     kind: { const: 'pet' },
     map: { type: 'object', maxProperties: 1, minProperties: 1, propertyNames: { maxLength: 2 } },
@@ -150,13 +150,13 @@ t.test('a problem names the constant, the size and the property whose name is wr
   t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
 });
 
-t.test('const and enum beside each other both count, for objects and arrays too', async (t) => {
+t.test('const and enum both count next to each other, also for objects and arrays', async (t) => {
   const { send } = await startEcho(t, { body: { enum: [[1], [2], null], const: [1] } });
   t.strictSame(await send('[1]'), '[1]');
   for (const other of ['[2]', 'null', '[3]']) t.equal(await send(other), 'body must be one of [1]', other);
 });
 
-t.test('a schema that refers to itself may have no 64-bit integer, beside some that do', async (t) => {
+t.test('a recursive schema without 64-bit integers works next to some that have them', async (t) => {
   const body = {
     type: 'object',
     properties: { n: INT64, tree: { $ref: '#/components/schemas/Tree' } },

@@ -25,7 +25,7 @@ t.test('each keyword that a value breaks is reported in words', (t) => {
   t.end();
 });
 
-t.test('a character that nobody sees is named where it is the only fault of a text', (t) => {
+t.test('an invisible character is named if it is the only fault of a text', (t) => {
   const pattern = '^[a-z\n]*$';
   const long = 'a'.repeat(1000);
   for (const [schema, value, problem] of [

@@ -6,7 +6,7 @@ import { type EchoOptions, type Json, startEcho, withEcho } from '../routes/echo
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('a read-only field is refused in a request, and a write-only one never stands in a reply', async (t) => {
+t.test('a read-only field is a 400 in a request, and a write-only one is never in a reply', async (t) => {
   const account = {
     type: 'object',
     required: ['id', 'name', 'password'],
@@ -146,21 +146,24 @@ t.test('a value or null, of every type', async (t) => {
   );
 });
 
-t.test('what means nothing is an annotation, and the lint refuses it with its operation and place', async (t) => {
-  const cases: [options: EchoOptions, problem: string][] = [
-    [
-      { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
-      "request.body.n: nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'",
-    ],
-    [{ reply: { type: 'string', format: 'decimal128' } }, 'response 200: body: unknown format "decimal128" ignored'],
-  ];
-  for (const [options, problem] of cases) {
-    t.strictSame(await problemsOf(t, withEcho(options)), []);
-    t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
-  }
-});
+t.test(
+  'a keyword without effect is an annotation, and the lint reports it with its operation and position',
+  async (t) => {
+    const cases: [options: EchoOptions, problem: string][] = [
+      [
+        { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
+        "request.body.n: nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'",
+      ],
+      [{ reply: { type: 'string', format: 'decimal128' } }, 'response 200: body: unknown format "decimal128" ignored'],
+    ];
+    for (const [options, problem] of cases) {
+      t.strictSame(await problemsOf(t, withEcho(options)), []);
+      t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
+    }
+  },
+);
 
-t.test('nullable means nothing in 3.1, of a number neither: null is refused', async (t) => {
+t.test('nullable has no effect in 3.1, not even for a number: null is a 400', async (t) => {
   const body = { properties: { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } } };
   const { send } = await startEcho(t, { body });
   t.equal(await send('{"n":1,"nullable":"a"}'), '{"n":1,"nullable":"a"}');
@@ -170,13 +173,13 @@ t.test('nullable means nothing in 3.1, of a number neither: null is refused', as
   );
 });
 
-t.test('a parameter whose schema is true takes any text', async (t) => {
+t.test('a parameter with the schema true takes any text', async (t) => {
   const { send, given } = await startEcho(t, { q: true });
   await send('{}', '?q=007');
   t.equal(given[0]?.query.q, '007');
 });
 
-t.test('a reply is refused that requires a field which a closed part of it does not name', async (t) => {
+t.test('a reply that requires a field which a closed part of it does not name is an error', async (t) => {
   const object = (...names: string[]) => ({
     ...{ type: 'object', additionalProperties: false, required: names },
     properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
@@ -220,7 +223,7 @@ t.test('a field may be required in one part of a schema, and described in anothe
 });
 
 t.test(
-  'a reply that no answer fits, because a field that it requires has no name, is refused with its place',
+  'a reply that no answer fits, because a required field is not declared, is an error with its position',
   async (t) => {
     const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
     const closed = { additionalProperties: false };
@@ -295,7 +298,7 @@ t.test('names that every object of JavaScript has are names of fields and parame
   t.strictSame(problems, [said('request.body'), said('response 200: body')]);
 });
 
-t.test('an integer without a format has no fraction, not even one that a double rounds away', async (t) => {
+t.test('an integer without a format may have no fraction, not even one that a double rounds away', async (t) => {
   const integer = { type: 'integer' };
   const { send } = await startEcho(t, { body: integer, q: integer });
   for (const text of ['18446744073709550592.1', '1234567890123456789012345.5', '4503599627370496.50', '-1e-400']) {

@@ -7,7 +7,7 @@ const check = (schema: Json) => {
   return (value: unknown) => problemsOf(value)?.map(String);
 };
 
-t.test('a field whose name every object inherits is unevaluated like any other', (t) => {
+t.test('a field named like an inherited property is unevaluated like any other', (t) => {
   const allOf = [{ properties: { a: {} } }, { anyOf: [{ minProperties: 1 }] }];
   for (const name of ['constructor', '__proto__', 'toString', 'b'])
     t.strictSame(check({ allOf, unevaluatedProperties: false })(JSON.parse(`{"a":1,"${name}":{}}`)), [
@@ -16,7 +16,7 @@ t.test('a field whose name every object inherits is unevaluated like any other',
   t.end();
 });
 
-t.test('what an `if` has seen is unevaluated in its `then`: only keywords beside it count', (t) => {
+t.test('fields that an `if` evaluated are unevaluated in its `then`: only neighbouring keywords count', (t) => {
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   const problemsOf = check({ if: { additionalProperties: true }, then: { unevaluatedProperties: { type: 'string' } } });
   t.strictSame(problemsOf({ a: {} }), ['body.a must be of type string']);

@@ -38,7 +38,7 @@ function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Sour
   return { build, refused, counted, compileNext: buildCheck.compileNext };
 }
 
-t.test('equal schemas are compiled once, wherever and however often they stand', async (t) => {
+t.test('equal schemas are compiled once, wherever and however often they occur', async (t) => {
   const { build, refused, counted } = open(t);
   const first = build(object({ error: large(), others: { type: 'array', items: large() } }));
   const before = counted();
@@ -57,7 +57,7 @@ t.test('equal schemas are compiled once, wherever and however often they stand',
   }
 });
 
-t.test('a schema that stands in a million places takes no more than the schemas of which it is made', async (t) => {
+t.test('a schema that occurs in a million places takes no more memory than its parts', async (t) => {
   const depths = Array.from({ length: 20 }, (_, depth) => depth);
   const schemas = Object.fromEntries(
     depths.map((depth) => [
@@ -76,7 +76,7 @@ t.test('a schema that stands in a million places takes no more than the schemas 
   t.match(check(nest(20, { name: 1 }))?.join(), /^(right\.){20}name must be of type string$/);
 });
 
-t.test('a default that is large is filled in, and none within a large alternative', async (t) => {
+t.test('a large default is filled in, except in a large alternative', async (t) => {
   const { build, refused } = open(t);
   const fillsDefaults = true;
   const place = large({ city: { ...string, default: 'Rome' } });
@@ -92,7 +92,7 @@ t.test('a default that is large is filled in, and none within a large alternativ
   t.strictSame(strict.refused, ['value.other: strict mode: default is ignored for: city']);
 });
 
-t.test('64-bit integers of a large schema are exact where another part says so', async (t) => {
+t.test('64-bit integers of a large schema are exact if another part declares them', async (t) => {
   const { build, refused } = open(t);
   const schema = {
     allOf: [
@@ -106,7 +106,7 @@ t.test('64-bit integers of a large schema are exact where another part says so',
   t.strictSame(refused, []);
 });
 
-t.test('a large schema that cannot be compiled is refused wherever it stands, and nowhere else', async (t) => {
+t.test('a large schema that cannot be compiled is an error wherever it occurs, and nowhere else', async (t) => {
   const bad = large({ code: { ...string, pattern: '(' }, child: ref('Bad') });
   const { build, refused } = open(t, { schemas: { Bad: bad } });
   build(object({ a: ref('Bad') }));
@@ -115,7 +115,7 @@ t.test('a large schema that cannot be compiled is refused wherever it stands, an
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b.*code: Invalid regular expression/]);
 });
 
-t.test('words about a schema are not compiled, and those of a wrong type are refused', async (t) => {
+t.test('annotations of a schema are not compiled, and those of a wrong type are errors', async (t) => {
   for (const words of [{ title: 5 }, { description: [] }, { examples: {} }, { deprecated: 'yes' }, { not: 'a' }]) {
     const { build, refused } = open(t);
     build(object({ name: { ...string, ...words } }));
@@ -183,7 +183,7 @@ t.test('the code of a huge schema is split', async (t) => {
   t.ok(check(Object.fromEntries(kinds.map((_, index) => [`of${index}field1`, 1]))));
 });
 
-t.test('a sound schema that only leads to one that cannot be compiled is refused each time', async (t) => {
+t.test('a sound schema that refers to one that cannot be compiled is an error each time', async (t) => {
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, sound: ref('Sound') }),
     Sound: large({ bad: ref('Bad') }),
@@ -194,7 +194,7 @@ t.test('a sound schema that only leads to one that cannot be compiled is refused
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b\.bad: Invalid regular expression/]);
 });
 
-t.test('sound schemas beside one that cannot be compiled are compiled once', async (t) => {
+t.test('sound schemas next to one that cannot be compiled are compiled once', async (t) => {
   const sound = Array.from({ length: 20 }, (_, index) => [`Sound${index}`, large({ [`own${index}`]: string })]);
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, leader: ref('Leader') }),

@@ -51,7 +51,7 @@ async function prepareBackup(t: Test) {
   return { ...all, server, records };
 }
 
-t.test('a backup of a running server is restored with what was answered before it began', async (t) => {
+t.test('a backup of a running server restores every record that was answered before it began', async (t) => {
   const { folder, names, run, server, records } = await prepareBackup(t);
   t.strictSame(names(), ['a.db', 'a.db-shm', 'a.db-wal', 'b']);
   t.equal(statSync(`${folder}/b`).mode & 0o777, 0o600);
@@ -75,7 +75,7 @@ t.test('a backup of a running server is restored with what was answered before i
   t.match((await before.request('/v1/pets')).body, [{}, {}, { name: 'later' }]);
 });
 
-t.test('a backup that cannot be made says why, and leaves no file', async (t) => {
+t.test('a failed backup prints the reason, and leaves no file', async (t) => {
   const { run, names, folder, server } = await prepareBackup(t);
   const before = names();
   for (const arg of ['', '--quick'])
@@ -123,7 +123,7 @@ t.test('a backup that cannot be made says why, and leaves no file', async (t) =>
   );
 });
 
-t.test('a backup that is stopped leaves no file, whatever the disk does', async (t) => {
+t.test('a stopped backup leaves no file, whatever the disk does', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();
@@ -140,7 +140,7 @@ t.test('a backup that is stopped leaves no file, whatever the disk does', async 
   disk.mend();
 });
 
-t.test('restore says what is wrong with a backup, and does not take it', async (t) => {
+t.test('restore reports what is wrong with a backup, and does not restore it', async (t) => {
   const { run, folder, names, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -176,7 +176,7 @@ t.test('restore says what is wrong with a backup, and does not take it', async (
   t.ok(readFileSync(`${folder}/b`).equals(bytes));
 });
 
-t.test('restores in the same second each keep what was there before', async (t) => {
+t.test('restores in the same second each keep the previous database', async (t) => {
   const { folder, names, run, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -209,7 +209,7 @@ t.test('a database that cannot be opened is not replaced, and the log of one tha
   t.equal(statSync(`${folder}/a.db`).size, 5000);
 });
 
-t.test('a restore by who may not give files away says as whom to restore, and leaves nothing', async (t) => {
+t.test('a restore by a user who cannot change the owner names the right user, and leaves nothing', async (t) => {
   const { run, folder } = await prepareBackup(t);
   const isRoot = process.getuid?.() === 0;
   // A folder of somebody else's, where all may write.

@@ -37,7 +37,7 @@ const stateOf = (folder: string) =>
     return [name, statSync(file).mtimeMs, createHash('sha256').update(readFileSync(file)).digest('hex')];
   });
 
-t.test('a dry run says what a start would use, without secrets, and changes nothing', async (t) => {
+t.test('a dry run prints the settings of a start, without secrets, and changes nothing', async (t) => {
   const folder = t.testdir();
   const missing = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/new/pets.db`, API_KEYS: KEY, PORT: '8080' });
   t.strictSame([missing.code, missing.stderr], [0, '']);
@@ -155,7 +155,7 @@ t.test('on SQLite, the check fails where the start does, in the same words', asy
   t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, finding: /: version \d+$/, migrated: undefined });
 });
 
-t.test('where the binary of SQLite cannot be loaded, the check says so', async (t) => {
+t.test('the check reports a binary of SQLite that cannot be loaded', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const shell = 'export NODE_OPTIONS=--no-addons';
   const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--check'], env, shell });

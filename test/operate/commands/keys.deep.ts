@@ -4,7 +4,7 @@ import { openUrl } from '../../database.ts';
 import { startProgram } from '../../program.ts';
 import { MADE } from './made-keys.ts';
 
-t.test('a key that is made before the first start makes the database, and says where', async (t) => {
+t.test('a key that is made before the first start creates the database, and prints its location', async (t) => {
   const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
   const reported = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
   for (const words of reported) {

@@ -49,7 +49,7 @@ t.test('an expiry is a future date, or a number of days', async (t) => {
   }
 });
 
-t.test('an expiry that is none, past, or beyond the year 9999 is refused', async (t) => {
+t.test('an invalid expiry, one in the past, or one after the year 9999 is an error', async (t) => {
   const store = openMemory(t);
   for (const text of [
     '0',
@@ -108,7 +108,7 @@ t.test('a key is revoked once; a key that is unknown or already revoked is repor
   }
 });
 
-t.test('a key can be limited to scopes of the contract, and a misspelling is refused', async (t) => {
+t.test('a key can be limited to scopes of the contract, and a misspelt scope is an error', async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', 'Ada')).scopes, 'everything');
   t.equal(toMade(await run(store, 'create', 'Ben', '--scopes', 'pets:read')).scopes, 'pets:read');
@@ -126,7 +126,7 @@ t.test('a key can be limited to scopes of the contract, and a misspelling is ref
   }
 });
 
-t.test('a key can be limited to a rate, which its successor has, too', async (t) => {
+t.test('a key can be limited to a rate, which its successor inherits', async (t) => {
   const store = openMemory(t);
   const { id, scopes } = toMade(await run(store, 'create', 'Ada', '--rate', '100/s'));
   t.equal(scopes, 'everything, at the rate 100/s');
@@ -162,13 +162,13 @@ t.test('rotate makes a key with the same name and scopes, and the old one ends',
   }
 });
 
-t.test('a key that is rotated keeps its expiry, and says so', async (t) => {
+t.test('a rotated key keeps its expiry, and the command prints it', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--expires', '2130-12-05'));
   t.equal(toMade(await run(store, 'rotate', id)).expiresAt, '2130-12-05T00:00:00.000Z');
 });
 
-t.test('a name is short, and says nothing to a terminal', async (t) => {
+t.test('a name is short, and contains no control characters for a terminal', async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', '  Zoë\u00a0🔑 ')).name, 'Zoë\u00a0🔑');
   t.equal(toMade(await run(store, 'create', '🔑'.repeat(100))).name, '🔑'.repeat(100));
@@ -177,7 +177,7 @@ t.test('a name is short, and says nothing to a terminal', async (t) => {
   }
 });
 
-t.test('what was stored by another program is printed without what a terminal takes for a command', async (t) => {
+t.test('texts that another program stored are printed without control characters', async (t) => {
   const store = openMemory(t);
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.createKey({ id: 'aaaa', name: 'A\x1b[2J\nbbbb', hash: 'a'.repeat(64), createdAt });
@@ -246,7 +246,7 @@ t.test(
   },
 );
 
-t.test('an answer that cannot be written says that the key was made all the same', async (t) => {
+t.test('if the output cannot be written, the error says that the key was made all the same', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const options = { args: ['keys', 'create', 'Ada'], env, shell: 'exec > /dev/full', isCovered: true };
   const { exit, output } = startProgram(t, 'src/main.ts', options);
@@ -255,7 +255,7 @@ t.test('an answer that cannot be written says that the key was made all the same
   t.notMatch(output.stderr, / at /);
 });
 
-t.test('when the disk fails, or the database is locked, it says whether the keys may have changed', async (t) => {
+t.test('if the disk fails, or the database is locked, the error says whether keys may have changed', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
   const run = async (...args: string[]) => {

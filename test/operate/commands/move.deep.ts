@@ -67,7 +67,7 @@ for (const [kind, toUrl] of Object.entries(KINDS)) {
   );
 }
 
-t.test('a move beside running servers is of one moment, and the target sees all of it at once', async (t) => {
+t.test('a move next to running servers copies one moment, and the target sees all of it at once', async (t) => {
   const folder = t.testdir();
   for (const [from, to] of [
     [`sqlite:${folder}/a.db`, server.newUrl()],

@@ -12,7 +12,7 @@ async function run(t: Test, args: string[], options: ProgramOptions = {}) {
 }
 
 t.test(
-  'beside a running server everything is copied; its clients go on at the other database with their keys',
+  'next to a running server everything is copied; its clients go on with the other database and their keys',
   async (t) => {
     const folder = t.testdir();
     const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
@@ -35,7 +35,7 @@ t.test(
   },
 );
 
-t.test('a move that cannot be made says why, and moves nothing', async (t) => {
+t.test('a failed move prints the reason, and moves nothing', async (t) => {
   const folder = t.testdir();
   const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
   for (const args of [[], [from], [from, to, to], ['--all'], ['--all', to]])

@@ -22,7 +22,7 @@ const withScheme =
     for (const operation of [listPets, createPet, getPet]) operation.security = [{ only: [] }];
   };
 
-t.test('the line to try has the key where the contract says that it is sent', async (t) => {
+t.test("the printed request carries the key at the contract's location", async (t) => {
   const cases: [edit: Edit, toLine: (origin: string) => string][] = [
     [() => {}, (origin) => `curl -H 'Authorization: Bearer ${KEY}' '${origin}/v1/pets'`],
     [
@@ -50,7 +50,7 @@ t.test('the line to try has the key where the contract says that it is sent', as
   }
 });
 
-t.test('where each operation needs more than a key, the line has the location of the first scheme', async (t) => {
+t.test('if each operation needs more than a key, the printed request uses the first scheme', async (t) => {
   const contract = await load(
     t,
     edited(({ limit }) => (limit.required = true)),
@@ -58,7 +58,7 @@ t.test('where each operation needs more than a key, the line has the location of
   t.equal(firstCurl(KEY, 'http://a', finished(contract)), `curl -H 'Authorization: Bearer ${KEY}' 'http://a/v1'`);
 });
 
-t.test('there is none in production, and the failure says what makes a key', async (t) => {
+t.test('production makes no key, and the error names the command that does', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   const logger = pino({ level: 'silent' });
@@ -69,7 +69,7 @@ t.test('there is none in production, and the failure says what makes a key', asy
   });
 });
 
-t.test('where only third-party tokens open anything, no key is made or missed, also in production', async (t) => {
+t.test('with third-party tokens only, no key is made or missed, also in production', async (t) => {
   const contract = await load(t, edited(withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })));
   const [check, production] = [() => {}, { ...loadConfig({ NODE_ENV: 'production' }), name: 'petstore' }];
   t.strictSame([takesKeys(contract, check), takesKeys(contract, undefined)], [false, true]);
@@ -82,7 +82,7 @@ t.test('where only third-party tokens open anything, no key is made or missed, a
   t.match(findKeys(production, { validKeys: 0, keys: 0 } as never, isTaken), /^none is needed/);
 });
 
-t.test('there is none where a stored key is valid', async (t) => {
+t.test('no key is made if a stored one is valid', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   await store.createKey(toStoredKey(makeKey('petstore'), 'Ada'));
@@ -94,7 +94,7 @@ t.test('there is none where a stored key is valid', async (t) => {
   t.equal(log, '');
 });
 
-t.test('there is none where every key was revoked or has expired: the service goes on, and refuses', async (t) => {
+t.test('no key is made if all were revoked or have expired: the service starts, and answers 401', async (t) => {
   const now = new Date();
   for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {
     for (const NODE_ENV of ['production', '']) {

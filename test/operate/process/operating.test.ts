@@ -47,7 +47,7 @@ t.test('a process lives on while the folder of the database is gone, and serves 
   t.notMatch(output.stdout, /"level":60/);
 });
 
-t.test('a process that does not stop in time is ended by force, and the log says so', async (t) => {
+t.test('a process that does not stop in time is ended by force, and the log reports it', async (t) => {
   const child = spawn('sleep', ['600']);
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });

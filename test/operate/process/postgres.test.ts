@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('a server does not start without its database, and says why', async (t) => {
+t.test('a server does not start without its database, and prints the reason', async (t) => {
   const env = { DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/pets' };
   const { exit, output } = startProgram(t, 'src/main.ts', { env });
   t.equal(await exit, 1);
@@ -77,7 +77,7 @@ t.test('a server does not start without its database, and says why', async (t) =
   t.notMatch(output.stderr, 'secret');
 });
 
-t.test('a server whose database cannot be used during its start ends, and says why in a line', async (t) => {
+t.test('a server that cannot use its database at the start ends with one line that gives the reason', async (t) => {
   const env = { DATABASE_URL: postgres.newUrl() };
   t.equal(await startProgram(t, 'src/main.ts', { args: ['keys', 'list'], env }).exit, 0);
   const other = await postgres.connect(t, env.DATABASE_URL);

@@ -14,7 +14,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('in production without a key, it refuses to start, and what it names makes one', async (t) => {
+t.test('in production without a key, the start fails, and the command that it names makes one', async (t) => {
   const folder = t.testdir();
   const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };
   const { code, stdout, stderr } = await startInVain(t, { env });
@@ -38,7 +38,7 @@ t.test('a database that cannot be used is reported in one line', async (t) => {
   });
 });
 
-t.test('stored pets that do not fit the contract are counted at the start, which is refused', async (t) => {
+t.test('stored pets that do not fit the contract stop the start, with their number', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   migrateSqlite(db, domain);

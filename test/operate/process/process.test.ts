@@ -29,7 +29,7 @@ t.test('without a key, it prints one for this run, never to the log, and a curl 
   t.match(server.output.stderr, `http://127.0.0.1:${server.port}/docs`);
 });
 
-t.test('a variable that is nearly one of ours is named in the log, without its value', async (t) => {
+t.test('a misspelt variable is named in the log, without its value', async (t) => {
   const server = await startServer(t, { env: { MAX_CREATE: '4321' }, isCovered: true });
   const [line] = await server.written('stdout', /.*MAX_CREATE is not known: is MAX_CREATES meant\?.*/);
   t.notMatch(line, '4321');
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test('--help lists the commands, and behind one says how it is called; neither runs it', async (t) => {
+t.test('--help lists the commands, and after a command prints its usage; neither runs it', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
   for (const [args, reported] of [
@@ -103,7 +103,7 @@ t.test('wrong variables are listed, all at once', async (t) => {
   t.notMatch(stderr, /\n {4}at /);
 });
 
-t.test('a filter whose index is gone is a warning of the start, with the index to add', async (t) => {
+t.test('a filter without its index is a warning of the start, with the index to add', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
@@ -119,7 +119,7 @@ t.test('a filter whose index is gone is a warning of the start, with the index t
   t.equal(await server.exit, 0);
 });
 
-t.test('the database of an older program is migrated, and the log says from which version', async (t) => {
+t.test('the database of an older program is migrated, and the log names its version', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const files = loadMigrations('sqlite', domain);
   const last = files.findLast(({ part }) => part === 'engine');

@@ -41,7 +41,7 @@ async function run(t: Test, name: string, args: string[], env: Record<string, st
   return output.stdout + output.stderr;
 }
 
-t.test('no key is in what a run has written, and nobody else may read what is stored', async (t) => {
+t.test('no key is in any output of a run, and nobody else may read the stored files', async (t) => {
   const folder = t.testdir({ old: {} });
   const DATABASE_URL = `sqlite:${folder}/data/of/pets.db`;
   const { key } = toMade(await run(t, 'keys', ['create', 'Ada'], { DATABASE_URL }));

@@ -25,7 +25,7 @@ for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
   });
 }
 
-t.test('the end of the shell in which npm starts it is a graceful stop: a signal to npm gets no further', async (t) => {
+t.test("if npm's shell ends, the server stops gracefully: npm does not pass the signal on", async (t) => {
   const shell = '"$@" & wait; exit';
   const server = await startServer(t, { shell, isCovered: true, env: { npm_lifecycle_event: 'start' } });
   server.child.kill('SIGTERM');

@@ -16,14 +16,14 @@ function build(databaseFile?: string) {
   return { counts, read };
 }
 
-t.test('a file of the database that is not there has no size', async (t) => {
+t.test('a missing file of the database has the size 0', async (t) => {
   const { read } = build(`${t.testdir({ 'pets.db': 'four' })}/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 4);
   t.equal(await read('sqlite_wal_size_bytes'), 0);
   t.ok(((await read('disk_free_bytes')) as number) > 0);
 });
 
-t.test('what the system does not report of a disk is left out', async (t) => {
+t.test('figures of a disk that the system does not report are left out', async (t) => {
   const { read } = build(`${t.testdir()}/gone/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 0);
   t.equal(await read('disk_free_bytes'), undefined);

@@ -26,7 +26,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
 const CREATED =
   'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/pets",http_response_status_code="201"}';
 
-t.test('operators have health and metrics on a port of their own', async (t) => {
+t.test('operators have their own port with health and metrics', async (t) => {
   const { ask, scrape, request, child, exit, port } = await start(t);
   t.match(await ask('/'), { status: 200, text: /\/metrics[\s\S]*\/livez[\s\S]*\/readyz/ });
   t.match(await ask('/livez'), { status: 200, text: 'ok\n' });
@@ -146,7 +146,7 @@ t.test('of a body that is sent to the port of operators a bounded rest is read',
   }
 });
 
-t.test('on the port of operators each connection has one reply, however many requests it sends ahead', async (t) => {
+t.test('on the port of operators each connection gets one reply, for any number of pipelined requests', async (t) => {
   const { adminPort, child, exit } = await start(t);
   for (const version of ['HTTP/1.1', 'HTTP/1.0\r\nConnection: keep-alive']) {
     const { replies, closed, socket } = connectRaw(
@@ -161,7 +161,7 @@ t.test('on the port of operators each connection has one reply, however many req
   t.equal(await exit, 0);
 });
 
-t.test('operators are answered beside clients that read nothing, or send nothing', async (t) => {
+t.test('operators are answered next to clients that read nothing, or send nothing', async (t) => {
   const { adminPort, ask, child, exit } = await start(t);
   const clients = Array.from({ length: 100 }, (_, index) => {
     const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
@@ -175,7 +175,7 @@ t.test('operators are answered beside clients that read nothing, or send nothing
 });
 
 t.test(
-  'operators ask by an address or a name that no stranger can have: no page of theirs may read along',
+  'operators use an address or a name that no stranger can have, so that no web page can read the metrics',
   async (t) => {
     const { adminPort, child, exit } = await start(t, { ADMIN_HOST: '127.1' });
     const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
@@ -247,7 +247,7 @@ t.test('while the service stops it is not ready', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('a port that is taken ends the start, and says so', async (t) => {
+t.test('a port that is taken stops the start, with a sentence', async (t) => {
   const { port } = await start(t);
   await t.rejects(start(t, { ADMIN_PORT: String(port) }), /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/);
 });

@@ -101,29 +101,32 @@ t.test('a request is a span of the trace that it belongs to, and the call of the
   t.equal(await server.exit, 0);
 });
 
-t.test('a request without a trace begins one, which the log names; what was not served is said', async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
-  await server.request('/none');
-  const [none] = (await untilThere(1)) as [Span];
-  t.match(none, { name: 'GET', parentSpanId: undefined });
-  await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
+t.test(
+  'a request without a trace begins one, which the log names; requests that were not served are marked',
+  async (t) => {
+    const disk = prepareFaultyDisk(t);
+    const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
+    await server.request('/none');
+    const [none] = (await untilThere(1)) as [Span];
+    t.match(none, { name: 'GET', parentSpanId: undefined });
+    await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
 
-  const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
-  disk.fail();
-  t.equal((await send(server.port, '/v1/pets', create)).status, 503);
-  const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
-  t.equal(store.status.code, 2);
-  t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
-  disk.mend();
-  server.child.kill('SIGTERM');
-  t.equal(await server.exit, 0);
-});
+    const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
+    disk.fail();
+    t.equal((await send(server.port, '/v1/pets', create)).status, 503);
+    const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
+    t.equal(store.status.code, 2);
+    t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
+    disk.mend();
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+  },
+);
 
 /** So many that some come together on any machine. */
 const WRITES = 100;
 
-t.test('each write links to the commit that it shared, a trace of its own', async (t) => {
+t.test('each write links to the trace of the commit that it shared', async (t) => {
   const postgres = await startPostgres(t);
   for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
     const { server, untilThere } = await startTraced(t, { DATABASE_URL });
@@ -160,7 +163,7 @@ t.test('a call of the records of one tenant is a span of that call', async (t) =
   t.strictSame(names, ['get']);
 });
 
-t.test('a collector that is dead holds up nothing, and the log says so', async (t) => {
+t.test('a dead collector delays nothing, and the log reports it', async (t) => {
   const { server } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   for (let count = 0; count < 20; count++) t.equal((await server.request('/v1/pets')).status, 200);
   await server.written('stdout', /ECONNREFUSED/);
@@ -168,7 +171,7 @@ t.test('a collector that is dead holds up nothing, and the log says so', async (
   t.equal(await server.exit, 0);
 });
 
-t.test('of requests without a trace a part is sampled, as asked; those with one as it says', async (t) => {
+t.test('a configured part of requests without a trace is sampled; traced requests follow their own flag', async (t) => {
   const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
   for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
     ['0', 0, 0],
