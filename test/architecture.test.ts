@@ -84,7 +84,8 @@ const MAY_IMPORT: Record<string, string> = {
   'engine/tokens.ts': 'store/collection.ts',
   json: '',
   'operate/commands':
-    'operate/config.ts operate/process/one-run-key.ts engine json store start/opening.ts ' + 'start/service.ts',
+    'operate/config.ts operate/process/one-run-key.ts operate/telemetry/open-telemetry.ts engine json store ' +
+    'start/opening.ts start/service.ts',
   'operate/config.ts':
     'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts ' + 'store/database-url.ts',
   'operate/process':
@@ -92,7 +93,7 @@ const MAY_IMPORT: Record<string, string> = {
     'engine/contract/path-names.ts json engine/http/log/request-log.ts engine/http/health.ts ' +
     'engine/http/server-options.ts engine/errors/catalogue.ts store/store.ts store/api-keys.ts',
   'operate/telemetry':
-    'engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
+    'operator-error.ts engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
     'engine/http/connections/connection.ts engine/http/client-address.ts ' +
     'engine/http/log/logged-urls.ts engine/http/node-internals.ts ' +
     'engine/http/connections/response.ts store/store.ts',

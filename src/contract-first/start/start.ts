@@ -14,6 +14,8 @@ import { notifySystemd, startOperating } from '../operate/process/operating.ts';
 import { onStopSignals } from '../operate/process/signals.ts';
 import { buildForcedEnd, prepareStop } from '../operate/process/stopping.ts';
 import { type Log, openLog } from '../operate/telemetry/log.ts';
+import { loadOpenTelemetry, type OpenTelemetry } from '../operate/telemetry/open-telemetry.ts';
+import { buildTraces } from '../operate/telemetry/traces.ts';
 import type { Migrated, Store } from '../store/store.ts';
 import { build } from './build.ts';
 import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
@@ -21,6 +23,7 @@ import type { Service } from './service.ts';
 
 export async function start(service: Service): Promise<void> {
   const config = loadConfig(process.env, service);
+  const openTelemetry = config.isTraced ? loadOpenTelemetry(service.contract) : undefined;
   const contract = await loadServed(service, config);
   const log = openLog(config.logLevel);
   notifySystemd(process.env);
@@ -29,7 +32,7 @@ export async function start(service: Service): Promise<void> {
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
   const store = await openServiceStore(service, contract, config.database, { ...config, onMigrated, onWarning });
-  await closeIfFailed(store, () => serve(service, config, contract, store, log));
+  await closeIfFailed(store, () => serve(service, config, contract, store, log, openTelemetry));
 }
 
 async function serve(
@@ -38,6 +41,7 @@ async function serve(
   contract: Contract,
   store: Store,
   log: Log,
+  openTelemetry: OpenTelemetry | undefined,
 ): Promise<void> {
   const { logger } = log;
   const { name } = service;
@@ -54,7 +58,7 @@ async function serve(
     logger,
     buildCatalogue(service.domain),
   );
-  const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
+  const addTraces = openTelemetry && toTraces(openTelemetry, name, config, contract, logger);
   const own = { ...config, apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys };
   const made = { contract, store, log, services, isReady, stop, addTraces, counts: operating?.counts };
   const app = await build(service, own, made);
@@ -72,17 +76,16 @@ async function serve(
 /** The names of OpenTelemetry's semantic conventions. */
 const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
 
-/** Loads OpenTelemetry's SDK only if it is used. */
-async function loadTraces(
+function toTraces(
+  openTelemetry: OpenTelemetry,
   name: string,
   { database, traceRatio, trustTraces }: Config,
   { document }: Contract,
   logger: Logger,
-): Promise<AddTraces> {
-  const { buildTraces } = await import('../operate/telemetry/traces.ts');
+): AddTraces {
   const system = DATABASE_SYSTEMS[database.kind];
   const { version } = document.info;
-  return buildTraces({ name, version, system, ratio: traceRatio, trusted: trustTraces, logger });
+  return buildTraces({ openTelemetry, name, version, system, ratio: traceRatio, trusted: trustTraces, logger });
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

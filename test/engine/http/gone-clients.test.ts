@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { loadOpenTelemetry } from '../../../src/contract-first/operate/telemetry/open-telemetry.ts';
 import { buildTraces } from '../../../src/contract-first/operate/telemetry/traces.ts';
 import { loadConfig } from '../../config.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
@@ -54,6 +55,7 @@ function start(t: Test, { trustProxy, level, isTraced, rate }: Settings): Promis
   const logger = pino({ level }, log);
   const silent = pino({ level: 'silent' });
   const parts = {
+    openTelemetry: loadOpenTelemetry(new URL(import.meta.url)),
     name: 'pets',
     version: '1',
     system: 'sqlite',

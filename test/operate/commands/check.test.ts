@@ -95,6 +95,7 @@ t.test('what is wrong is reported, part by part, and the exit code is 1', async 
     [{ ADMIN_PORT: '3000' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
     [{ ADMIN_PORT: '3000', HOST: '0.0.0.0' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
     [{ HOST: '[::1]' }, /^addresses: WRONG: getaddrinfo /m],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, /^traces: OpenTelemetry is installed$/m],
     [{ LISTEN_FDS: '1', LISTEN_PID: String(process.pid) }, /^addresses: the socket that was passed$/m],
   ] as [Record<string, string>, RegExp][]) {
     const { code, stdout } = await check({ ...memory, ...env });

@@ -1,13 +1,17 @@
 import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import * as api from '@opentelemetry/api';
 import t, { type Test } from 'tap';
 import { traceCalls } from '../../../src/contract-first/operate/telemetry/traces.ts';
 import { loadConfig } from '../../config.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startPostgres } from '../../postgres.ts';
-import { startServer } from '../../program.ts';
+import { startProgram, startServer } from '../../program.ts';
 import { KEY, readOurs, send } from '../../service.ts';
 
 interface Span {
@@ -158,7 +162,7 @@ t.test('a call of the records of one tenant is a span of that call', async (t) =
   const names: string[] = [];
   const startSpan = (name: string) => ({ end: () => names.push(name) });
   const items = { of: (tenant: string) => ({ get: (id: number) => `${tenant} ${id}` }) };
-  const traced = traceCalls(items, { tracer: { startSpan }, commits: { counts: {} } } as never);
+  const traced = traceCalls(items, { api, tracer: { startSpan }, commits: { counts: {} } } as never);
   t.equal(await traced.of('Ada').get(7), 'Ada 7');
   t.strictSame(names, ['get']);
 });
@@ -216,6 +220,31 @@ t.test('the trace of a stranger makes no span, and is in the log alone', async (
     }
     if (count === 0) t.match(line, { traceId: TRACE, parentId: PARENT });
   }
+});
+
+t.test("without OpenTelemetry's packages, a start and a dry run print the command that installs them", async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'untraced-'));
+  t.teardown(() => rmSync(root, { recursive: true }));
+  cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
+  const modules = join(process.cwd(), 'node_modules');
+  for (const name of readdirSync(modules).filter((name) => !/^(\.|@opentelemetry$|contract-first$)/.test(name)))
+    symlinkSync(join(modules, name), join(root, 'node_modules', name));
+  const { devDependencies } = JSON.parse(readFileSync('src/contract-first/package.json', 'utf8'));
+  const wanted = Object.keys(devDependencies).filter((name) => name.startsWith('@opentelemetry/'));
+  const command = `npm install ${wanted.map((name) => `${name}@${devDependencies[name]}`).join(' ')}`;
+  const words = `Traces need packages that are not installed: run \`${command}\`.`;
+
+  const run = async (env: Record<string, string>, ...args: string[]) => {
+    const settings = { PORT: '0', DATABASE_URL: `sqlite:${root}/pets.db`, ...env };
+    const { exit, output } = startProgram(t, 'src/main.js', { root, args, env: settings });
+    return { code: await exit, ...output };
+  };
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const started = await run(env);
+  t.match(started, { code: 1, stdout: '', stderr: words });
+  t.notOk(readdirSync(root).includes('pets.db'), 'nothing was done before');
+  t.match(await run(env, '--check'), { code: 1, stdout: `\ntraces: WRONG: ${words}\n` });
+  t.match(await run({}, '--check'), { code: 0, stdout: /^((?!traces)[\s\S])*$/ });
 });
 
 t.test("only OpenTelemetry's variables switch it on", async (t) => {

@@ -9,6 +9,7 @@ import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/open-s
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { MAKE_KEY, takesKeys } from '../process/one-run-key.ts';
+import { loadOpenTelemetry } from '../telemetry/open-telemetry.ts';
 
 /** A disk with less free space, in bytes, counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
@@ -26,6 +27,7 @@ export async function checkStart(
   if (config) {
     const { database } = config;
     await check('addresses', () => findAddresses(config));
+    if (config.isTraced) await check('traces', () => findTraces(service));
     const found = await check('database', () => findDatabase(config, service));
     if (database.kind === 'sqlite') await check('disk', () => findDisk(database.file, leastFree));
     const isTaken = !contract || takesKeys(contract, service.verifyToken);
@@ -87,6 +89,11 @@ async function toAddress(host: string, port: number): Promise<string> {
   // IPv4 first, like the server.
   const { address } = await lookup(host, { verbatim: false });
   return `${address}:${port}`;
+}
+
+function findTraces({ contract }: Service): Finding<never> {
+  loadOpenTelemetry(contract);
+  return ['OpenTelemetry is installed'];
 }
 
 async function findDatabase({ database }: Config, { domain }: Service): Promise<Finding<Inspection>> {

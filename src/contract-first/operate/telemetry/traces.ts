@@ -1,32 +1,10 @@
 /**
  * Traces by OTLP over HTTP: a span for each sampled request, and one for each of its calls of the store. Nothing is monkey-patched.
- * OpenTelemetry's SDK, which reads the other `OTEL_*` variables by itself, is loaded only by this file.
+ * OpenTelemetry's SDK reads the other `OTEL_*` variables by itself.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  type Attributes,
-  type Context,
-  createTraceState,
-  DiagLogLevel,
-  diag,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOnSampler,
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-} from '@opentelemetry/sdk-trace-base';
+import type { Attributes, Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { buildIsProxy } from '../../engine/http/client-address.ts';
@@ -34,6 +12,7 @@ import type { ToLogged } from '../../engine/http/log/logged-urls.ts';
 import { type AddTraces, toTrace } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 import type { Commit, StoreCounts } from '../../store/store.ts';
+import type { OpenTelemetry } from './open-telemetry.ts';
 
 /** How long the last spans may take to be sent, in milliseconds. */
 const LAST_SPANS = 1000;
@@ -41,7 +20,10 @@ const LAST_SPANS = 1000;
 /** The length of version 00; later versions may only be longer. */
 const TRACEPARENT_LENGTH = 55;
 
+type Api = OpenTelemetry['api'];
+
 export interface TracesParts {
+  openTelemetry: OpenTelemetry;
   name: string;
   version: string;
   /** OpenTelemetry's name for the kind of database. */
@@ -53,20 +35,27 @@ export interface TracesParts {
   logger: Logger;
 }
 
-export function buildTraces({ name, version, system, ratio, trusted, logger }: TracesParts): AddTraces {
+function buildProvider({ openTelemetry, name, version, ratio, logger }: TracesParts) {
+  const { api, exporter, resources, sdk } = openTelemetry;
   const warn = logger.warn.bind(logger);
   const report = { error: warn, warn, info: warn, debug: warn, verbose: warn };
-  diag.setLogger(report, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  const provider = new BasicTracerProvider({
-    ...(ratio !== undefined && { sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }) }),
-    resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': name, 'service.version': version }))
-      .merge(detectResources({ detectors: [envDetector] })),
+  api.diag.setLogger(report, { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
+  return new sdk.BasicTracerProvider({
+    ...(ratio !== undefined && { sampler: new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() }) }),
+    resource: resources
+      .defaultResource()
+      .merge(resources.resourceFromAttributes({ 'service.name': name, 'service.version': version }))
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
     // The processor has a queue, and drops spans when it is full.
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter())],
   });
-  const tracer = provider.getTracer(name, version);
+}
 
+export function buildTraces(parts: TracesParts): AddTraces {
+  const { name, version, system, ratio, trusted } = parts;
+  const { api } = parts.openTelemetry;
+  const provider = buildProvider(parts);
+  const tracer = provider.getTracer(name, version);
   const isTrusted = buildIsProxy(trusted, () => false);
 
   return (app, collections, counts, toLogged, toAddress) => {
@@ -80,15 +69,15 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
       const { headers, method } = request;
       const isJoined = headers.traceparent !== undefined && isTrusted?.(toAddress(request.raw)) === true;
       if (ratio !== undefined && isLeftOut(isJoined ? headers.traceparent : undefined, ratio)) return;
-      const parent = isJoined ? toParent(headers) : ROOT_CONTEXT;
-      const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
+      const parent = isJoined ? toParent(api, headers) : api.ROOT_CONTEXT;
+      const span = tracer.startSpan(method, { kind: api.SpanKind.SERVER }, parent);
       if (!span.isRecording()) return;
       const state = stateOf(request);
       state.span = span.spanContext();
-      const calling = { tracer, context: trace.setSpan(parent, span), system, commits };
+      const calling = { api, tracer, context: api.trace.setSpan(parent, span), system, commits };
       const traced = Object.entries(collections).map(([name, calls]) => [name, traceCalls(calls, calling)]);
       state.tracedCollections = Object.fromEntries(traced);
-      reply.raw.once('close', () => end(span, request, reply, toLogged));
+      reply.raw.once('close', () => end(api, span, request, reply, toLogged));
     };
   };
 }
@@ -104,7 +93,10 @@ const isSampled = (traceparent: string | string[] | undefined) =>
   /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 
 /** The span of the client that has sent the request. */
-function toParent({ traceparent, tracestate = '' }: IncomingHttpHeaders): Context {
+function toParent(
+  { ROOT_CONTEXT, TraceFlags, createTraceState, trace }: Api,
+  { traceparent, tracestate = '' }: IncomingHttpHeaders,
+): Context {
   const sent = toTrace(traceparent);
   if (!sent) return ROOT_CONTEXT;
   const traceFlags = isSampled(traceparent) ? TraceFlags.SAMPLED : TraceFlags.NONE;
@@ -113,7 +105,13 @@ function toParent({ traceparent, tracestate = '' }: IncomingHttpHeaders): Contex
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, traceState, isRemote: true });
 }
 
-function end(span: Span, request: FastifyRequest, { raw }: FastifyReply, toLogged: ToLogged): void {
+function end(
+  { SpanStatusCode }: Api,
+  span: Span,
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  toLogged: ToLogged,
+): void {
   const { method, routeOptions, url, protocol } = request;
   const { statusCode } = raw;
   // The route as the contract writes it, so that clients cannot create new names.
@@ -140,6 +138,7 @@ interface Commits {
 }
 
 interface Calling {
+  api: Api;
   tracer: Tracer;
   /** The context of the request's span. */
   context: Context;
@@ -150,12 +149,12 @@ interface Calling {
 const READS = ['get', 'list'];
 
 /** The span of the latest commit. Many writes share it, so it is a trace of its own, to which each write links. */
-function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
+function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
   const known = spans.get(commit);
   if (known) return known;
   const { began, ended, size } = commit;
   const attributes = { 'db.system.name': system, 'db.operation.name': 'commit', 'db.operation.batch.size': size };
-  const span = tracer.startSpan('commit', { kind: SpanKind.CLIENT, attributes, startTime: began, root: true });
+  const span = tracer.startSpan('commit', { kind: api.SpanKind.CLIENT, attributes, startTime: began, root: true });
   span.end(ended);
   spans.set(commit, span.spanContext());
   return span.spanContext();
@@ -163,16 +162,16 @@ function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commi
 
 /** Wraps a collection so that each call of its methods is a span, also after `of`. */
 export function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
-  const { tracer, context, system, commits } = calling;
+  const { api, tracer, context, system, commits } = calling;
   return new Proxy(calls, {
     get: (target, name) => {
       const method = Reflect.get(target, name) as (...values: unknown[]) => unknown;
       if (name === 'of') return (tenant: unknown) => traceCalls(method(tenant) as object, calling);
       return async (...values: unknown[]) => {
         const attributes = { 'db.system.name': system, 'db.operation.name': String(name) };
-        const span = tracer.startSpan(String(name), { kind: SpanKind.CLIENT, attributes }, context);
+        const span = tracer.startSpan(String(name), { kind: api.SpanKind.CLIENT, attributes }, context);
         const fail = (error: Error) => {
-          span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
+          span.setStatus({ code: api.SpanStatusCode.ERROR, message: error.message });
           throw error;
         };
         const before = commits.counts.latest;
