@@ -1,6 +1,6 @@
 /**
- * Refuses schemas that allow nothing: each listed value breaks another keyword, or a name in `required` is misspelt. And defaults that their
- * own schema refuses.
+ * Reports schemas that allow nothing, because each listed value breaks another keyword, or a name in `required` is misspelt. Also reports
+ * defaults that do not fit their own schema.
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
@@ -8,7 +8,7 @@ import { scopeOf, subschemasOf, targetOf } from '../../engine/schema/subschemas.
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 
-/** Keywords under which a schema that allows nothing may be intended. */
+/** Keywords that may contain a schema that allows nothing on purpose. */
 const CONDITIONS = ['not', 'if'];
 
 export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
@@ -31,10 +31,10 @@ const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 /** Whether values may be tried: nobody has judged the patterns yet, and one may take years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
-/** Keywords under which a default is filled in. */
+/** Keywords that contain schemas whose defaults are filled in. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
-/** Each request that leaves the value out would be refused. */
+/** A wrong default: each request without the value would be a 400. */
 export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
   visit(schema, name, isMeant, (own, location) => {
@@ -48,7 +48,7 @@ export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
   });
 }
 
-/** Judges a schema and those within it under keywords that are meant, each once, wherever it is referred to. */
+/** Checks a schema and the schemas inside it under these keywords, each once, however often it is referred to. */
 function visit(
   schema: Schema,
   name: string,

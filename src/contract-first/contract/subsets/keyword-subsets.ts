@@ -1,4 +1,4 @@
-/** Compares the keywords of two schemas: types, listed values and limits by themselves; fields, items and conditions with those beside them. */
+/** Compares the keywords of two schemas: types, listed values and limits alone; fields, items and conditions with their neighbouring keywords. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
@@ -22,7 +22,7 @@ function dependentsOf({ dependentRequired = {}, dependentSchemas = {} }: Keyword
   return [...required, ...Object.entries(dependentSchemas)];
 }
 
-/** Whether every value of `given` that has a field fits what `outer` says of such values. */
+/** Whether every value of `given` with a field fits the schema that `outer` sets for such values. */
 function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   return dependentsOf(outer).every(([name, part]) => {
     const own = dependentsOf(given).filter(([field]) => field === name);
@@ -30,7 +30,7 @@ function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   });
 }
 
-/** Whether every list of `given` has as many items that fit `contains` as `outer` says. */
+/** Whether every list of `given` contains as many items that fit `contains` as `outer` demands. */
 function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { contains, minContains = 1, maxContains = Infinity } = outer;
   const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
@@ -63,7 +63,7 @@ export function fieldOf(name: string, { properties = {}, patternProperties, addi
   return patterns.some(({ isNamed }) => isNamed === undefined) ? {} : (additionalProperties ?? {});
 }
 
-/** Whether every object of `given` has fields of these names that fit, and others that fit what `outer` says of them. */
+/** Whether in every object of `given` the named fields and all others fit their schemas in `outer`. */
 function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { properties = {}, patternProperties = {}, additionalProperties: others = true } = outer;
   const { additionalProperties: rest = true, patternProperties: patterned = {} } = given;
@@ -82,7 +82,7 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
   });
 }
 
-/** Keywords whose meaning depends on keywords beside them: equal ones may have another meaning elsewhere. */
+/** Keywords that depend on neighbouring keywords: equal ones may have another meaning elsewhere. */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
@@ -110,7 +110,7 @@ const isMore = (one: Bound, other: Bound) => one !== undefined && other !== unde
 /** How many ways through a pattern may be tried: some milliseconds. */
 const WAYS = 1_000_000;
 
-/** Whether a pattern matches; undefined where it is none, or could take long. Patterns that are none of Unicode are read as they are written. */
+/** Whether a pattern matches; undefined if it is invalid, or could take long. Patterns without Unicode syntax are read as they are written. */
 export function isMatch(pattern: string, text: string): boolean | undefined {
   if (waysThrough(pattern, text.length) > WAYS) return undefined;
   for (const flags of ['u', '']) {
@@ -121,7 +121,7 @@ export function isMatch(pattern: string, text: string): boolean | undefined {
   return undefined;
 }
 
-/** All schemas within a schema and behind its references, each once; `seen` has those that are left out. */
+/** All schemas inside a schema and at its references, each once, except those in `seen`. */
 export function* schemasIn(schema: Schema | undefined, seen = new Set<unknown>()): Generator<Keywords> {
   if (!isMap(schema) || seen.has(schema)) return;
   seen.add(schema);
@@ -130,13 +130,13 @@ export function* schemasIn(schema: Schema | undefined, seen = new Set<unknown>()
   for (const one of within) yield* schemasIn(one, seen);
 }
 
-/** All patterns within a schema, of texts and of names. */
+/** All patterns inside a schema, for texts and for names. */
 export const patternsIn = (schema: Schema | undefined): string[] =>
   [...schemasIn(schema)].flatMap(({ pattern = [], patternProperties = {} }) =>
     [pattern, Object.keys(patternProperties)].flat(),
   );
 
-/** At most: within a repeated group, each letter is chosen anew; elsewhere, each repetition once, by its length. */
+/** An upper bound: inside a repeated group, each letter is chosen anew; elsewhere, each repetition once, by its length. */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
   const count = (parts: RegExp) => syntax.match(parts)?.length ?? 0;
@@ -146,7 +146,7 @@ function waysThrough(pattern: string, length: number): number {
   return (repetitions + choices + times + 1) ** (length + 1);
 }
 
-/** A letter that is written as several, or a class of letters, which may have no end. */
+/** A letter that is written as several characters, or a class of letters, which may be unclosed. */
 const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
 /** Whether a value keeps a bound of texts or numbers. */
@@ -193,7 +193,7 @@ export const RULES: Record<string, SubsetRule> = {
     isAtLeast(minProperties as Bound, outer.minProperties as Bound),
   maxProperties: isNoHigher,
   required: ({ required = [] }, given) => required.every((name) => given.required?.includes(name)),
-  // By itself, it says nothing.
+  // Alone, the keyword has no effect.
   if: () => true,
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: isConditioned,
@@ -212,7 +212,7 @@ export const RULES: Record<string, SubsetRule> = {
 const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
-/** The first integer beyond an exclusive limit; for other numbers, the limit itself. */
+/** The first integer after an exclusive limit; for other numbers, the limit itself. */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
 
@@ -222,7 +222,7 @@ export const isType = (type: string, wide: string) => type === wide || (type ===
 export const isOfType = (one: unknown, { type }: Keywords): boolean =>
   type === undefined || [type].flat().some((wide) => isType(typeOf(one), wide));
 
-/** The types that a value may have, if the schema says so. */
+/** The types that a value may have, if the schema names them. */
 export function allowedTypesOf(schema: Keywords): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }
@@ -233,7 +233,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** All values that fit, if they are listed. */
+/** The values that fit, if the schema lists them. */
 export function valuesOf(schema: Keywords): unknown[] | undefined {
   if ('const' in schema) return [schema.const];
   return schema.enum ?? (schema.type === 'null' ? [null] : undefined);

@@ -54,7 +54,7 @@ function numberOf(target: Keywords): number {
   return number;
 }
 
-/** Whether an object may have no field but those in `properties`. */
+/** Whether an object may only have the fields in `properties`. */
 export const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
   additionalProperties === false && patternProperties === undefined;
 
@@ -98,7 +98,7 @@ const RULES = new Map<string, SubsetRule>(
   } satisfies Record<string, SubsetRule>),
 );
 
-/** Whether every value of `given` fits a keyword of `outer`. Where no rule knows it, only an equal one is sure to mean the same. */
+/** Whether every value of `given` fits a keyword of `outer`. Without a rule for the keyword, only an equal one surely has the same meaning. */
 function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   if ('const' in given && isWithinLimit(keyword, outer[keyword], given.const)) return true;
   const rule = RULES.get(keyword);

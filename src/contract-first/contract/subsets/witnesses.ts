@@ -1,4 +1,4 @@
-/** Compares schemas of a field on its way: values that fit the first, and that the next one refuses. */
+/** Finds counterexamples: values that fit one schema of a field and not the next one. */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
@@ -8,9 +8,9 @@ import { isSubset, type Steps } from './subsets.ts';
 
 /** A place where values of one schema may not fit the other. */
 export interface Unfit {
-  /** Its path from the compared value: `.zip`. */
+  /** The path from the compared value: `.zip`. */
   path: string;
-  /** Undefined where nothing is proven. */
+  /** Undefined if nothing is proven. */
   witness: Witness | undefined;
 }
 
@@ -29,8 +29,8 @@ export interface Compared {
 }
 
 /**
- * Finds where values of `given` do not fit `wanted`. Null does: it stands for a field that is not there. Where the types or the listed values
- * differ, the compiler has asked the handler for another value.
+ * Finds where values of `given` do not fit `wanted`. Null always fits: it represents an absent field. If the types or the listed values
+ * differ, the compiler has already demanded another value from the handler.
  */
 export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path = ''): Unfit[] {
   if (given === wanted || parts.steps.left <= 0 || !areTypedAlike(given, wanted)) return [];
@@ -98,7 +98,7 @@ const UUID = '00000000-0000-4000-8000-000000000000';
 const MOST_LETTERS = 100_000;
 const MOST_ITEMS = 1000;
 
-/** Values at the limits of the schemas, of which the first is that of the values. */
+/** Values at the limits of the schemas. The first schema is that of the values. */
 function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
   const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
@@ -137,7 +137,7 @@ function limitsOf(parts: Keywords[], least: string, most: string, limit: number)
   return beside.filter((length) => length >= 0 && length <= limit).sort((one, other) => one - other);
 }
 
-/** A value that fits; undefined where none is found. */
+/** A value that fits; undefined if none is found. */
 function sampleOf(schema: Schema, buildCheck: BuildCheck): unknown {
   const check = buildCheck(schema, { name: 'it' }, () => {});
   return valuesFor(schema, true, buildCheck).find((value) => value !== undefined && !check(value));

@@ -1,4 +1,4 @@
-/** The log, on standard output. It never blocks the server: lines that cannot be written wait, and are dropped when too many wait. */
+/** The log, on standard output. The log never blocks the server: lines that cannot be written wait, and are dropped when too many wait. */
 import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
@@ -73,7 +73,7 @@ class Lines {
     try {
       writeSync(this.#fd, Buffer.concat([this.#left, ...this.#parts, Buffer.from(this.#latest)]));
     } catch {
-      // Nothing is left to report the error to.
+      // The error cannot be reported anywhere else.
     }
   }
 

@@ -1,4 +1,4 @@
-/** Metrics, by prom-client. Names and labels are from OpenTelemetry's semantic conventions, where they have one. */
+/** Metrics, by prom-client. Names and labels follow OpenTelemetry's semantic conventions where possible. */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import client, { type Metric, type Registry } from 'prom-client';
@@ -16,7 +16,7 @@ export interface MetricsParts {
   stored: StoreCounts;
   /** The paths of deprecated operations. */
   deprecated: ReadonlySet<string>;
-  /** The versions of what runs, as labels. */
+  /** The versions of the service, the package and Node, as labels. */
   build: Record<string, string>;
   /** The file of SQLite. */
   databaseFile: string | undefined;
@@ -37,7 +37,7 @@ export function buildMetrics({ counts, stored, deprecated, build, databaseFile }
 type Sample = [labels: Record<string, string | number>, value: number];
 type Add = ReturnType<typeof buildAdd>;
 
-/** How metrics are added whose samples are read on demand. */
+/** Adds metrics with samples that are read on demand. */
 function buildAdd(registry: Registry) {
   const registers = [registry];
   const adding =
@@ -106,7 +106,7 @@ function addStore({ gauge, counter, histogram }: Add, stored: StoreCounts): void
   gauge('db_client_connection_pending_requests', ofWaiting, [name], waiting);
 }
 
-/** Adds the metrics of SQLite's files. A missing file has the size 0; a value that cannot be read is left out. */
+/** Adds the metrics of SQLite's files. The size of a missing file is 0; a value that cannot be read is left out. */
 function addFiles({ gauge }: Add, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   const add = (name: string, help: string, read: () => number) =>

@@ -1,6 +1,6 @@
 /**
- * The durations of requests, as the buckets of a histogram. prom-client's own histogram would take 4 to 10 % of a list for each request:
- * it looks up the labels each time. All labels come from the contract and the catalogue of errors, so no client can add one.
+ * The durations of requests, as the buckets of a histogram. prom-client's own histogram would add 4 to 10 % to the time of a list, because
+ * it looks up the labels each time. Labels only come from the contract and the catalogue of errors, so no client can add one.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Catalogue } from '../../engine/errors/catalogue.ts';

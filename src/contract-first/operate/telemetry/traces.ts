@@ -30,7 +30,7 @@ export interface TracesParts {
   system: string;
   /** The part of requests without a trace that is sampled, from 0 to 1; if undefined, the SDK decides by its variables. */
   ratio: number | undefined;
-  /** The addresses and ranges of clients whose `traceparent` is continued. */
+  /** The addresses and ranges of clients with a trusted `traceparent`. */
   trusted: readonly string[];
   logger: Logger;
 }
@@ -46,7 +46,7 @@ function buildProvider({ openTelemetry, name, version, ratio, logger }: TracesPa
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': name, 'service.version': version }))
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    // The processor has a queue, and drops spans when it is full.
+    // The processor queues spans, and drops them when the queue is full.
     spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter())],
   });
 }
@@ -88,7 +88,7 @@ function isLeftOut(traceparent: string | string[] | undefined, ratio: number): b
   return !isSampled(traceparent);
 }
 
-/** The last digit has the `sampled` flag (W3C Trace Context, section 3.2.2.5). */
+/** The last digit contains the `sampled` flag (W3C Trace Context, section 3.2.2.5). */
 const isSampled = (traceparent: string | string[] | undefined) =>
   /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 
@@ -148,7 +148,7 @@ interface Calling {
 
 const READS = ['get', 'list'];
 
-/** The span of the latest commit. Many writes share it, so it is a trace of its own, to which each write links. */
+/** The span of the latest commit. Many writes share it, so it is a separate trace that each write links to. */
 function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
   const known = spans.get(commit);
   if (known) return known;

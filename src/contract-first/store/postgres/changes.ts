@@ -1,6 +1,6 @@
 /**
- * Runs the waiting changes one after the other in one transaction, which holds the schema's lock. If one fails, all run again, each
- * within a savepoint.
+ * Runs the waiting changes one after the other in one transaction, which holds the schema's lock. If one fails, all run again, each in a
+ * savepoint.
  */
 import { Batches, type ChangeOrCall, type RunningBatch } from '../changes/batches.ts';
 import {
@@ -62,7 +62,7 @@ class ChangeTransactions {
     this.#batches = new Batches(toDialect(schema), stored, calls);
   }
 
-  /** Returns the answers to the first changes, as many as fit into a turn; or the error, which says whether it is known that nothing was done. */
+  /** Returns the answers to the first changes, as many as fit into a turn, or an error that tells whether certainly nothing was done. */
   async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
     if (performance.now() > endOf(connection)) return LATE;
@@ -109,7 +109,7 @@ class ChangeTransactions {
   }
 }
 
-/** PostgreSQL's error, whose detail names the columns. */
+/** PostgreSQL's error. Its detail names the columns. */
 interface DatabaseError extends Error {
   code?: string;
   detail?: string;

@@ -34,8 +34,8 @@ export class ClientWrites {
   }
 
   /**
-   * Coalesces up to `most` waiting writes into one statement, with one commit. `proves` names the tables whose creates this proves to
-   * work.
+   * Coalesces up to `most` waiting writes into one statement, with one commit. `proves` names the tables that can be written if the
+   * statement succeeds.
    */
   gatherWrites<Question, Outcome>(
     writeAll: BatchLoader<Question, Outcome | Error>,

@@ -19,7 +19,7 @@ interface Batch<Question, Answer> {
   answers: Promise<(Answer | Error)[]>;
 }
 
-/** Shared by kinds of calls whose statements run in turn: a few large statements cost less than many small ones at once. */
+/** Shared by kinds of calls that run their statements in turn: a few large statements cost less than many small ones at once. */
 export interface Turns {
   latest: Promise<unknown>;
 }
@@ -69,7 +69,7 @@ export function coalesce<Question, Answer>(
   };
 }
 
-/** Bisects questions whose statement fails, so that only those fail that are at fault. */
+/** Bisects the questions of a failed statement, so that only the faulty ones fail. */
 export function blameOne<Question, Answer>(
   askAll: BatchLoader<Question, Answer>,
 ): BatchLoader<Question, Answer | Error> {
@@ -87,7 +87,7 @@ export function blameOne<Question, Answer>(
   };
 }
 
-/** SQLSTATEs of a sequence that has no more numbers, and of a text that is too long for an index that no description names. */
+/** SQLSTATEs of an exhausted sequence, and of a text that is too long for an undescribed index. */
 const [USED_UP, TOO_LONG] = ['2200H', '54000'];
 
 export function toFault(error: Error & { code?: string }): Error {

@@ -31,7 +31,7 @@ interface Job {
 /** The pause before the next try to connect, in milliseconds. */
 const PAUSE = 100;
 
-/** The part of the timeout after which a task is to begin nothing more. */
+/** The part of the timeout after which a task may not begin another step. */
 const LAST = 0.9;
 
 const BUSY = new Error('all connections to the database are busy');
@@ -69,13 +69,13 @@ export class ConnectionPool {
    */
   readonly run: RunTask = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
 
-  /** Runs a task whose outcome is unknown when its connection is lost. */
+  /** Runs a task. If its connection is lost, the outcome is unknown. */
   readonly runOnce: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
 
-  /** Runs a task that says itself what is known when its connection is lost. */
+  /** Runs a task that itself reports the outcome if its connection is lost. */
   readonly runTransaction: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 
-  /** Resolves when all connections have been open once. @throws Error that says why not, after `timeout` milliseconds */
+  /** Resolves when all connections have been open once. @throws Error with the reason, after `timeout` milliseconds */
   async untilOpen(timeout: number): Promise<void> {
     const limit = { signal: AbortSignal.timeout(timeout) };
     if (this.#unopened > 0) await once(this.#opened, 'all', limit).catch(() => Promise.reject(this.#failure));

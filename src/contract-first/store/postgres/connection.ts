@@ -11,7 +11,7 @@ export interface PostgresConnection {
   /**
    * Runs one statement, or several without values, and returns the rows of the last, as texts. An error of a statement leaves the
    * connection open.
-   * @throws StoreUnavailable if PostgreSQL refused the statement temporarily, and has done nothing
+   * @throws StoreUnavailable if PostgreSQL rejected the statement for now, and did nothing
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
@@ -34,7 +34,7 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
 /** The server is read-only: the next connection may find the primary. */
 const READ_ONLY = '25006';
-/** The codes after which the connection is lost, and the outcome of the statement is unknown. */
+/** The codes of a lost connection: the outcome of the statement is unknown. */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
 /** PgBouncer drops the connection's `statement_timeout` if it is set to ignore it. */
@@ -49,7 +49,7 @@ export interface ConnectionOptions {
   isForChanges?: boolean;
 }
 
-/** @throws Error also if the server is read-only: then it is not the primary */
+/** @throws Error even if the server is only read-only: then it is not the primary */
 export async function connectTo(
   { host, port }: ServerAddress,
   { user, password, database, schema, sslNegotiation, isPrepared, applicationName }: PostgresSettings,
@@ -86,7 +86,7 @@ export async function connectTo(
     prepared.isOn = isForChanges && (isPrepared ?? isDirect === 't');
   } catch (error) {
     connection.end(error as Error);
-    // An AggregateError, for a name with several addresses, has no message.
+    // An AggregateError, for a name with several addresses, comes without a message.
     const { message, code } = error as { message: string; code?: string };
     throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
   } finally {
@@ -95,13 +95,13 @@ export async function connectTo(
   return Object.assign(connection, { server });
 }
 
-/** A setting whose changes PostgreSQL reports. */
+/** A setting that PostgreSQL reports when it changes. */
 interface ParameterStatus {
   parameterName: string;
   parameterValue: string;
 }
 
-/** SQLSTATE and routine of a prepared statement whose columns have other types since a table was changed. */
+/** SQLSTATE and routine of a prepared statement after a change of its table changed the types of its columns. */
 const [UNSUPPORTED, STALE] = ['0A000', 'RevalidateCachedQuery'];
 
 function toConnection(

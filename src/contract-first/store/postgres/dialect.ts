@@ -1,4 +1,4 @@
-/** PostgreSQL's dialect: names, locks, times, and values, also as one array for each field, from which `unnest` makes rows. */
+/** PostgreSQL's dialect: names, locks, times, and values, also as one array per field, which `unnest` turns into rows. */
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { Dialect } from '../changes/statement.ts';
 import type { Fields } from '../collection.ts';
@@ -9,7 +9,7 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Columns of texts have the collation "C", in which `lower` changes only the letters A to Z. */
+/** Text columns use the collation "C": its `lower` changes only the letters A to Z. */
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
 
 /** The number of the advisory lock for writing records of a schema, by its quoted name. */

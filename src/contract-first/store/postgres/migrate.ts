@@ -16,7 +16,7 @@ import type { PostgresSettings } from './settings.ts';
 interface LockTimeouts {
   /** For another program that migrates the same schema. */
   migration: number;
-  /** For a lock on a table: statements of running servers queue behind it, and must be answered in time. */
+  /** The timeout for a lock on a table: statements of running servers queue after it, and must be answered in time. */
   table: number;
 }
 
@@ -76,7 +76,7 @@ export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): 
   };
 }
 
-/** @throws Error that says why no server can be used, or why a start would fail */
+/** @throws Error with the reason why no server can be used, or why a start would fail */
 export async function inspectPostgres(settings: PostgresSettings, domain: AnyDomain): Promise<Inspection> {
   const connection = await buildConnect(settings)({ toConnect: INSPECTION_TIMEOUT, toAnswer: INSPECTION_TIMEOUT });
   try {
@@ -87,7 +87,7 @@ export async function inspectPostgres(settings: PostgresSettings, domain: AnyDom
   }
 }
 
-/** Checks that the pending migrations can be run. A new schema may have other tables, but none that a migration creates. */
+/** Checks that the pending migrations can run. A new schema may contain other tables, but none that a migration creates. */
 function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void> {
   const [[encoding]] = (yield sqlStep('SHOW server_encoding')) as [[string]];
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');

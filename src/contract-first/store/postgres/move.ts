@@ -28,7 +28,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
         // Writers of records lock their table first, and then wait for this lock.
         await query(`SELECT pg_advisory_xact_lock(${lockOf(schema)})`);
       }
-      // It may take long, and wait for the other database.
+      // The copy may take long, and wait for the other database.
       await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
     },
     ...toDialect(schema),

@@ -25,15 +25,15 @@ import { buildGetRecords, buildListRecords } from './reads.ts';
 import type { PostgresSettings } from './settings.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
-/** How many connections read, beside the one that writes. More would not help: each takes all waiting reads. */
+/** The number of connections that read, next to the one that writes. More would not help: each takes all waiting reads. */
 const READERS = 3;
-/** How long a call may take, in milliseconds, so that clients are answered within two seconds. */
+/** The timeout of a call, in milliseconds, so that clients get an answer after two seconds at most. */
 const CALL_TIMEOUT = 1700;
-/** How long each step of the start may take, in milliseconds: the database may be starting, too, on a busy machine. */
+/** The timeout of each step of the start, in milliseconds: the database may also be starting, on a busy machine. */
 const START_TIMEOUT = 10_000;
-/** The part of the timeout after which PostgreSQL cancels a read, and we give up connecting to a server. */
+/** The part of the timeout until PostgreSQL cancels a read, and until we give up connecting to a server. */
 const READ_SHARE = 0.6;
-/** The part of the timeout that a write may wait to begin, and the part after which PostgreSQL cancels it: then it was not done. */
+/** The part of the timeout that a write may wait to begin, and the part until PostgreSQL cancels it: then it was not done. */
 const WRITE = 0.4;
 /** The part of the timeout that a transaction may wait to begin. */
 const TRANSACTION = 0.7;

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connectTo, type PostgresConnection } from './co
 import type { RunTask, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
-/** Tries the hosts in order; the timeouts are for each. @throws Error that says why each host cannot be written */
+/** Tries the hosts in order; the timeouts are for each. @throws Error with the reason for each host */
 export type Connect = (options: ConnectionOptions) => Promise<PostgresConnection>;
 
 const MOVED = new Error('another server has become the one to write to');
@@ -51,7 +51,7 @@ export function buildRead(run: RunTask, connect: () => Promise<PostgresConnectio
     });
 }
 
-/** Like libpq: with trusted certificates (`caFile`), `require` verifies the server's certificate, too. */
+/** Like libpq: with trusted certificates (`caFile`), `require` also verifies the server's certificate. */
 function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): TlsOptions | false {
   if (sslMode === 'disable') return false;
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)

@@ -1,4 +1,4 @@
-/** Reads records, and pages of them, which PostgreSQL writes as JSON text. One statement reads all that wait. */
+/** Reads records, and pages of them, which PostgreSQL writes as JSON text. One statement answers all waiting reads. */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../lists.ts';

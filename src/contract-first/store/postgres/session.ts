@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { toSqlLiteral } from '../../json/literals.ts';
 
 /**
- * Settings without which statements fail or lose something. Behind a pooler the sessions are shared, maybe one for each transaction, so
- * there the role must have them.
+ * Settings that statements need in order not to fail or lose something. With a pooler the sessions are shared, perhaps one for each
+ * transaction, so there the role needs the settings.
  */
 const NEEDED = {
   // NULL is a value, not the text `NULL`.
@@ -21,7 +21,7 @@ const NEEDED = {
   standard_conforming_strings: 'on',
 };
 
-/** Limits of which ours take the place. */
+/** Limits that ours replace. */
 const UNLIMITED = { idle_in_transaction_session_timeout: '0', idle_session_timeout: '0', lock_timeout: '0' };
 
 /** Settings for a team's own statements, as they are on most servers. */
@@ -35,8 +35,9 @@ const OF_TEAMS = {
 const IDLE_TIMEOUT = 2000;
 
 /**
- * SQL that reads the state of a new session and sets what it depends on, in one statement. `$1` is the process that the server named when
- * it was connected to. Behind a pooler it is none of the server's: then nothing is set, and the last column names what the role lacks.
+ * SQL that reads the state of a new session and sets what our statements depend on, in one statement. `$1` is the process id that the server
+ * reported at the connection. With a pooler it is not a process of the server: then nothing is set, and the last column names the missing
+ * settings of the role.
  */
 export function sessionSetupSql(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
@@ -81,14 +82,14 @@ export class PreparedStatements {
   constructor(connection: pg.Connection) {
     const { parsedStatements } = connection as unknown as Noting;
     const dispose = (name: string) => {
-      // Sent ahead of the next statement; it waits for no answer.
+      // Sent before the next statement, without waiting for an answer.
       connection.close({ type: 'S', name }, true);
       delete parsedStatements[name];
     };
     this.#names = new LRUCache({ max: MAX_STATEMENTS, dispose });
   }
 
-  /** The name under which a statement is prepared when it is run; undefined if it is not to be. */
+  /** The name that a statement is prepared with when it runs; undefined if it is not prepared. */
   nameOf(sql: string): string | undefined {
     if (!this.isOn) return undefined;
     if (performance.now() - this.#since > FRESH) this.forgetAll();

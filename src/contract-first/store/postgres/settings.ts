@@ -1,4 +1,4 @@
-/** Parses a PostgreSQL URL. Options have libpq's meaning; others are refused by name. */
+/** Parses a PostgreSQL URL. Options have libpq's meaning; others are errors with their name. */
 
 export interface PostgresSettings {
   /** Servers of the same database; the primary is used. */
@@ -6,18 +6,18 @@ export interface PostgresSettings {
   user: string;
   password?: string | undefined;
   database: string;
-  /** The schema that has the tables. */
+  /** The schema with the tables. */
   schema: string;
   /** Whether the connection is encrypted, and how the server's certificate is checked. */
   sslMode: SslMode;
   /** The file with the trusted certificates, instead of Node's own. */
   caFile?: string | undefined;
-  /** The files of our own certificate and its key. */
+  /** The files of our certificate and its key. */
   certFile?: string | undefined;
   keyFile?: string | undefined;
   /** `direct` starts TLS without asking the server first. */
   sslNegotiation: 'postgres' | 'direct';
-  /** Whether statements are prepared by name; undefined if they are where no pooler is between. */
+  /** Whether statements are prepared by name; undefined means yes, unless a pooler is between. */
   isPrepared?: boolean | undefined;
   /** How the server names our connections to its administrators. */
   applicationName: string;
@@ -46,7 +46,7 @@ type Parts = [
 
 const DEFAULT_PORT = '5432';
 
-/** @returns undefined if the text has another form. @throws Error that names an unknown option, or an invalid value */
+/** @returns undefined if the text is of another form. @throws Error that names an unknown option, or an invalid value */
 export function parsePostgresUrl(url: string, applicationName: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
@@ -65,7 +65,7 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
   }
 }
 
-/** @throws Error if the text is no host with a port */
+/** @throws Error if the text is not a host with a port */
 function toAddress(text: string): ServerAddress {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);
