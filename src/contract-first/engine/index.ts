@@ -1,4 +1,4 @@
-/** `contract-first`: everything that handlers and domains may import of the engine. It does not load Fastify. */
+/** `contract-first`: the exports of the engine for handlers and domains. Fastify is not loaded. */
 export type { JsonText } from '../json/json-text.ts';
 export type { Register } from '../registered.ts';
 export { isRefused } from '../store/collection.ts';

@@ -1,4 +1,4 @@
-/** Adds a contract to any Fastify app, in an encapsulation context of its own: its routes, their errors, keys and documents. */
+/** Adds a contract to any Fastify app, in its own encapsulation context: its routes, their errors, keys and documents. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Claims } from '../registered.ts';
@@ -22,32 +22,32 @@ import { addOperations, escapeColons, type Handlers } from './routes/operations.
 import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
 
-/** Where the documents are served: `/docs` and `/openapi.json` below the prefix. */
+/** The prefix of the documents `/docs` and `/openapi.json`. */
 export interface DocsOptions {
   prefix?: string;
 }
 
 export interface PluginOptions extends TeamParts {
-  /** Its prefix begins with that of the app. */
+  /** The contract, with a prefix that begins with the app's. */
   contract: Contract;
   handlers: Handlers;
   /** The compiled operations of the contract, if they are made already: several servers may share them. */
   compiled?: CompiledOperations;
   store: Store;
-  /** The team's services, for handlers. `/readyz` calls their `check`, the stop their `close`, if they have one. */
+  /** The team's services, for handlers. `/readyz` calls their `check`, and the stop their `close`, if defined. */
   services?: object;
-  /** The answer of `/readyz`, where others in the process ask for it, too. */
+  /** The answer of `/readyz`, if others in the process also need it. */
   isReady?: IsReady;
   /** Checks tokens of other issuers; without it, a token is one of our keys. */
   verifyToken?: VerifyToken<Claims> | undefined;
-  /** Keys that are valid beside those in the store. */
+  /** Keys that are valid in addition to those in the store. */
   apiKeys: readonly string[];
   /** Limits of rates. */
   limits: Rates;
   /** The counter of rate limits that is shared with other servers; without it, this one counts alone. */
   countWindow?: WindowCounter | undefined;
   logger: Logger;
-  /** The prefix with which the plugin was registered. */
+  /** The prefix that the plugin was registered with. */
   prefix?: string | undefined;
   docs: DocsOptions | false;
   /** The folder of clients to copy; without it, `/docs` offers none. */
@@ -73,7 +73,7 @@ export function buildServiceErrors({ logger, toErrorBody, domain }: ServiceError
 }
 type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain'>;
 
-/** Needs an encapsulation context of its own: the team's routes see none of its parsers, hooks and decorations. */
+/** Needs its own encapsulation context: its parsers, hooks and decorations do not affect the team's routes. */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
   const { contract, store, services = {}, logger, docs, health } = options;
   checkTokens(contract, options.verifyToken);

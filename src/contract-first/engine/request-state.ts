@@ -8,7 +8,7 @@ import type { Accepted } from './requests/request-checks.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Of the app that `build` makes; otherwise only within the plugin. */
+    /** On the app that `build` makes; otherwise only inside the plugin. */
     contractFirst: AppState;
   }
   interface FastifyRequest {
@@ -29,19 +29,19 @@ export interface AppState {
 export class RequestState {
   /** The operation of the request; undefined until it is routed. */
   operationId: string | undefined = undefined;
-  /** Who sent the request; undefined where no key was checked, or none was valid. */
+  /** The sender of the request; undefined if no key was checked, or none was valid. */
   caller: Caller | undefined = undefined;
   /** Whether the request has met a security requirement of its operation, or none is needed. */
   isAdmitted = false;
-  /** Its parameters and body, once they fit the contract. */
+  /** The parameters and the body of the request, once they fit the contract. */
   checked: Accepted | undefined = undefined;
   /** Whether its handler has answered, so that the reply's status is the handler's. */
   isAnswered = false;
-  /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`; undefined where no change has used the key. */
+  /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`; undefined if no change used the key. */
   isReplayed: boolean | undefined = undefined;
-  /** The code with which the server itself refused the request. */
+  /** The code of the server's own error for the request. */
   errorCode: ErrorCode | undefined = undefined;
-  /** The error by which a plugin refused the request, for the log. */
+  /** The error that a plugin answered the request with, for the log. */
   pluginError: unknown = undefined;
   /** The span of a request that is traced and sampled, and the collections with a span for each call. */
   span: { traceId: string; spanId: string } | undefined = undefined;
@@ -50,7 +50,7 @@ export class RequestState {
 
 const STATE = Symbol('state');
 
-/** Made when first asked for: hooks of the app may refuse a request before any of ours. */
+/** Made on first use: hooks of the app may answer a request before any of ours runs. */
 export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {
   request[STATE] ??= new RequestState();
   return request[STATE];

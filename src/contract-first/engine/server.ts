@@ -1,4 +1,4 @@
-/** buildServer() makes the whole server: its own form around the team's routes, too. It does not listen. */
+/** buildServer() makes the whole server, with the contract's form of errors also for the team's routes. The server does not listen. */
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { toKeyPrefix } from '../store/api-keys.ts';
@@ -16,7 +16,7 @@ export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
     Omit<HttpOptions, 'secrets' | 'secretNames' | 'limits'>,
     Partial<Pick<PluginOptions, 'docs' | 'health'>> {
-  /** The name of the service, with which its keys begin. */
+  /** The name of the service. Its keys begin with it. */
   name: string;
   /** Limits of connections, requests and rates. */
   limits: PluginOptions['limits'] & HttpOptions['limits'];
@@ -56,7 +56,7 @@ const keysInQueries = ({ keyLocations }: Contract): string[] =>
 
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
   await addPlugins?.(app);
-  // Waits for plugins that were registered without `await`, too.
+  // Also waits for plugins that were registered without `await`.
   await app.after();
 }
 
@@ -64,6 +64,6 @@ function addNotFoundReplies(app: FastifyInstance, methodsAt: MethodsAt, sendErro
   try {
     addNotFound(app, methodsAt, sendError);
   } catch {
-    // The team has set its own. Requests below the contract's prefix do not come to it.
+    // The team has set its own handler. Requests below the contract's prefix do not reach it.
   }
 }

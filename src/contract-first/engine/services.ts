@@ -44,12 +44,12 @@ const ANSWER_AGE = 1000;
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
-/** @throws HttpError whose cause names a service that cannot be used, or does not answer in time */
+/** @throws HttpError with a cause that names a service which cannot be used, or does not answer in time */
 export type CheckServices = () => Promise<void>;
 
 /**
- * Asks the services at most once a second: whoever asks within that time gets the same answer, good or bad, when it is there. `/readyz`
- * needs no key, so a flood of it must not reach the services.
+ * Checks the services at most once a second: all calls within a second share one answer, good or bad. `/readyz` needs no key, so a flood of
+ * requests for it must not reach the services.
  */
 export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): CheckServices {
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -11,7 +11,7 @@ export interface Verified<Claims> {
   scopes: readonly string[];
 }
 
-/** A refused token. The client gets the reason as `error_description`. */
+/** A rejected token. The client gets the reason as `error_description`. */
 export interface TokenRejection {
   refused: string;
 }

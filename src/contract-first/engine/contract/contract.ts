@@ -41,7 +41,7 @@ export interface Body {
 }
 
 export interface Content {
-  /** Its media type, in lower case: `application/merge-patch+json`. */
+  /** The media type, in lower case: `application/merge-patch+json`. */
   type: string;
   /** JSON is checked as a whole, a form part by part; anything else is streamed as bytes. */
   kind: 'json' | 'form' | 'bytes';
@@ -53,7 +53,7 @@ export interface Content {
 export interface Reply {
   /** The key in the contract: `200`, `4XX`, `default`. */
   status: string;
-  /** Its media type, in lower case; JSON if none is declared. */
+  /** The media type, in lower case; JSON if none is declared. */
   type: string;
   /** Whether the contract declares its body. */
   hasContent: boolean;
@@ -68,14 +68,14 @@ export interface Reply {
 }
 
 /**
- * Where a client sends its key: as a bearer token (RFC 6750); as the password or the user name of basic authentication (RFC 7617); or
+ * The location of a client's key: as a bearer token (RFC 6750); as the password or the user name of basic authentication (RFC 7617); or
  * as the value of a header, a query parameter or a cookie.
  */
 export interface KeyLocation {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** Whether it is a token of another issuer, if the team checks those. */
+  /** Whether it is a third-party token, if the team checks those. */
   isToken?: true;
 }
 
@@ -87,7 +87,7 @@ export interface NeededKey {
 
 /** A security requirement. */
 export interface Requirement extends NeededKey {
-  /** Keys that are needed beside this one, in other places. */
+  /** Keys that are needed in addition to this one, in other locations. */
   alsoNeeded: NeededKey[];
 }
 
@@ -100,9 +100,9 @@ export interface Operation {
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** The security requirements, of which one is enough; empty if no key is needed. */
+  /** The security requirements: one of them is enough. Empty if no key is needed. */
   security: Requirement[];
-  /** Whether the operation may be called without a key, too. */
+  /** Whether the operation may also be called without a key. */
   isKeyOptional: boolean;
   deprecation: Deprecation | undefined;
 }
@@ -113,7 +113,7 @@ export interface AnyContract {
   yaml: Buffer;
   /** The contract as JSON, with every digit. */
   json: string;
-  /** Where in the text of `yaml` the list of servers stands; an empty place, where it could stand; undefined where it cannot be replaced. */
+  /** The position of the list of servers in the text of `yaml`; an empty range if it could be inserted there; undefined if it cannot be replaced. */
   serversAt?: [start: number, end: number] | undefined;
   /** SHA-256 of `json`. */
   digest: string;
@@ -133,7 +133,7 @@ export interface AnyContract {
 
 /** A contract as the build reads it from its file, before it has checked that the server can serve it. */
 export interface ReadContract extends AnyContract {
-  /** Set by the lint, which refuses constructs that are annotations elsewhere. */
+  /** Set by the lint, which reports constructs that are annotations elsewhere. */
   isStrict?: boolean;
   /** Whether it promises to declare everything that the server sends (`x-complete`), which is then checked. */
   isComplete: boolean;
@@ -145,7 +145,7 @@ export type LoadPage = () => Promise<Buffer>;
 export interface Contract extends AnyContract {
   /** The document for fastify-openapi-glue. */
   glueDocument: Document;
-  /** The security schemes whose tokens always come from another issuer. */
+  /** The security schemes with third-party tokens only. */
   tokenSchemes: string[];
   /** The schemas that every stored record must fit, by their names. */
   records: Readonly<Record<string, Schema>>;

@@ -6,7 +6,7 @@ export type Method = (typeof METHODS)[number];
 
 type Named<Node> = Record<string, Node>;
 
-/** A node, which may have other fields, or be a reference. */
+/** A node, with other fields or as a reference. */
 interface Node {
   $ref?: string;
   [other: string]: unknown;

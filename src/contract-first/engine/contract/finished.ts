@@ -33,7 +33,7 @@ export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replie
   deprecation?: { at?: string; sunset?: string; successor?: string } | undefined;
 }
 
-/** All of a contract but its page, which has a file of its own. */
+/** Everything of a contract except its page, which is a separate file. */
 export type Finished = Omit<Contract, 'loadPage'>;
 
 /** The facts as they are written. */
@@ -45,7 +45,7 @@ export const sha256Of = (text: string | Buffer): string => createHash('sha256').
 
 const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
 
-/** @throws ContractError if the file was made of another contract, or by another version */
+/** @throws ContractError if the file was made from a different contract, or by another version */
 export function readFinished({ format, sha256, digest, json, serversAt, facts }: FinishedFile, yaml: Buffer): Finished {
   if (format !== FORMAT || sha256 !== sha256Of(yaml)) throw new ContractError([STALE]);
   const { operations, ...others } = readGraph(facts) as Facts;
@@ -75,7 +75,7 @@ const toDate = (text: string | undefined) => (text === undefined ? undefined : n
 interface Graph {
   /** The key of references: `{"$shared": 3}` is part 3, and with `of`, a recursive schema with this `$ref` and target 3. */
   marker: string;
-  /** The parts that stand in several places, or are targets; each after those that it contains. */
+  /** Parts that are used several times or that references point to, each after the parts that it contains. */
   parts: unknown[];
   /** The parts that recursive schemas refer to. */
   targets: number[];
@@ -96,7 +96,7 @@ function readGraph(json: string): unknown {
 
   function linkFields(node: Node): unknown {
     for (const [key, value] of Object.entries(node)) {
-      // Also where the key is `__proto__`.
+      // Also for the key `__proto__`.
       if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
     }
     return node;

@@ -2,14 +2,14 @@
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { isNode } from '../schema/json.ts';
 
-/** Keywords whose numbers need every digit. */
+/** Keywords with numbers that need every digit. */
 export const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 
 /** Parses JSON without loss: each whole number is a bigint. */
 export const parseWithBigints = (json: string): unknown => parse(json, null, parseNumberAndBigInt);
 
-/** Parses like JSON.parse, except that integers beyond 2^53 in bounds and defaults become `bigint`. */
+/** Parses like JSON.parse, except that integers above 2^53 in bounds and defaults become `bigint`. */
 export function parseWithBounds(json: string): unknown {
   if (!LARGE.test(json)) return JSON.parse(json);
   const toNumber = (key: string, value: unknown) => {

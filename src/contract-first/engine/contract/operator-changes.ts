@@ -32,7 +32,7 @@ function withServers<Kind extends AnyContract>(contract: Kind, toUrl: (url: stri
   return { ...contract, json, yaml: Buffer.from(text), serversAt, document: { ...contract.document, servers } };
 }
 
-/** The file with these servers: as one line of JSON, which is YAML, too. The rest stays as it is, with its comments. */
+/** The file with these servers: as one line of JSON, which is also YAML. The rest is unchanged, with its comments. */
 function toYaml({ yaml, serversAt }: AnyContract, servers: string, json: string) {
   if (!serversAt) return { text: json, serversAt };
   const file = yaml.toString('utf8');

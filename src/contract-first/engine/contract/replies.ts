@@ -1,7 +1,7 @@
-/** Finds the declared reply of a status, and says what its media types mean: JSON is parsed, others are passed on as they are. */
+/** Finds the declared reply of a status, and how its media types are treated: JSON is parsed, others are passed on unchanged. */
 import type { Reply } from './contract.ts';
 
-/** The reply of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
+/** The reply of the status, of its range, or the default. The server's own errors may have an undeclared status. */
 export function replyFor<Declared extends Pick<Reply, 'status'>>(
   replies: Declared[],
   status: number,
@@ -23,6 +23,6 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 /** The media type in a header, without parameters: `application/json` for `Application/JSON; charset=utf-8`. */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
-/** The `Content-Type` of a reply. JSON has no charset (RFC 8259, section 11), but clients have seen one since the first release. */
+/** The `Content-Type` of a reply. JSON needs no charset (RFC 8259, section 11), but clients have seen one since the first release. */
 export const contentTypeOf = (type: string): string =>
   type === PLAIN_JSON || type.startsWith('text/') ? `${type}; charset=utf-8` : type;

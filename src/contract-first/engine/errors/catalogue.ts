@@ -20,7 +20,7 @@ interface Kind {
   retryAfter?: number;
 }
 
-/** Codes for refusals by handlers and plugins, named after their status (RFC 9110, section 15). */
+/** Codes for errors of handlers and plugins, named after their status (RFC 9110, section 15). */
 export const GENERAL = {
   bad_request: { status: 400 },
   payment_required: { status: 402 },
@@ -106,7 +106,7 @@ const kindIn = (catalogue: Catalogue, code: string): Kind => (catalogue[code] ??
 
 const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
-/** The engine's own code for a status with which a plugin refuses: of several, the most general one, which is the last. */
+/** The engine's own code for the status of a plugin's error: of several, the most general one, which is the last. */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
 
 /** Code, message and status of an error, before `src/errors.ts` gives them the contract's form. */
@@ -119,7 +119,7 @@ export class ErrorParts<Code extends ErrorCode> {
   /** The message's problems, for programs. */
   declare readonly problems?: Problem[];
 
-  /** A plugin may refuse with another status than the usual one of the code. */
+  /** The error of a plugin may have another status than the usual one of the code. */
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
@@ -151,7 +151,7 @@ export function refuse<Code extends ErrorCode>(code: Code, message: string, prob
   };
 }
 
-/** Returns an answer of `refuse` with the status that the service gives its code; other answers are returned unchanged. */
+/** Returns an answer of `refuse` with the status that the service defines for its code. Returns other answers unchanged. */
 export function settle<Answer extends { status: number; body?: unknown }>(
   answer: Answer,
   catalogue: Catalogue,
@@ -165,7 +165,7 @@ export function settle<Answer extends { status: number; body?: unknown }>(
 
 /**
  * Makes a handler's answer for a value that breaks a rule which the contract cannot express:
- * `refuseAt('/query/after', 'unknown', 'is no cursor of this list')`.
+ * `refuseAt('/query/after', 'unknown', 'is not a cursor of this list')`.
  */
 export const refuseAt = (pointer: string, code: string, words: string): ErrorAnswer<'invalid_request'> =>
   refuse('invalid_request', ...toErrorDetails([problemAt(pointer, code, words)]));
@@ -215,7 +215,7 @@ export class HttpError extends Error {
     return this;
   }
 
-  /** For error handlers that are written as Fastify's documents say. */
+  /** For error handlers that are written as Fastify documents it. */
   get statusCode(): number {
     return this.status;
   }

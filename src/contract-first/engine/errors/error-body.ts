@@ -1,4 +1,4 @@
-/** The bodies of the server's own errors: made by the team's `errors.ts`, whose types are here, or as they are by default. */
+/** The bodies of the server's own errors: made by the team's `errors.ts`, or in the default form. Contains the types of `errors.ts`. */
 import { stringify } from 'lossless-json';
 import type { Logger } from 'pino';
 import type { operations } from '../../registered.ts';
@@ -104,12 +104,12 @@ export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, sche
   return [...text].slice(0, keywordsOf(schema).maxLength).join('');
 }
 
-/** The parts that all error replies of an operation have in common, whoever causes them. */
+/** The parts that all error replies of an operation share, whoever causes them. */
 export interface FailureForm {
   formOf: ErrorFormOf | undefined;
-  /** The headers of each error reply, also of a plugin's that comes before the operation. */
+  /** The headers of each error reply, also of one that a plugin sends before the operation runs. */
   headers: Record<string, string>;
-  /** The challenge (RFC 9110, section 11.6.1), for a refusal by a plugin that has none. */
+  /** The challenge (RFC 9110, section 11.6.1), for a plugin's 401 without one. */
   challenge: string | undefined;
   /** The media types of the operation's body (RFC 9110, section 15.5.16); undefined without a body. */
   accept: string | undefined;
@@ -117,11 +117,11 @@ export interface FailureForm {
 
 interface RenderedError extends Pick<ErrorForm, 'type' | 'write'> {
   body: unknown;
-  /** The body as it is sent, unless a plugin puts another in its place. */
+  /** The body as it is sent, unless a plugin replaces it. */
   text: string;
 }
 
-/** `formOf` is undefined where the request has no operation. */
+/** `formOf` is undefined if the request matched no operation. */
 export type RenderError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => RenderedError;
 
 const JSON_FORM = { type: contentTypeOf(PLAIN_JSON), write: JSON.stringify };

@@ -1,4 +1,4 @@
-/** One fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
+/** A fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
 import { fromPointerToken } from '../../json/pointer.ts';
 
 /** How many problems a client gets, how long each may be, and how many bytes of JSON all may take: they contain names that it sent. */

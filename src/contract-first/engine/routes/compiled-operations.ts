@@ -23,11 +23,11 @@ export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<C
 export interface TeamParts {
   /** The bodies of the server's own errors. */
   toErrorBody: ToErrorBody;
-  /** The collections, whose records replies may have. */
+  /** The collections: replies may contain their records. */
   domain: AnyDomain;
 }
 
-/** Compiles the operations of a finished contract: nothing in it can be refused. */
+/** Compiles the operations of a finished contract, which contains no errors. */
 export function compileOperations(
   { operations, proven }: Contract,
   { toErrorBody }: Pick<TeamParts, 'toErrorBody'>,
@@ -57,7 +57,7 @@ export function compileOperation(
   };
 }
 
-/** Operations without a handler, and handlers without an operation, each in a line of its own; empty where all match. */
+/** Operations without a handler, and handlers without an operation, one per line; empty if all match. */
 export function findUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
   const missing = operations.filter((id) => !handlers.includes(id));
   const unused = handlers.filter((id) => !operations.includes(id));

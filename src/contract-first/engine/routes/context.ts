@@ -13,7 +13,7 @@ import type { AnyContext, UrlOf } from './handler.ts';
 
 /** The parts that all requests to an operation share. */
 export interface ContextParts {
-  /** The operationId, behind the contract's prefix: two contracts in one app share no `Idempotency-Key`. */
+  /** The contract's prefix and the operationId: two contracts in one app share no `Idempotency-Key`. */
   operation: string;
   urlOf: UrlOf;
   logger: Logger;
@@ -49,7 +49,7 @@ export class Context implements AnyContext {
     return this.body === undefined ? undefined : toMediaType(this.request.headers['content-type'] as string);
   }
 
-  /** A function of its own, since handlers take their argument apart. */
+  /** A separate function, since handlers destructure their argument. */
   get accepts() {
     const { accept } = this.request.headers;
     return <Type extends string>(...types: Type[]) => preferredType(accept, types);

@@ -19,7 +19,7 @@ export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>
 export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
-/** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
+/** The body, by its media type; both are `undefined` without a body, and if it may be left out. */
 type ContentOf<Request> = Request extends { content: infer Content }
   ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
   : { contentType: undefined; body: undefined };
@@ -47,7 +47,7 @@ export type UrlOf = <Id extends OperationId>(
   changes?: Partial<QueryOf<Id>>,
 ) => string;
 
-/** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
+/** A request that fits the contract, with typed parameters and body, and with defaults filled in. */
 interface Context<Params, Query, Headers, Sender> {
   params: Params;
   query: Query;
@@ -58,16 +58,16 @@ interface Context<Params, Query, Headers, Sender> {
   caller: Sender;
   /** The services that `src/services.ts` has built. */
   services: Services;
-  /** Makes a change happen once, however often the request is sent; undefined where it has no `Idempotency-Key`. */
+  /** Makes a change take effect once, for any number of retries; undefined if the request has no `Idempotency-Key`. */
   idempotency: Idempotency | undefined;
   /** The `X-Request-Id` of the reply, which is in all the request's lines of the log. */
   requestId: string;
-  /** Fastify's request, with what plugins have added to it. Its `params`, `query` and `body` are checked, too. */
+  /** Fastify's request, with the additions of plugins. Its `params`, `query` and `body` are also checked. */
   request: FastifyRequest;
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-/** The owner of a key or a token. A token has the claims of `src/tokens.ts`. */
+/** The owner of a key or a token. A token carries the claims of `src/tokens.ts`. */
 type CallerOf = KeyOwner & { readonly claims: Claims | undefined };
 
 /** The argument of an operation's handler. */
@@ -89,7 +89,7 @@ type TypesIn<Replies> = {
   [Key in keyof Replies]: Replies[Key] extends { content: infer Content } ? MediaType<keyof Content> : never;
 }[keyof Replies];
 
-/** The headers that the server itself puts on every reply for which the contract declares them. */
+/** The headers that the server itself adds to every reply that declares them. */
 type ServerHeader =
   | 'X-Request-Id'
   | 'WWW-Authenticate'
@@ -98,7 +98,7 @@ type ServerHeader =
   | 'RateLimit-Policy'
   | 'Deprecation'
   | 'Sunset';
-/** On a deprecated operation the server links to its successor. The handler may add links of its own. */
+/** On a deprecated operation the server links to its successor. The handler may add its own links. */
 type SuccessorLink<Headers> = Headers extends { Deprecation: unknown } | { Sunset: unknown } ? 'Link' : never;
 type Declared<Headers> = {
   [Name in keyof Headers as string extends Name
@@ -115,13 +115,13 @@ type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status }
 type WithBody<Response, Status> = Response extends { content: infer Content }
   ? Named<{ [Name in keyof Content as Served<Name, Content>]: BodyOf<MediaType<Name>, Content[Name], Status> }>
   : { body?: never };
-/** A range is served as JSON, unless JSON has its own schema. */
+/** A range is served as JSON, unless JSON is declared separately. */
 type Served<Name, Content> = Name extends '*/*' | 'application/*'
   ? 'application/json' extends keyof Content
     ? never
     : MediaType<Name>
   : MediaType<Name>;
-/** An answer may leave its type out: its body then fits each JSON, or is one of the others where there is no JSON. */
+/** An answer may leave its type out: then its body fits every JSON type, or one of the others if the status has no JSON. */
 type Named<Bodies> =
   | { [Type in keyof Bodies]: { type: Type; body: Bodies[Type] } }[keyof Bodies]
   | { type?: never; body: UnnamedBody<Bodies, JsonIn<keyof Bodies>> };
@@ -171,7 +171,7 @@ export type AnswerOf<Id extends OperationId> = {
 /** The fault of an answer, in words for the compiler's message; `never` where it has none. */
 type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
   ? FaultAt<Id, Given, Status>
-  : 'an answer has a status, as a number of its own';
+  : 'an answer has a status, as a literal number';
 type FaultAt<Id extends OperationId, Given, Status> = Status extends number
   ? IsError<Given> extends true
     ? FaultWith<WithoutBody<Given>, WithoutBody<AnswerTo<Status, ErrorTo<Id, Status>>>, Status>
@@ -223,7 +223,7 @@ type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Level
             ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Path, Less>
             : never
           : `${Path} has another type than in the contract`;
-/** Faults of the parts come first, because they say more. */
+/** Faults of the parts come first, because they are more exact. */
 type FaultInside<Given, Allowed, Path extends string, Left extends unknown[]> =
   FaultInParts<Given, Allowed, Path, Left> extends infer Found
     ? [Found] extends [never]

@@ -60,7 +60,7 @@ export async function addOperations(
   }
 
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
-    // A copy whose parts are not shared, since glue changes them. It does not support bigint.
+    // A copy without shared parts, since glue changes them. glue does not support bigint.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
@@ -72,9 +72,9 @@ export async function addOperations(
 const { validate } = Validator.prototype;
 
 /**
- * fastify-openapi-glue makes a validator for each contract, which would compile OpenAPI's schema again, a third of a start, and has no
- * option against it. So its validator trusts: the contract was checked before, at this start or at build time. glue calls it before it
- * first waits, so the real one is back before anything else can run.
+ * fastify-openapi-glue makes a validator for each contract. It would compile OpenAPI's schema again, which takes a third of a start, and
+ * no option prevents it. So we replace its validator by one that accepts everything: the contract was checked before. glue calls it before
+ * it first waits, so the real one is back before anything else can run.
  */
 function registerGlue(app: FastifyInstance, options: FastifyOpenapiGlueOptions): Promise<void> | void {
   Validator.prototype.validate = trust;
@@ -108,7 +108,7 @@ export const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
  * The path as Fastify writes it: `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`; before any other character it needs a
- * pattern. Where a second parameter follows, the first one ends at the first such character: if it could end at any of them,
+ * pattern. If a second parameter follows, the first one ends at the first such character: if it could end at any of them,
  * matching three parameters would take the cube of the URL's length.
  */
 const toUrl = (path: string) =>

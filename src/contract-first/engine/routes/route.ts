@@ -1,6 +1,6 @@
 /**
- * The way of a request through its operation, from top to bottom. Everything that can be is decided at the start.
- * `http/server-options.ts` has the steps before it, which every request takes.
+ * The way of a request through its operation, from top to bottom. As much as possible is decided at the start.
+ * `http/server-options.ts` contains the steps before it, which every request takes.
  */
 import type {
   FastifyContextConfig,
@@ -27,23 +27,23 @@ import { buildToNextLink } from './urls.ts';
 export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
   /** The start of every path of the contract. */
   prefix: string;
-  /** The arguments of handlers beside the request: the collections, by name, and the services. */
+  /** The arguments of handlers next to the request: the collections, by name, and the services. */
   given: object;
   handler: AnyHandler;
   /** The service's codes of errors. */
   catalogue: Catalogue;
   compiled: CompiledOperation;
-  /** How failures are answered. Its headers are those of deprecated operations; other operations have none. */
+  /** The form of error replies. Only deprecated operations have headers in it. */
   failures: FailureForm;
   /** Makes the hook that checks the key on operations that need one. */
   authFor: AuthFor;
   /** The contract's `x-fastify-config`. */
   config: FastifyContextConfig | undefined;
-  /** Refuses bodies of a type that only other operations take. */
+  /** Answers 415 to bodies of a type that only other operations take. */
   onlyOwnTypes: onRequestHookHandler[];
 }
 
-/** Fastify skips a validator that is none. Its types do not say so. */
+/** Fastify skips a validator that is undefined, although its types do not allow that. */
 const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknown>>;
 
 /** Turns Fastify's own validation and serialization off: ours do their work, see README.md. */
@@ -59,7 +59,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   const OwnContext: typeof Context = withGiven(parts.given);
   const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
-  /** Refuses by `send`, not by an error: a refusal must cost no more than an answer, also in a flood. */
+  /** Sends the error with `send` instead of throwing: an error reply must not cost more than an answer, even in a flood. */
   const sendTooManyRequests: SendTooManyRequests = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
@@ -73,7 +73,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     preValidation: buildJudge(operation, compiled),
-    // Also where an app's options expose none.
+    // Even if the app's options expose none.
     exposeHeadRoute: true,
     handler: serve,
   };
@@ -139,10 +139,10 @@ function buildEnter(
   return enter;
 }
 
-/** Fastify takes it for success where a hook throws null, and then skips the hooks behind it; so it does where a hook goes on twice. */
+/** If a hook throws null, or calls `done` twice, Fastify takes it for success and skips the hooks after it. */
 const SKIPPED = 'a hook threw null or undefined: ';
 
-/** Checks the request against the contract while the operation is served: behind its key, and before the team's `preHandler`. */
+/** Checks the request against the contract: after the key, and before the team's `preHandler`. */
 function buildJudge({ deprecation }: Operation, { check }: CompiledOperation): preValidationHookHandler {
   const sunset = buildSunset(deprecation?.sunset);
 

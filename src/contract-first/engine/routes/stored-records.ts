@@ -13,7 +13,7 @@ import type { Schema } from '../schema/json.ts';
 import { ANNOTATION } from '../schema/keys.ts';
 import { mergeAllOf } from '../schema/value-types.ts';
 
-/** @throws ContractError that says how many stored records do not fit the contract */
+/** @throws ContractError with the number of stored records that do not fit the contract */
 export async function checkStoredRecords(
   contract: Pick<Contract, 'records' | 'digest'>,
   domain: AnyDomain,
@@ -47,10 +47,10 @@ function toFirst(noun: string, record: unknown, problems: Problem[]): string {
   return `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
 }
 
-/** Nothing is stored in a collection whose schema the contract does not have. */
+/** Without its schema in the contract, a collection stores nothing. */
 export const recordOf = ({ records }: Pick<Contract, 'records'>, name: string): Schema => records[name] ?? {};
 
-/** The codecs of all collections. Each check is compiled when it is first used. */
+/** The codecs of all collections. A check is compiled on first use. */
 export function buildCodecs<Domain extends AnyDomain>(
   contract: Pick<Contract, 'records'>,
   domain: Domain,

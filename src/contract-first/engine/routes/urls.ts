@@ -9,14 +9,14 @@ import type { Accepted } from '../requests/request-checks.ts';
 import type { UrlOf } from './handler.ts';
 import type { OperationId } from './read-write-only.ts';
 
-/** Writes a URL of an operation. It is split up at the start: every page of a list needs one. */
+/** Writes a URL of an operation. The path is split at the start, because every page of a list needs one. */
 type Template = (params: Values, query?: Values, changes?: Values) => string;
 
 export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): UrlOf {
   const templates = new Map(
     [...operations.values()].map((operation) => [operation.id, toTemplate(publicPath + prefix, operation)]),
   );
-  // `query` is undefined in a contract whose paths have no parameters.
+  // `query` is undefined if no path of the contract has parameters.
   return (id, params, query, changes) => (templates.get(id) as Template)(params as Values, query, changes);
 }
 

@@ -21,7 +21,7 @@ function buildAjvOfSchemas(): Ajv2020 {
 export interface SchemaSource {
   /** Whether schemas are judged: by the build, which compiles each as a whole. The server compiles one when it is first called. */
   isJudged?: boolean;
-  /** Whether unknown keywords and formats, and defaults that cannot be filled in, are refused; otherwise they are annotations. */
+  /** Whether unknown keywords and formats, and defaults that cannot be filled in, are errors; otherwise they are annotations. */
   isStrict?: boolean;
 }
 
@@ -39,7 +39,7 @@ const FOREIGN = /^(?:\\[A-Za-z]|\[)(?<!\\[BDSWbcdfknrstuvwx])|^\\[xu]\{/;
 const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '\\h': '[\\t ]', '\\R': '\\r?\\n' };
 
 /**
- * Patterns have the `u` flag (JSON Schema 2020-12, Core, section 6.4), but many are valid only without it, such as `[\w-.]`.
+ * Patterns use the `u` flag (JSON Schema 2020-12, Core, section 6.4), but many are valid only without it, such as `[\w-.]`.
  * @throws Error for escapes of another language: without `u`, JavaScript would read them as letters
  */
 export function toRegExp(pattern: string, flags: string): RegExp {
@@ -94,7 +94,7 @@ export function buildAjv(
   return ajv;
 }
 
-/** `hidden: 'read-only'` refuses every value, and says why. */
+/** `hidden: 'read-only'` rejects every value, with the reason. */
 export const hidden: KeywordDefinition = {
   keyword: 'hidden',
   schema: true,
@@ -102,7 +102,7 @@ export const hidden: KeywordDefinition = {
   error: { message: ({ schema }) => `is ${schema}` },
 };
 
-/** Refuses `nullable`, which ajv would accept silently. */
+/** Reports `nullable`, which ajv would accept silently. */
 export const nullable: KeywordDefinition = {
   keyword: 'nullable',
   compile: () => {

@@ -1,4 +1,4 @@
-/** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, all others that are no free JSON doubles. */
+/** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, others become doubles, and free JSON is unchanged. */
 import { toDouble, toInt64 } from '../../json/exact-number.ts';
 import type { Int64Map } from './int64-map.ts';
 
@@ -8,7 +8,7 @@ export type ToBigints = (value: unknown) => unknown;
 /** Converters by map, also while they are being built: a map may contain itself. */
 const known = new WeakMap<Int64Map, ToBigints>();
 
-/** Undefined if the value has no numbers. */
+/** Undefined if the value contains no numbers. */
 export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefined {
   if (!int64s || !hasNumbers(int64s)) return undefined;
   const { isInt64, isOtherNumber, fields, rest, recursions } = int64s;
@@ -20,7 +20,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest);
-  // A recursion refers to a schema around this one, whose integers this value may have, too.
+  // A recursion refers to a schema around this one, so this value may contain the same integers.
   const ofRecursions = [...recursions].map((recursion) => ({
     ofRecursion: buildToBigints(recursion) as ToBigints,
     done: new WeakSet<object>(),
@@ -51,7 +51,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
 
 const numberless = new WeakSet<Int64Map>();
 
-/** Whether the map, or any map within it, has numbers. If not, none of the maps seen has any. */
+/** Whether the map, or any map inside it, contains numbers. If not, none of the maps seen contains any. */
 function hasNumbers(int64s: Int64Map): boolean {
   const seen = new Set([int64s]);
   for (const { isInt64, isOtherNumber, fields, rest, recursions } of seen) {

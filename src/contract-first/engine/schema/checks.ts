@@ -17,14 +17,14 @@ export interface CheckOptions {
   at?: string;
   /** Fills in defaults: in requests, never in replies. */
   fillsDefaults?: boolean;
-  /** The 64-bit integers of the value, if another schema describes it, too. */
+  /** The 64-bit integers of the value, if another schema also describes it. */
   int64s?: Int64Map;
 }
 
 /** Returns the problems of a value, or undefined if it fits. Takes linear time. */
 export type Check = (value: unknown) => Problem[] | undefined;
 
-/** Makes a check. A schema that does not compile is refused in one line. */
+/** Makes a check. A schema that does not compile is an error of one line. */
 export type BuildCheck = (schema: Schema, options: CheckOptions, report: ReportProblem) => Check;
 
 export interface Checks extends BuildCheck {
@@ -109,7 +109,7 @@ function findFault(schema: Schema, int64s: Int64Map, compile: Compile): string {
   return '';
 }
 
-/** Compiles the schema as a field: at the root, a default has no meaning, and is refused. */
+/** Compiles the schema as a field: at the root, a default is meaningless, and an error. */
 function isSound(schema: Schema, int64s: Int64Map, compile: Compile): boolean {
   try {
     compile({ properties: { value: schema } }, int64sOfField('value', int64s));

@@ -17,7 +17,7 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: 
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
 
-/** Keywords whose errors repeat those of a schema within them. */
+/** Keywords with errors that repeat those of a schema inside them. */
 const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
 
 /** Each fault once. */
@@ -38,7 +38,7 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
     const said = isChoice
       ? `needs ${ofChoice(pointer).join(' or ')}`
       : (KEYWORD_MESSAGES[keyword]?.(params, pointer) ?? (message as string));
-    // One is left where both alternatives of a oneOf are right: both fields are there, or it is no object.
+    // An error remains if both alternatives of a oneOf fit: both fields are present, or the value is not an object.
     const words = isSummary(error) ? 'must be object, with one of two parts that exclude each other' : said;
     return [`${pointer} ${words}`, { pointer, words }] as const;
   });

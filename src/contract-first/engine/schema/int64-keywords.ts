@@ -1,4 +1,4 @@
-/** ajv keywords for exact numbers: ajv itself has no bigint. */
+/** ajv keywords for exact numbers: ajv itself does not support bigint. */
 import {
   _,
   type Code,

@@ -1,8 +1,8 @@
-/** Finds the 64-bit integers in the values that a schema describes, also within parts such as `allOf`. */
+/** Finds the 64-bit integers in the values that a schema describes, also inside parts such as `allOf`. */
 import type { Schema } from './json.ts';
 import { scopeOf, subschemasOf, targetOf } from './subschemas.ts';
 
-/** The 64-bit integers of a value and within it. Made once for each schema, and not changed afterwards. */
+/** The 64-bit integers of a value and inside it. Made once per schema, and never changed. */
 export interface Int64Map {
   isInt64: boolean;
   /** Whether it is a 64-bit integer in every alternative. */
@@ -12,9 +12,9 @@ export interface Int64Map {
   /** Keywords that compare the value with a number, which are not supported for bigint. */
   comparisons: Set<string>;
   fields: Map<string, Int64Map>;
-  /** Every field and item that has no map of its own. */
+  /** Every field and item without its own map. */
   rest: Int64Map | undefined;
-  /** The maps of recursive schemas that describe this value, too. */
+  /** The maps of recursive schemas that also describe this value. */
   recursions: Set<Int64Map>;
 }
 
@@ -49,7 +49,7 @@ const NOWHERE = newMap();
 
 const filled = new WeakMap<Int64Map, boolean>();
 
-/** One map in place of all that have no 64-bit integer: then equal schemas have equal maps. Recursions have maps of their own. */
+/** Replaces all maps without 64-bit integers by one, so that equal schemas have equal maps. Recursions keep their own maps. */
 export const withoutEmpty = (int64s: Int64Map): Int64Map => (isFilled(int64s) ? int64s : NOWHERE);
 
 function isFilled(int64s: Int64Map): boolean {

@@ -28,7 +28,7 @@ export function buildWriteJson(schema: Schema): WriteJson {
 const writeAny: WriteJson = (value) => stringify(value) as string;
 
 /**
- * Keeps only the types: fast-json-stringify would fill in defaults, too. Undefined if the schema has what it does not support, such as a
+ * Keeps only the types: fast-json-stringify would also fill in defaults. Undefined if it does not support a part of the schema, such as a
  * bigint in one of several alternatives.
  */
 function toPlain(schema: Schema): Keywords | undefined {

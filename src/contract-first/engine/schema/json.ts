@@ -7,7 +7,7 @@ type Named<Value> = Record<string, Value>;
 type Lengths = Partial<Record<'minLength' | 'maxLength' | 'minItems' | 'maxItems', number>>;
 type Bound = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
 
-/** The keywords that we read, with their types by JSON Schema. A schema that breaks these types is refused when it is compiled. */
+/** The keywords that we read, with their types by JSON Schema. A schema that breaks these types is an error when it is compiled. */
 export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint>> {
   $ref?: string;
   type?: string | string[] | undefined;

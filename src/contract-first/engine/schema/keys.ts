@@ -28,9 +28,9 @@ const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
 
 /** Whether the keys below this key are names of the contract, not keywords of OpenAPI. */
 export const isNames = (key: string): boolean => NAMES.test(key);
-/** Whether this key has a value, such as an example. */
+/** Whether the key is followed by a value, such as an example. */
 export const isValue = (key: string): boolean => VALUES.test(key);
-/** Whether the value of this key is data, in which a `$ref` is none. The examples of a parameter, a header or a media type are objects with names. */
+/** Whether the value of this key is data, where a `$ref` is not a reference. The examples of a parameter, a header or a media type are objects with names. */
 export const isData = (key: string, value: unknown): boolean =>
   key === 'examples' ? Array.isArray(value) : key === 'value' || isValue(key);
 

@@ -6,7 +6,7 @@ import { Type } from 'ajv/dist/compile/util.js';
 /** How many errors are collected. Alternatives and conditions report several for one problem. */
 export const MAX_ERRORS = 100;
 
-/** `untilMaxErrors: schema` checks items or fields, of which there may be very many, until there are enough errors. */
+/** `untilMaxErrors: schema` checks items or fields, which may be very many, until there are enough errors. */
 export const untilMaxErrors: CodeKeywordDefinition = {
   keyword: 'untilMaxErrors',
   schemaType: 'object',
@@ -70,7 +70,7 @@ function isEqual(other: unknown, value: unknown): boolean {
 /** Called at the end of a validation, to forget its findings: the next one is about other objects. */
 export type AtEnd = (() => void)[];
 
-/** Gives equal values equal keys. Within one validation, each object is read once, however many lists contain it. */
+/** Gives equal values equal keys. In one validation, each object is read once, however many lists contain it. */
 export class CanonicalKeys {
   /** The keys of objects and arrays, and those keys by the text of their contents. */
   readonly #known = new Map<object, string>();
@@ -81,7 +81,7 @@ export class CanonicalKeys {
     this.#atEnd = atEnd;
   }
 
-  /** Replaces ajv's `uniqueItems`, which compares each item with every other, and knows no objects without a prototype. */
+  /** Replaces ajv's `uniqueItems`, which compares each item with every other, and fails on objects without a prototype. */
   readonly uniqueItems: KeywordDefinition = {
     keyword: 'uniqueItems',
     type: 'array',

@@ -1,4 +1,4 @@
-/** Rewrites a schema for ajv, with our own keywords where ajv's have no bigint, or take more than linear time. */
+/** Rewrites a schema for ajv, with our own keywords instead of those of ajv that lack bigint, or take more than linear time. */
 import { isDeepStrictEqual } from 'node:util';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { type Int64Map, int64sOf, int64sUnder } from './int64-map.ts';
@@ -8,7 +8,7 @@ import { withBranch, withSeenFields } from './seen-fields.ts';
 import { isRecursion, mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 import type { Compiler } from './validator-cache.ts';
 
-/** Keywords whose schemas apply to any number of items or fields. */
+/** Keywords with schemas for any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 
 const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
@@ -18,7 +18,7 @@ const DEEP = [
   ...SUBSCHEMA_KEYWORDS,
 ];
 
-/** Larger schemas have a function of their own. A higher limit compiles the same code more often, a lower one makes more calls. */
+/** Larger schemas get their own function. A higher limit compiles the same code more often, a lower one makes more calls. */
 const LARGEST = 20;
 /** For the parts of a schema that is `HUGE`: as one function, it would take up to 90 ms to compile. A lower limit slows requests down. */
 const LARGEST_OF_HUGE = 5;
@@ -26,7 +26,7 @@ const HUGE = 200;
 
 const sizes = new WeakMap<object, number>();
 
-/** How many schemas it consists of; parts with a function of their own count as one. */
+/** The number of schemas inside; parts with their own function count as one. */
 function sizeOf(schema: Schema): number {
   if (typeof schema === 'boolean') return 1;
   const known = sizes.get(schema);
@@ -41,10 +41,10 @@ function sizeOf(schema: Schema): number {
 
 const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || sizeOf(schema) > largest;
 
-/** Keywords under which a value need not fit the schema. */
+/** Keywords with schemas that a value need not fit. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
-/** The types of annotations. An annotation of another type stays in the schema, and ajv refuses it. */
+/** The types of annotations. An annotation of another type stays in the schema, and ajv reports it. */
 const ANNOTATION_TYPES = new Map([
   ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
   ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),
@@ -56,7 +56,7 @@ const isSilent = (keyword: string, value: unknown) =>
 export interface Filling {
   /** Whether defaults are filled in. */
   fillsDefaults: boolean;
-  /** Whether defaults that cannot be filled in are refused. */
+  /** Whether defaults that cannot be filled in are errors. */
   isStrict: boolean | undefined;
 }
 
@@ -86,7 +86,7 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
     const { properties: fields = {} } = prepared;
     for (const [name, field] of Object.entries(fillsDefaults ? properties : {})) {
       const { default: own } = keywordsOf(field);
-      // With a default, ajv would fill in a required field that is missing and must be refused.
+      // With a default, ajv would fill in a required field that is missing and must be an error.
       if (own === undefined || schema.required?.includes(name)) continue;
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
       if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };

@@ -4,7 +4,7 @@ import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
 import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../errors/problem.ts';
 import { toRegExp } from './ajv.ts';
 
-/** Keywords whose errors only repeat those of a schema within them. */
+/** Keywords with errors that only repeat those of a schema inside them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
 /** Keywords that a value of the wrong type breaks in any case. */
@@ -45,7 +45,7 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string
   maximum: ({ limit }) => `be at most ${limit}`,
 };
 
-/** The contract's keyword for each of our own. */
+/** The contract's keyword for each of ours. */
 const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
   int64: () => 'format',
   numeric: () => 'type',

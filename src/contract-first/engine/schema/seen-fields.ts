@@ -2,12 +2,12 @@
 import { _, type CodeKeywordDefinition, type KeywordCxt, type Name } from 'ajv/dist/2020.js';
 import type { Keywords } from './json.ts';
 
-/** Keywords whose schemas describe the same value. */
+/** Keywords with schemas that describe the same value. */
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
  * ajv notes evaluated fields in a variable. A schema without one takes over the variable of its first part, which may not fit, or may not
- * have been tried: then fields count wrongly, or the check throws. So a schema with parts gets a variable of its own. It has no
+ * have been tried: then fields count wrongly, or the check throws. So a schema with parts gets its own variable, without a
  * prototype, so that no field `constructor` is found in it.
  */
 export const seenFields: CodeKeywordDefinition = {

@@ -1,4 +1,4 @@
-/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and whether each describes the value, a field, or all fields. */
+/** The schemas inside a schema (JSON Schema 2020-12, Core, section 10), and whether each describes the value, a field, or all fields. */
 import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 
 const OF_VALUE = ['not', 'if', 'then', 'else'];
@@ -9,7 +9,7 @@ const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'p
 
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
-/** Keywords whose schemas describe the same value, and keywords for single fields or items. Others describe all fields. */
+/** Keywords with schemas for the same value, and keywords for single fields or items. Other keywords describe all fields. */
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
 const NAMED = ['properties', 'prefixItems'];
 
@@ -22,11 +22,11 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 interface Subschema {
   subschema: Schema;
   keyword: string;
-  /** The name of a field, or an index; '' if the keyword has one schema. */
+  /** The name of a field, or an index; '' if the keyword takes one schema. */
   name: string;
 }
 
-/** The schemas directly within this one. */
+/** The schemas directly inside this one. */
 export function subschemasOf(schema: Schema): Subschema[] {
   if (typeof schema === 'boolean') return [];
   const one = ONE.filter((keyword) => keyword in schema);
@@ -39,12 +39,12 @@ export function subschemasOf(schema: Schema): Subschema[] {
   ].filter((one): one is Subschema => isSchema(one.subschema));
 }
 
-/** Anything else stays as it is, and is refused when it is compiled. */
+/** Other values stay unchanged, and are errors when the schema is compiled. */
 const isSchema = (node: unknown): node is Schema => typeof node === 'boolean' || isNode(node);
 
 type Make = (subschema: Schema, keyword: string, name: string) => Schema;
 
-/** Replaces each schema directly within this one by the result of `make`. */
+/** Replaces each schema directly inside this one by the result of `make`. */
 export function mapSubschemas(schema: Keywords, make: Make): Keywords {
   const map = (one: unknown, ...where: [string, string]) => (isSchema(one) ? make(one, ...where) : one);
   const mapped = { ...schema };

@@ -1,5 +1,5 @@
 /**
- * Gives recursive and large schemas validation functions of their own. Equal schemas share one, which is compiled when it is first called.
+ * Gives recursive and large schemas their own validation functions. Equal schemas share one, which is compiled when it is first called.
  * In one validation, a function checks each object once. Otherwise a schema that refers to itself in two ways (two parts of `allOf`, `if`
  * and `then`, two alternatives) would check each level of nesting twice as often as the level above.
  */
@@ -11,7 +11,7 @@ import type { Schema } from './json.ts';
 import { type AtEnd, MAX_ERRORS } from './linear-keywords.ts';
 import { targetOf } from './subschemas.ts';
 
-/** A schema in its place within another. */
+/** A schema and its position in another one. */
 export interface SchemaPart {
   schema: Schema;
   int64s: Int64Map;
@@ -21,7 +21,7 @@ export interface SchemaPart {
 
 /** Rewrites a schema for ajv, and compiles it. */
 export interface Compiler {
-  /** Replaces each part that has a function of its own by the result of `call`. */
+  /** Replaces each part with its own function by the result of `call`. */
   rewriteForAjv: (part: SchemaPart, call: (part: SchemaPart) => Schema) => Schema;
   compile: (prepared: Schema) => ValidateFunction;
 }
@@ -51,9 +51,9 @@ export class ValidatorCache {
   readonly #ofTexts = new Map<string, SchemaFunction>();
   /** Functions to compile next, the last one first. */
   readonly #open: SchemaFunction[] = [];
-  /** Functions whose calls are known, and compiled before them. */
+  /** Functions with known calls, which are compiled before them. */
   readonly #entered = new Set<SchemaFunction>();
-  /** All functions before this number are compiled. */
+  /** The number of compiled functions, from the first on. */
   #next = 0;
   readonly #atEnd: AtEnd;
 
@@ -105,7 +105,7 @@ export class ValidatorCache {
     if (lost.length > 0) this.#reset();
   }
 
-  /** Compiles a function that was not called yet, or looks into it; false if there is none. */
+  /** Compiles a function that was not called yet, or looks into it; false if all were called. */
   compileNext(): boolean {
     while (this.#known[this.#next]?.check) this.#next += 1;
     const next = this.#open.pop() ?? this.#known[this.#next];
@@ -113,7 +113,7 @@ export class ValidatorCache {
     return next !== undefined;
   }
 
-  /** Compiles it after the functions that it calls: equal ones have one number then, so that equal callers are found, too. */
+  /** Compiles a function after the functions that it calls: equal ones then share a number, so that equal callers are also found. */
   #step(next: SchemaFunction): void {
     if (next.check) return;
     const prepared = this.#rewriteForAjv(next);
@@ -166,7 +166,7 @@ export class ValidatorCache {
     const made: SchemaFunction = Object.assign(
       (...args: Parameters<ValidateFunction>): boolean => {
         const { errors, evaluated } = outcomes.get(args[0]) ?? run(...args);
-        // A copy, to which the caller adds its own errors.
+        // A copy: the caller adds its own errors to it.
         made.errors = errors?.slice() ?? null;
         made.evaluated = evaluated;
         return !errors;
@@ -180,7 +180,7 @@ export class ValidatorCache {
 
 type OfMaps = Map<Int64Map, SchemaFunction>;
 
-/** The schema as text. Only numbers that no double can hold are bigint here, so their digits are enough to tell them apart. */
+/** The schema as text. Only numbers that no double can hold are bigint here, so their digits distinguish them. */
 function writeSchema(prepared: Schema): string {
   try {
     return JSON.stringify(prepared);

@@ -6,7 +6,7 @@ const SCALAR_TYPES = ['string', 'integer', 'number', 'boolean'];
 
 export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => SCALAR_TYPES.includes(type));
 
-/** Whether the schema allows arrays of simple values; it may allow simple values, too. */
+/** Whether the schema allows arrays of simple values. Simple values may also be allowed. */
 export function isList(schema: Schema): boolean {
   const types = typesOf(schema);
   const others = types.filter((type) => type !== 'array');
@@ -48,7 +48,7 @@ function saidTypes(schema: Schema): string[] {
 }
 
 /**
- * Merges the parts of `allOf`. If two parts have the same keyword, or keywords that say something together, the first wins: the
+ * Merges the parts of `allOf`. If two parts contain the same keyword, or keywords that depend on each other, the first one wins: the
  * result allows at least the same values.
  */
 export function mergeAllOf(schema: Schema): Keywords {
@@ -66,13 +66,13 @@ export function mergeAllOf(schema: Schema): Keywords {
   return without(UNEVALUATED, { ...Object.assign({}, ...parts.toReversed()), properties, required });
 }
 
-/** Keywords for what no other names: merged, they would see less than they did beside all choices of a part. */
+/** Keywords for undeclared fields and items: after a merge, they would see fewer declarations than before. */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 
 const without = (keys: string[], schema: Keywords): Keywords =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 
-/** Keywords that say something together: those of two schemas say something else beside each other. */
+/** Keywords that depend on each other: those of two schemas would mean something else next to each other. */
 export const COUPLED = [
   ['if', 'then', 'else'],
   ['contains', 'minContains', 'maxContains'],
