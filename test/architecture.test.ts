@@ -75,7 +75,7 @@ const MAY_IMPORT: Record<string, string> = {
   'engine/routes':
     'engine/access/auth.ts engine/access/rate-limits.ts engine/contract engine/schema ' +
     'engine/requests engine/replies engine/errors/catalogue.ts engine/errors/error-body.ts ' +
-    'engine/errors/problem.ts engine/request-state.ts json registered.ts store/store.ts ' +
+    'engine/request-state.ts json registered.ts store/store.ts ' +
     'store/collection.ts store/tables/description.ts store/tables/record-codec.ts ' +
     'store/changes/transactions.ts',
   'engine/schema': 'engine/errors/problem.ts json',

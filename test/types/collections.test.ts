@@ -1,7 +1,15 @@
 import t from 'tap';
+import { handle } from '../../src/contract-first/engine/index.ts';
 import { refused } from '../../src/contract-first/store/changes/transactions.ts';
-import { type ChangesOf, type Changing, isRefused } from '../../src/contract-first/store/collection.ts';
-import type { AnyDomain, CollectionOf, NewOf, Referenced } from '../../src/contract-first/store/tables/description.ts';
+import { type ChangesOf, type Changing, isRefused, type Page } from '../../src/contract-first/store/collection.ts';
+import type {
+  AnyDomain,
+  CollectionOf,
+  Description,
+  NewOf,
+  Referenced,
+  RowOf,
+} from '../../src/contract-first/store/tables/description.ts';
 import { pets } from '../../src/pets/domain.ts';
 import type { OwnStore } from '../database.ts';
 import type { domain } from '../members/domain.ts';
@@ -109,6 +117,82 @@ export async function wrongOfTenants(records: Shared): Promise<void> {
 
 export const rightOfTenants = async (records: Shared): Promise<string> =>
   (await records.of('Rex').create({ categoryId: 7n })).name;
+
+const internal = {
+  owner: { type: 'text' },
+  visits: { type: 'int64', first: 0n },
+  seenAt: { type: 'time', isOptional: true },
+  status: { type: 'json', schema: 'PetStatus' },
+} as const;
+const { status: _status, ...others } = internal;
+const known = { ...pets, internal: others } as const satisfies Description<'Pet', keyof typeof others>;
+type Known = CollectionOf<typeof known>;
+
+// @ts-expect-error: an internal column is not named like a field
+export const doubled = { ...pets, internal } as const satisfies Description<'Pet', keyof typeof internal>;
+// @ts-expect-error: nor is it the id
+export const ids = { ...pets, internal: { key: { type: 'text', is: 'id' } } } as const satisfies Description<
+  'Pet',
+  'key'
+>;
+export const filtered = {
+  ...known,
+  // @ts-expect-error: no field, and no internal column
+  lists: { equal: ['owner', 'colour'] },
+} as const satisfies Description<'Pet', keyof typeof others>;
+
+export async function wrongOfInternal(records: Known): Promise<void> {
+  // @ts-expect-error: without its owner
+  await records.create({ name: 'Rex', categoryId: 7n });
+  // @ts-expect-error: an owner is a text
+  await records.update(1n, { owner: 7n });
+  // @ts-expect-error: clients do not see it
+  (await records.get(1n))?.read().owner.trim();
+  // @ts-expect-error: it may be absent
+  (await records.read(1n))?.seenAt.trim();
+}
+
+const NOT_SENT = "a copy's internal columns are its own";
+export async function rightOfInternal(records: Known, page: Page<RowOf<typeof known>>): Promise<void> {
+  const pet = await records.create({ name: 'Rex', categoryId: 7n, owner: 'Ada' });
+  const visits: bigint = pet.visits + ((await records.read(1n))?.visits ?? 0n);
+  await records.update(1n, { visits: { add: visits }, seenAt: null }, { if: { owner: pet.owner } });
+  const { id: _id, ...fields } = pet;
+  await records.replace(1n, fields);
+  handle('createPet', async () => ({ status: 201, body: pet, headers: { Location: pet.owner } }));
+  handle('listPets', async () => ({ status: 200, body: page.body }));
+  // @ts-expect-error: a copy is sent as it is
+  handle('createPet', async () => ({ status: 201, body: { ...pet }, headers: { Location: NOT_SENT } }));
+}
+
+const visits = {
+  noun: 'visit',
+  table: 'visits',
+  columns: {
+    number: { type: 'uuid', set: 'id' },
+    petId: { type: 'int64', of: 'pets' },
+    note: { type: 'text', isOptional: true },
+    was: { type: 'text', schema: 'PetStatus', first: 'sold' },
+    revision: { type: 'int64', set: 'revision' },
+  },
+  errors: {},
+  migrations: pets.migrations,
+} as const satisfies Description;
+
+export async function wrongOfNoSchema(records: CollectionOf<typeof visits>): Promise<void> {
+  // @ts-expect-error: of which pet?
+  await records.create({});
+  // @ts-expect-error: not one of the status
+  await records.create({ petId: 1n, was: 'lost' });
+  // @ts-expect-error: the store sets it
+  await records.create({ petId: 1n, revision: 1n });
+}
+
+export async function rightOfNoSchema(records: CollectionOf<typeof visits>): Promise<string | undefined> {
+  const visit = await records.create({ petId: 1n });
+  if (isRefused(visit)) return visit.refused satisfies 'no_such_pets';
+  return (await records.get(visit.number))?.read().was satisfies 'available' | 'pending' | 'sold' | undefined;
+}
 
 t.test('a collection takes exactly the values of its schema', (t) => {
   t.type(wrong, 'function');

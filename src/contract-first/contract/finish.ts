@@ -38,7 +38,7 @@ export function finish(contract: ReadContract, domain: AnyDomain): FinishedFile 
     glueDocument: toGlueDocument(contract),
     tokenSchemes: toTokenSchemes(resolved),
     operations: [...operations.values()].map(toWritten),
-    proven: findProven(operations, records, domain),
+    proven: findProven(operations, records),
   };
   return { format: FORMAT, sha256: sha256Of(yaml), digest, json, serversAt, facts: writeGraph(facts) };
 }

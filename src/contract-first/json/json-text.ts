@@ -28,6 +28,8 @@ export class JsonText<T> {
 export interface TextSource {
   readonly name: string;
   readonly read: (text: string) => unknown;
+  /** Whether its records have internal columns, which no reply has. */
+  readonly isWhole?: true;
 }
 
 /** A source about which nothing is known. Integers that a double would round are bigint. */

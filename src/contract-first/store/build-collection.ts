@@ -1,5 +1,6 @@
 /** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
+import { markWhole } from '../json/whole-records.ts';
 import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './changes/change-builder.ts';
 import {
   type Change,
@@ -59,7 +60,7 @@ export function buildCollections(
   const built = all.map((own) => {
     const parts = { ...shared, ...own } as CollectionParts;
     const build = (tenant?: unknown) => ({
-      ...buildCollection(tenant === undefined ? parts : bindReads(parts, changes, tenant), tenant),
+      ...buildCollection(tenant === undefined ? parts : bindReads(parts, changes, tenant), changes, tenant),
       ...buildCalls(parts, readings, tenant),
     });
     return [own.table.collection, own.table.tenant ? { of: (tenant: unknown) => build(toTenant(tenant)) } : build()];
@@ -81,7 +82,7 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
   const list = buildList(parts);
   const reads: Own['reads'] = {
     get: async (id) => {
-      const text = await read(() => changes.read(table, id, tenant));
+      const text = await read(() => changes.readShown(table, id, tenant));
       return text === undefined ? undefined : JsonText.of<Fields>(text, codec);
     },
     list: (query) => list({ ...query, [name]: tenant }),
@@ -89,17 +90,26 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
   return { ...parts, reads };
 }
 
-function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection {
-  const { table, reads, change } = parts;
+function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): AnyCollection {
+  const { table, codec, reads, read, change } = parts;
+  /** Reads whole records: those without internal columns from the caches, or joined with other reads. */
+  const readText = async (id: unknown) =>
+    table.internal.length > 0
+      ? read(() => changes.read(table, id, tenant))
+      : (await reads.get(toStored(table.id, id)))?.text;
   const builder = new ChangeBuilder(parts, tenant);
   const run = async (toChange: () => Change) => {
     const made = toChange();
-    return builder.toAnswer(made, await toFitting(parts, made, await change(made)));
+    return builder.toAnswer(made, await toFitting(parts, made, await change(made), readText));
   };
   const createAlone = buildCreateAlone(parts);
   const all = {
     ...reads,
     ...(table.id.type === 'time' && { get: (id: unknown) => reads.get(toStored(table.id, id)) }),
+    read: async (id: unknown) => {
+      const text = await readText(id);
+      return text === undefined ? undefined : codec.whole.read(text);
+    },
     ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
     ...buildMethods(builder, run),
     create: async (given: Fields, { idempotency }: HowToChange = NO_OPTIONS) => {
@@ -117,18 +127,18 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
  * @throws AlreadyDone if one is gone
  */
 async function toFitting(
-  { table, codec, reads }: CollectionParts,
+  { table, codec }: CollectionParts,
   { kind }: Change,
   outcome: Outcome,
+  readText: (id: unknown) => Promise<string | undefined>,
 ): Promise<Outcome> {
   const { text = '', isReplayed } = outcome;
   if (!isReplayed || kind === 'delete') return outcome;
-  const stored = codec.read(text) as Fields | Fields[];
+  const stored = codec.whole.read(text) as Fields | Fields[];
   const records = [stored].flat();
   if (!records.some((record) => codec.check(record))) return outcome;
-  const found = await Promise.all(records.map((record) => reads.get(record[table.id.name])));
-  if (found.includes(undefined)) throw new AlreadyDone(`a ${table.noun} of the stored answer is gone`);
-  const texts = found.map((one) => one?.text as string);
+  const texts = await Promise.all(records.map((record) => readText(record[table.id.name])));
+  if (texts.includes(undefined)) throw new AlreadyDone(`a ${table.noun} of the stored answer is gone`);
   const now = Array.isArray(stored) ? `[${texts}]` : String(texts);
   return { ...outcome, text: isNewText(text) ? toNewText(now) : now };
 }
@@ -171,13 +181,13 @@ function buildList({ table, codec, reads, read, dialect }: CollectionParts): Any
 
 /** Creates a record that needs no transaction: no other record can conflict with it. */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
-  const { collection, id, sequence: column, fields } = table;
+  const { collection, id, sequence: column, fields, internal } = table;
   const isSequence = id.column === column;
   const times = fields.filter(({ set }) => set === 'created' || set === 'changed').map(({ name }) => name);
   return async (record) => {
     const { sequence, now } = await create({ collection, record });
     if (isSequence) record[id.name] = sequence;
     for (const name of times) record[name] = now;
-    return record;
+    return markWhole(record, internal);
   };
 }

@@ -85,12 +85,16 @@ export interface Collection<
   Id = unknown,
   Conflicts = never,
   Referenced = never,
+  Shown = Found,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise'> {
-  get(id: Id): Awaitable<JsonText<Found> | undefined>;
+  /** The record as clients see it, as text that is sent unchanged. */
+  get(id: Id): Awaitable<JsonText<Shown> | undefined>;
+  /** The whole record, with its internal columns. */
+  read(id: Id): Awaitable<Found | undefined>;
   /** Undefined if `after` is no cursor of this list. A property that is no filter does not compile. */
   list<Query extends PageQuery<Found, Lists>>(
     query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
-  ): Awaitable<Page<Found> | undefined>;
+  ): Awaitable<Page<Shown> | undefined>;
 }
 
 export type AnyCollection = Collection;

@@ -37,6 +37,8 @@ interface Asked {
   order: Partial<Order>;
   ranges: Range[];
   position: Position | undefined;
+  /** SQL of a record. */
+  json: string;
 }
 
 type Row = [sequence: bigint | string, value: unknown, text: string | null];
@@ -63,7 +65,12 @@ export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && toRanges(table, query).length === 0;
 
 /** Reads a page of a list that `toStoredQuery` has made; undefined if the cursor belongs to another list. */
-export function* readPage(table: Table, query: PageQuery, dialect: Dialect): SqlSteps<FoundPage | undefined> {
+export function* readPage(
+  table: Table,
+  query: PageQuery,
+  dialect: Dialect,
+  toJsonSql = dialect.toShownSql,
+): SqlSteps<FoundPage | undefined> {
   const { limit, after } = query;
   const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
   const ranges = toRanges(table, query);
@@ -75,7 +82,8 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Sql
   const position = after === undefined ? undefined : toPosition(after, values, order.field);
   if (after !== undefined && position === undefined) return undefined;
   if (!values.every(isStorable)) return { texts: [], next: undefined };
-  const rows = (yield toPageSql({ table, query, order, ranges, position }, dialect)) as Row[];
+  const json = toJsonSql(table);
+  const rows = (yield toPageSql({ table, query, order, ranges, position, json }, dialect)) as Row[];
   const texts: string[] = [];
   let seen = 0;
   while (seen < rows.length && texts.length < limit) {
@@ -99,7 +107,9 @@ function toPosition(cursor: string, values: readonly unknown[], field: Field | u
   return id === undefined || value === undefined ? undefined : { sequence: id, value };
 }
 
-function toPageSql({ table, query, order: { field, isDown }, ranges, position }: Asked, dialect: Dialect): SqlStep {
+function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
+  const { table, query, ranges, position, json } = asked;
+  const { field, isDown } = asked.order;
   const statement = new Statement(dialect);
   const bind = (of: Field, value: unknown) => dialect.toOrdered(of, statement.bind(of, value));
   const toConditions = ({ field: of, from, below }: Range) => [
@@ -111,7 +121,6 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, position }:
   const keys = field ? [field, number] : [number];
   // Values must be bound in the order of their placeholders in the statement.
   const others = ranges.filter((range) => range.field !== field).flatMap(toConditions);
-  const json = dialect.toJsonSql(table);
   const conditions = [
     ...filters
       .filter(({ name }) => query[name] !== undefined && !isRange(query[name]))

@@ -234,7 +234,7 @@ export function compareStoredRecords(
     return { ...record, properties: Object.fromEntries(fields), additionalProperties: false };
   };
   const changes = Object.entries(domain).flatMap(([name, { schema }]) => [
-    ...compareSchemas(toStored(old?.[schema]), toStored(now?.[schema]), `stored ${name}`, 'request'),
+    ...(schema ? compareSchemas(toStored(old?.[schema]), toStored(now?.[schema]), `stored ${name}`, 'request') : []),
   ]);
   return changes.filter(({ effect }) => effect === FAILS_REQUESTS || effect === UNKNOWN);
 }

@@ -25,10 +25,10 @@ export function checkOperations(
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
-  // A collection whose schema the contract does not have stores nothing.
-  const collections = Object.values(domain).flatMap((description) => {
-    const stored = records[description.schema];
-    return stored === undefined ? [] : [{ description, stored }];
+  // A collection whose schema the contract does not have stores nothing. One without a schema is compared with nothing.
+  const collections = Object.entries(domain).flatMap(([name, { schema, ...description }]) => {
+    const stored = records[name]?.shown;
+    return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
   });
   const [problems, warnings]: [string[], string[]] = [[], []];
   const replying = {

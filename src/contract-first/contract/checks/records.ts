@@ -1,5 +1,5 @@
 /** The schemas of stored records: which replies every record fits, and refusals of what a collection would lose. */
-import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
+import type { Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
@@ -9,11 +9,41 @@ import type { AnyDescription, AnyDomain, ColumnType } from '../../store/tables/d
 import { resolveOf } from '../read/references.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
-/** By the names of the schemas. A collection whose schema the contract does not have is left out: it stores nothing. */
-export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, Schema> {
-  const names = Object.values(domain).map(({ schema }) => schema);
-  const declared = names.filter((name) => document.components?.schemas?.[name] !== undefined);
-  return Object.fromEntries(declared.map((name) => [name, schemaOf(document, name)]));
+/** By collection. One whose schema the contract does not have is left out: it stores nothing. */
+export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
+  const hasSchema = (name: string) => document.components?.schemas?.[name] !== undefined;
+  const all = Object.entries(domain).filter(([, { schema }]) => schema === undefined || hasSchema(schema));
+  return Object.fromEntries(
+    all.map(([name, { schema, columns, internal }]) => [
+      name,
+      {
+        shown: schema === undefined ? toFreeSchema(document, columns) : schemaOf(document, schema),
+        internal: internal && toFreeSchema(document, internal),
+      },
+    ]),
+  );
+}
+
+/** The schemas of columns that have none of the contract. */
+const FREE: Record<ColumnType, Schema> = {
+  int64: { type: 'integer', format: 'int64' },
+  int32: { type: 'integer', format: 'int32' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  text: { type: 'string' },
+  uuid: { type: 'string' },
+  time: { type: 'string', format: 'date-time' },
+  json: {},
+};
+
+/** The schema of columns that the contract does not describe, as one closed object. */
+function toFreeSchema(document: Document, columns: AnyDescription['columns']): Schema {
+  const properties = Object.entries(columns).map(([name, { schema, type, isNullable }]): [string, Schema] => {
+    const value = schema === undefined ? FREE[type] : schemaOf(document, schema);
+    return [name, isNullable ? { anyOf: [value, { type: 'null' }] } : value];
+  });
+  const required = Object.keys(columns).filter((name) => !columns[name]?.isOptional);
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
 /** A schema of the components, resolved; empty where it is not there. */
@@ -25,16 +55,14 @@ export function schemaOf(document: Document, name: string): Schema {
 /** By collection, the schemas of replies that every record of it, or every list of them, fits; each other text must be checked. */
 export function findProven(
   operations: ReadonlyMap<string, Operation>,
-  records: Readonly<Record<string, Schema>>,
-  domain: AnyDomain,
+  records: Readonly<Record<string, RecordSchemas>>,
 ): Record<string, Schema[]> {
   const replies = [...operations.values()].flatMap((operation) => inAllTypes(operation.replies));
   const schemas = [...new Set(replies.filter(({ isJson }) => isJson).map(({ schema }) => schema))];
-  const proven = Object.entries(domain).map(([name, description]) => {
-    const stored = records[description.schema];
-    const record = stored === undefined ? false : toClosed(stored);
+  const proven = Object.entries(records).map(([name, { shown }]) => {
+    const record = toClosed(shown);
     const isProven = (schema: Schema) => isSubset(record, schema) || isSubset({ type: 'array', items: record }, schema);
-    return [name, record ? schemas.filter(isProven) : []];
+    return [name, schemas.filter(isProven)];
   });
   return Object.fromEntries(proven);
 }
@@ -47,7 +75,7 @@ export function toClosed(stored: Schema): Schema {
 
 /** A collection that the contract has, and the schema of its records. */
 export interface RecordSchema {
-  description: AnyDescription;
+  description: AnyDescription & { schema: string };
   stored: Schema;
 }
 

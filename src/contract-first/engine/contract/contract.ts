@@ -139,6 +139,14 @@ export interface ReadContract extends AnyContract {
   isComplete: boolean;
 }
 
+/** The schemas of a collection's records. */
+export interface RecordSchemas {
+  /** A record as clients see it: the contract's schema, or that of the columns where the collection has no schema. */
+  shown: Schema;
+  /** The internal columns, as one object. */
+  internal?: Schema | undefined;
+}
+
 export type LoadPage = () => Promise<Buffer>;
 
 /** A finished contract, which the build has checked. */
@@ -147,8 +155,8 @@ export interface Contract extends AnyContract {
   glueDocument: Document;
   /** The security schemes with third-party tokens only. */
   tokenSchemes: string[];
-  /** The schemas that every stored record must fit, by their names. */
-  records: Readonly<Record<string, Schema>>;
+  /** The schemas that every stored record must fit, by collection. */
+  records: Readonly<Record<string, RecordSchemas>>;
   /** The reference page, compressed by brotli: the build has made it, or it is made now, where the service runs from its sources. */
   loadPage: LoadPage;
   /** By collection: schemas of replies that every record of it, or every list of them, fits, so that stored text is sent unchecked. */

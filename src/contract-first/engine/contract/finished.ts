@@ -7,7 +7,7 @@ import { type Contract, ContractError, type Operation, type Parameter, type Repl
 import { parseWithBounds } from './numbers.ts';
 
 /** Raised when the build writes another form than before. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** The file, as JSON. */
 export interface FinishedFile {

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
+import type { Whole } from '../../json/whole-records.ts';
 import type { Claims, Domain, OpenOperation, operations, Services, ServiceTransactions } from '../../registered.ts';
 import type { CallsOf } from '../../store/changes/transactions.ts';
 import type { Awaitable, Idempotency } from '../../store/collection.ts';
@@ -214,15 +215,17 @@ type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Level
     ? never
     : Given extends JsonText<infer Inside>
       ? FaultIn<Inside, InsideOf<Allowed>, Path, Left>
-      : Given extends RawBody | number | bigint | boolean | string | null | undefined
-        ? Given extends Allowed
-          ? never
-          : `${Path} has another type than in the contract`
-        : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | null | undefined>>]
-          ? Left extends [unknown, ...infer Less]
-            ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Path, Less>
-            : never
-          : `${Path} has another type than in the contract`;
+      : Given extends Whole<infer Shown>
+        ? FaultIn<Shown, Allowed, Path, Left>
+        : Given extends RawBody | number | bigint | boolean | string | null | undefined
+          ? Given extends Allowed
+            ? never
+            : `${Path} has another type than in the contract`
+          : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | null | undefined>>]
+            ? Left extends [unknown, ...infer Less]
+              ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Path, Less>
+              : never
+            : `${Path} has another type than in the contract`;
 /** Faults of the parts come first, because they are more exact. */
 type FaultInside<Given, Allowed, Path extends string, Left extends unknown[]> =
   FaultInParts<Given, Allowed, Path, Left> extends infer Found

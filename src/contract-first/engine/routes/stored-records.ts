@@ -1,11 +1,10 @@
 /** Stored records and the contract: checks of records before they are stored, reading them, and the check of all records at the start. */
-import { parseExactJson } from '../../json/exact-json.ts';
 import type { Fields } from '../../store/collection.ts';
 import type { Contents } from '../../store/store.ts';
 import type { AnyDescription, AnyDomain } from '../../store/tables/description.ts';
-import type { RecordCodec } from '../../store/tables/record-codec.ts';
-import { type Contract, ContractError } from '../contract/contract.ts';
-import type { Problem } from '../errors/problem.ts';
+import { type RecordCodec, toSources } from '../../store/tables/record-codec.ts';
+import { type Contract, ContractError, type RecordSchemas } from '../contract/contract.ts';
+import { sha256Of } from '../contract/finished.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
@@ -19,36 +18,40 @@ export async function checkStoredRecords(
   domain: AnyDomain,
   store: Contents,
 ): Promise<void> {
-  const checks = new Map<string, Check>();
+  const codecs = buildCodecs(contract, domain);
   const invalidRecords = new Map<string, { count: number; first: string }>();
-  const checkOf = (schema: string): Check => {
-    const known = checks.get(schema) ?? buildChecks()(recordOf(contract, schema), { name: schema }, () => {});
-    checks.set(schema, known);
-    return known;
-  };
   const fits = (text: string, collection: string): boolean => {
-    const { noun, schema } = domain[collection] as AnyDescription;
-    const record: unknown = parseExactJson(text);
-    const problems = checkOf(schema)(record);
+    const { noun } = domain[collection] as AnyDescription;
+    const { whole, check } = codecs[collection] as RecordCodec;
+    const record = whole.read(text) as Fields;
+    const problems = check(record);
     if (!problems) return true;
     const known = invalidRecords.get(collection) ?? { count: 0, first: toFirst(noun, record, problems) };
     invalidRecords.set(collection, { ...known, count: known.count + 1 });
     return false;
   };
-  await store.countInvalidRecords(contract.digest, fits);
+  await store.countInvalidRecords(toDigest(contract.digest, domain), fits);
   const advice = 'correct them, or undo the edit of the contract';
   const problems = [...invalidRecords].map(([name, { count, first }]) => {
-    return `stored ${name} that do not fit its schema ${domain[name]?.schema}: ${count} (${first}); ${advice}`;
+    const { schema } = domain[name] as AnyDescription;
+    return `stored ${name} that do not fit its ${schema ? `schema ${schema}` : 'columns'}: ${count} (${first}); ${advice}`;
   });
   if (problems.length > 0) throw new ContractError(problems);
 }
 
-function toFirst(noun: string, record: unknown, problems: Problem[]): string {
-  return `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
+function toFirst(noun: string, record: Fields | null, problems: string[]): string {
+  return `${noun} ${record?.id}: ${problems.join('; ')}`;
 }
 
-/** Without its schema in the contract, a collection stores nothing. */
-export const recordOf = ({ records }: Pick<Contract, 'records'>, name: string): Schema => records[name] ?? {};
+/** The digest of everything that stored records must fit: of the contract, and of the columns that it does not describe. */
+function toDigest(contract: string, domain: AnyDomain): string {
+  const free = Object.entries(domain).flatMap(([collection, { schema, columns, internal = {} }]) =>
+    Object.entries(schema ? internal : columns).map(([name, { type, schema: own, isOptional, isNullable }]) => [
+      ...[collection, name, type, own, isOptional, isNullable],
+    ]),
+  );
+  return free.length > 0 ? sha256Of(contract + JSON.stringify(free)) : contract;
+}
 
 /** The codecs of all collections. A check is compiled on first use. */
 export function buildCodecs<Domain extends AnyDomain>(
@@ -59,39 +62,54 @@ export function buildCodecs<Domain extends AnyDomain>(
   return Object.fromEntries(codecs);
 }
 
+/** Nothing is stored in a collection whose schema the contract does not have. */
+const NO_SCHEMAS: RecordSchemas = { shown: {} };
+
 function buildCodec(
-  contract: Pick<Contract, 'records'>,
-  { schema: name, columns }: AnyDescription,
+  { records }: Pick<Contract, 'records'>,
+  { schema, columns, internal = {} }: AnyDescription,
   collection: string,
 ): RecordCodec {
+  const { shown, internal: hidden } = records[collection] ?? NO_SCHEMAS;
+  const name = schema ?? collection;
   let made: Omit<RecordCodec, 'name'> | undefined;
   const make = () => {
-    const schema = recordOf(contract, name);
-    const int64s = int64sOf(schema);
     const buildCheck = buildChecks();
-    const toBigints = buildToBigints(int64s) ?? ((value: unknown) => value);
-    let checkFields: RecordCodec['checkFields'] | undefined;
+    const toCheck = (schema: Schema) => inWords(buildCheck(schema, { name, int64s: int64sOf(schema) }, () => {}));
+    const toBigints = (schema: Schema) => buildToBigints(int64sOf(schema)) ?? ((value: unknown) => value);
+    const [toShownBigints, toHiddenBigints] = [toBigints(shown), toBigints(hidden ?? {})];
+    const names = Object.keys(internal);
+    const checkShown = toCheck(shown);
+    const toFieldsCheck = (schema: Schema) =>
+      buildCheckFields(schema, { ...columns, ...internal }, (one) => buildCheck(one, { name }, () => {}));
     return {
-      check: inWords(buildCheck(schema, { name, int64s }, () => {})),
-      checkFields: (fields: Fields) => {
-        checkFields ??= buildCheckFields(schema, columns, (one) => buildCheck(one, { name }, () => {}));
-        return checkFields(fields);
-      },
-      read: (text: string) => {
-        const value = parseExactJson(text);
-        return Array.isArray(value) ? value.map(toBigints) : toBigints(value);
-      },
+      ...toSources(collection, names, (record) => toHiddenBigints(toShownBigints(record))),
+      check: hidden ? inParts(names, checkShown, toCheck(hidden)) : checkShown,
+      checkFields: hidden ? inParts(names, toFieldsCheck(shown), toFieldsCheck(hidden)) : toFieldsCheck(shown),
     };
   };
   const codec = () => {
     made ??= make();
     return made;
   };
+  const own = { name: collection, read: (text: string) => codec().read(text) };
   return {
-    name: collection,
+    ...own,
+    whole: hidden ? { name: `${collection} whole`, isWhole: true, read: (text) => codec().whole.read(text) } : own,
     check: (record) => codec().check(record),
     checkFields: (fields) => codec().checkFields(fields),
-    read: (text) => codec().read(text),
+  };
+}
+
+type CheckRecord = RecordCodec['check'];
+
+/** Checks the fields that clients see by the contract, and the internal ones by their columns. */
+function inParts(internal: string[], checkShown: CheckRecord, checkHidden: CheckRecord): CheckRecord {
+  return (record) => {
+    const [shown, hidden]: [Fields, Fields] = [{}, {}];
+    for (const [name, value] of Object.entries(record ?? {})) (internal.includes(name) ? hidden : shown)[name] = value;
+    const problems = [checkShown(shown), checkHidden(hidden)].flatMap((found) => found ?? []);
+    return problems.length > 0 ? problems : undefined;
   };
 }
 

@@ -146,7 +146,7 @@ interface Calling {
   commits: Commits;
 }
 
-const READS = ['get', 'list'];
+const READS = ['get', 'list', 'read'];
 
 /** The span of the latest commit. Many writes share it, so it is a separate trace that each write links to. */
 function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {

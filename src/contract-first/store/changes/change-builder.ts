@@ -86,7 +86,7 @@ export class ChangeBuilder {
     if (refused !== undefined) return new Refusal(refused);
     if (kind === 'delete') return text !== undefined;
     if (text === undefined) return undefined;
-    const record = this.#stored.codec.read(text);
+    const record = this.#stored.codec.whole.read(text);
     return kind === 'put' ? { record, isNew: isNewText(text) } : record;
   }
 }

@@ -127,8 +127,8 @@ export class ChangeRunner {
     const patches = Object.entries(change.merge ?? {});
     const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
     if (text === undefined) return change;
-    const { read, checkFields } = (this.stored.get(change.collection) as StoredTable).codec;
-    const stored = read(text) as Fields;
+    const { whole, checkFields } = (this.stored.get(change.collection) as StoredTable).codec;
+    const stored = whole.read(text) as Fields;
     const merged = Object.fromEntries(patches.map(([name, patch]) => [name, toMerged(stored[name], patch)]));
     return checkFields(merged) ? undefined : { ...change, record: { ...change.record, ...merged } };
   }
@@ -152,12 +152,23 @@ export class ChangeRunner {
     return (yield { sql, values: statement.values }).length > 0 ? 'true' : undefined;
   }
 
-  /** The record as JSON, if it is the tenant's, and has these values. */
-  *read(table: Table, id: unknown, tenant: unknown, wanted?: Fields): SqlSteps<string | undefined> {
+  /** The whole record as JSON, if it is the tenant's, and has these values. */
+  *read(
+    table: Table,
+    id: unknown,
+    tenant: unknown,
+    wanted?: Fields,
+    toJsonSql = this.dialect.toJsonSql,
+  ): SqlSteps<string | undefined> {
     const statement = new Statement(this.dialect);
-    const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
+    const sql = `SELECT ${toJsonSql(table)} FROM ${this.#nameOf(table)}
       WHERE ${toWhere(table, { id, tenant, if: wanted }, statement)}`;
     return toText(yield { sql, values: statement.values });
+  }
+
+  /** The tenant's record as clients see it. */
+  readShown(table: Table, id: unknown, tenant: unknown): SqlSteps<string | undefined> {
+    return this.read(table, id, tenant, undefined, this.dialect.toShownSql);
   }
 
   #nameOf(table: Pick<Table, 'name'>): string {

@@ -14,8 +14,10 @@ export interface Dialect {
   toValue(field: Field, value: unknown): unknown;
   /** The name of a table. */
   nameOf(table: Pick<Table, 'name'>): string;
-  /** A row as the contract's JSON. */
+  /** A row as JSON, with its internal columns. */
   toJsonSql(table: Table): string;
+  /** A row as the contract's JSON, which clients see. */
+  toShownSql(table: Table): string;
   /** SQL of a sum, which fails if the result leaves the range of the field's type. */
   toSum(field: Field, bind: () => string): string;
   /** SQL of a value in comparisons for equality. */

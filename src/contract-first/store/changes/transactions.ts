@@ -3,6 +3,8 @@
  * thread can run them within its batch, and they cannot wait for anything else.
  */
 
+import { isObject } from '../../json/merge-patch.ts';
+import { internalOf, markWhole } from '../../json/whole-records.ts';
 import {
   type Awaitable,
   type Fields,
@@ -195,10 +197,13 @@ class Steps {
   toMethods(stored: StoredTable, tenant: unknown): object {
     const { table, codec } = stored;
     const get = (id: unknown) =>
-      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : codec.read(text)));
+      this.#count(this.#changes.read(table, id, tenant), (text) =>
+        text === undefined ? undefined : codec.whole.read(text),
+      );
     const list = (asked: PageQuery) => {
       const query = toStoredQuery(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
-      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toRecordPage(page, codec));
+      const { dialect } = this.#changes;
+      return this.#count(readPage(table, query, dialect, dialect.toJsonSql), (page) => toRecordPage(page, codec.whole));
     };
     if (!this.#running) return { get, list };
     const builder = new ChangeBuilder(stored, tenant);
@@ -247,14 +252,27 @@ class Steps {
   }
 }
 
-/** Prefixes of bigints and of texts in JSON, so that a client's text is never read as a number. */
-const [INT64, TEXT] = ['n', 's'];
+/** Prefixes of bigints, of texts, and of the names of internal columns in JSON, so that a client's text is never read as another. */
+const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
+
+/** A record with internal columns in JSON: handlers send it without them. */
+class WrittenRecord {
+  readonly internal: string;
+  readonly record: Fields;
+
+  constructor(internal: readonly string[], record: Fields) {
+    this.internal = WHOLE + JSON.stringify(internal);
+    this.record = record;
+  }
+}
 
 /** Plain data as JSON. */
 function toOutput(output: unknown): string {
-  return JSON.stringify({ output }, (_name, value) => {
+  return JSON.stringify({ output }, function (this: unknown, name, value) {
     if (typeof value === 'bigint') return INT64 + value;
-    return typeof value === 'string' ? TEXT + value : value;
+    if (typeof value === 'string') return this instanceof WrittenRecord && name === 'internal' ? value : TEXT + value;
+    const internal = isObject(value) ? internalOf(value) : undefined;
+    return internal ? new WrittenRecord(internal, { ...value }) : value;
   });
 }
 
@@ -262,8 +280,15 @@ function toOutput(output: unknown): string {
 export function fromOutput({ text, refused: why }: Outcome): unknown {
   if (why !== undefined) return new Refusal(why);
   const { output } = JSON.parse(text as string, (_name, value) => {
-    if (typeof value !== 'string') return value;
-    return value.startsWith(INT64) ? BigInt(value.slice(INT64.length)) : value.slice(TEXT.length);
+    if (typeof value === 'string') return fromOutputText(value);
+    return isObject(value) && value.internal instanceof Set
+      ? markWhole(value.record as Fields, [...value.internal])
+      : value;
   });
   return output;
+}
+
+function fromOutputText(text: string): unknown {
+  if (text.startsWith(INT64)) return BigInt(text.slice(INT64.length));
+  return text.startsWith(WHOLE) ? new Set(JSON.parse(text.slice(WHOLE.length))) : text.slice(TEXT.length);
 }

@@ -2,7 +2,7 @@
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { Dialect } from '../changes/statement.ts';
 import type { Fields } from '../collection.ts';
-import { type Field, perTable, toJsonText, toRecordJson } from '../tables/table.ts';
+import { type Field, type JsonDialect, perTable, shownOf, toJsonText, toRecordJson } from '../tables/table.ts';
 
 /** Quotes the name of a schema or table. */
 export function quote(name: string): string {
@@ -46,13 +46,14 @@ export function toValue({ type, isNullable, isOptional }: Field, value: unknown)
   return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }
 
-export const toJsonSql = perTable((table) =>
-  toRecordJson(table, {
-    quote: (column) => `to_json(${column})::text`,
-    toBoolean: (column) => `${column}::text`,
-    unlessNull: (_column, text) => `coalesce(${text}, '')`,
-  }),
-);
+const JSON_SQL: JsonDialect = {
+  quote: (column) => `to_json(${column})::text`,
+  toBoolean: (column) => `${column}::text`,
+  unlessNull: (_column, text) => `coalesce(${text}, '')`,
+};
+
+const toJsonSql = perTable(({ fields }) => toRecordJson(fields, JSON_SQL));
+export const toShownSql = perTable(({ fields }) => toRecordJson(shownOf(fields), JSON_SQL));
 
 export const toDialect = (schema: string): Dialect => ({
   placeholder: (number, { type }) => `$${number}::${POSTGRES_TYPES[type]}`,
@@ -60,6 +61,7 @@ export const toDialect = (schema: string): Dialect => ({
   toValue,
   nameOf: ({ name }) => `${schema}.${name}`,
   toJsonSql,
+  toShownSql,
   toSum: ({ column }, bind) => `${column} + ${bind()}`,
   toCompared,
   toOrdered: toCompared,

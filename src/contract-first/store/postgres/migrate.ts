@@ -6,7 +6,7 @@ import { type Inspection, StoreUnavailable } from '../store.ts';
 import type { AnyDomain } from '../tables/description.ts';
 import { inspectMigrations, type MigrationTarget } from '../tables/migrate.ts';
 import { type Applied, checkNoTables, type Migration } from '../tables/migrations.ts';
-import { revisionOf, type Table } from '../tables/table.ts';
+import { revisionOf, shownOf, type Table } from '../tables/table.ts';
 import { POSTGRES_TYPES, quote, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
 import { buildConnect } from './primary.ts';
@@ -142,7 +142,7 @@ function toTriggersSql(table: Table): string {
  */
 function toAdvanceSql({ name, fields }: Table, revision: string): string {
   const isOwn = 'age(xmin) <= 0';
-  const shown = fields.map(({ column, isOptional }) => {
+  const shown = shownOf(fields).map(({ column, isOptional }) => {
     const hasValues = `EXISTS (SELECT FROM ${name} WHERE ${column} IS NOT NULL)`;
     return `attname = '${column}'${isOptional ? ` AND ${hasValues}` : ''}`;
   });

@@ -6,7 +6,7 @@ import type { Field, Table } from '../tables/table.ts';
 import { toLookupValue } from '../tables/values.ts';
 import type { BatchLoader } from './coalescing.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toArraySql, toCompared, toJsonSql } from './dialect.ts';
+import { toArraySql, toCompared, toShownSql } from './dialect.ts';
 
 export interface PageAsked {
   limit: number;
@@ -83,7 +83,7 @@ function buildSql(schema: string, table: Table, used: Field[]): string {
         max(_sequence) FILTER (WHERE _number = _most),
         count(*) > _most
       FROM (
-        SELECT ${id} AS _sequence, ${toJsonSql(table)} AS _record, row_number() OVER (ORDER BY ${id}) AS _number
+        SELECT ${id} AS _sequence, ${toShownSql(table)} AS _record, row_number() OVER (ORDER BY ${id}) AS _number
         FROM (
           SELECT * FROM ${schema}.${name} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT _most + 1
         ) AS found
@@ -107,9 +107,9 @@ export function buildGetRecords(
   const isInt64 = id.type === 'int64';
   // Each line begins with the id, or with the number of the question, since a text id may contain spaces and line breaks.
   const sql = isInt64
-    ? `SELECT string_agg(${id.column} || ' ' || ${toJsonSql(table)}, E'\\n')
+    ? `SELECT string_agg(${id.column} || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`
-    : `SELECT string_agg(_position || ' ' || ${toJsonSql(table)}, E'\\n')
+    : `SELECT string_agg(_position || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _position) ON ${id.column} = _id`;
   return async (connection, ids) => {
     const asked = isInt64 ? `{${ids.join()}}` : ids.map(toLookupValue);

@@ -3,18 +3,18 @@ import type { Database } from 'better-sqlite3';
 import { buildKeyRows } from '../api-keys.ts';
 import type { Dialect } from '../changes/statement.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
-import { type Field, perTable, toRecordJson } from '../tables/table.ts';
+import { type Field, type JsonDialect, perTable, shownOf, toRecordJson } from '../tables/table.ts';
 import { toBound } from './insert.ts';
 import { buildStatements } from './sqlite.ts';
 
-export const toJsonSql = perTable((table) =>
-  toRecordJson(table, {
-    quote: (column) => `json_quote(${column})`,
-    toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
-    // `json_quote(NULL)` is the text null, so NULL is tested.
-    unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
-  }),
-);
+const JSON_SQL: JsonDialect = {
+  quote: (column) => `json_quote(${column})`,
+  toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
+  // `json_quote(NULL)` is the text null, so NULL is tested.
+  unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
+};
+
+export const toShownSql = perTable(({ fields }) => toRecordJson(shownOf(fields), JSON_SQL));
 
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `${sql} COLLATE NOCASE` : sql);
 
@@ -23,7 +23,8 @@ export const DIALECT: Dialect = {
   mark: () => '?',
   toValue: toBound,
   nameOf: ({ name }) => name,
-  toJsonSql,
+  toJsonSql: perTable(({ fields }) => toRecordJson(fields, JSON_SQL)),
+  toShownSql,
   // In SQLite, a sum beyond 64 bits becomes a double, which a STRICT column of integers refuses. For 32 bits, 0.5 does the same.
   toSum: ({ column, type }, bind) => {
     if (type !== 'int32') return `${column} + ${bind()}`;

@@ -4,7 +4,7 @@ import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
 import { fromCursor, toCursor } from '../lists.ts';
 import type { Field, Table } from '../tables/table.ts';
-import { toCompared, toJsonSql } from './drive.ts';
+import { toCompared, toShownSql } from './drive.ts';
 import { toBound } from './insert.ts';
 
 export interface Reads {
@@ -14,7 +14,7 @@ export interface Reads {
 
 export function prepareReads(db: Database, table: Table, source: TextSource): Reads {
   const { id, name } = table;
-  const select = `SELECT ${toJsonSql(table)} FROM ${name} WHERE ${id.column} = ?`;
+  const select = `SELECT ${toShownSql(table)} FROM ${name} WHERE ${id.column} = ?`;
   const get = db.prepare<[unknown], string>(select).pluck();
   const readRecord = (value: unknown) => {
     const text = get.get(toBound(id, value));
@@ -60,7 +60,7 @@ function prepareQueries(db: Database, table: Table, used: Field[]) {
       .prepare<unknown[], PageRow>(`
         SELECT '[' || ifnull(group_concat(record, ','), '') || ']', count(*), max(position)
         FROM (
-          SELECT ${sequence} AS position, ${toJsonSql(table)} AS record FROM ${name}
+          SELECT ${sequence} AS position, ${toShownSql(table)} AS record FROM ${name}
           WHERE ${filter} ${sequence} > ? ORDER BY ${sequence} LIMIT +?
         )`)
       .raw(),

@@ -3,6 +3,7 @@
  * compiler checks it against the contract, so that no field is lost, or stored with another type.
  */
 import type { Unmarked } from '../../json/marked.ts';
+import type { Whole } from '../../json/whole-records.ts';
 import type { components } from '../../registered.ts';
 import type { Changing, Collection, Page, PageQuery, Refused, SqlSteps } from '../collection.ts';
 
@@ -13,7 +14,8 @@ import type { Changing, Collection, Page, PageQuery, Refused, SqlSteps } from '.
 export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 
 export interface Column {
-  column: string;
+  /** By default the field's name in snake case. */
+  column?: string;
   type: ColumnType;
   /** The field may be absent. NULL means absent. */
   isOptional?: true;
@@ -36,30 +38,71 @@ export interface Column {
   onDelete?: 'delete';
 }
 
-/** A collection of records with the contract's schema `Name`. */
-export interface Description<Name extends string = string> {
+/** A column that no field of the contract describes. */
+type FreeColumn = { [Type in ColumnType]: FreeColumnOf<Type> }[ColumnType];
+interface FreeColumnOf<Type extends ColumnType> extends Omit<Column, 'set' | 'first'> {
+  type: Type;
+  set?: Type extends keyof FreeSets ? FreeSets[Type] : never;
+  first?: ColumnValues[Type] | null;
+  /** The schema of the contract that values fit. By default, the column's type alone decides. */
+  schema?: SchemaName;
+}
+interface FreeSets {
+  int64: 'id' | 'tenant' | 'revision';
+  text: 'id' | 'tenant' | 'created' | 'changed';
+  uuid: 'id' | 'tenant';
+  time: 'created' | 'changed';
+}
+interface ColumnValues {
+  int64: bigint;
+  int32: number;
+  number: number;
+  boolean: boolean;
+  text: string;
+  uuid: string;
+  time: string;
+  json: unknown;
+}
+
+/**
+ * A collection of records with the contract's schema `Name`, and with internal columns of these names. Without a schema, the columns alone
+ * describe the records.
+ */
+export type Description<Name extends string = never, Internal extends string = never> = [Name] extends [never]
+  ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
+  : Described<FilterName<SchemaOf<Name>> | Internal> & {
+      /** The schema of the records that clients see. */
+      schema: Name;
+      /** A column for each field of the schema. */
+      columns: Columns<SchemaOf<Name>>;
+    } & InternalColumns<SchemaOf<Name>, Internal>;
+
+/** Columns that are in every row, and that no client sees. */
+type InternalColumns<Found, Internal extends string> = [Internal] extends [never]
+  ? { internal?: never }
+  : { internal: { [Name in Internal]: Name extends keyof Found ? never : FreeColumn & { is?: never } } };
+
+/** The parts of a description that name fields. */
+interface Described<Filter extends string> {
   /** The word for one record: `book`. */
   noun: string;
-  schema: Name;
   table: string;
-  /** A column for each field of the schema. */
-  columns: Columns<SchemaOf<Name>>;
   /** A text that is in an index has 2,600 bytes at most, together with the index's other texts: a longer one is 400. */
   lists?: {
     /**
      * The fields that lists can be filtered by; several filters must all match. Each needs an index on (column, id); PostgreSQL uses the
      * index of the first filter in a query. Add new fields at the end, so that cursors of clients stay valid.
      */
-    equal?: readonly FilterName<SchemaOf<Name>>[];
+    equal?: readonly Filter[];
     /** The fields that can be filtered by a range: `{ from, below }`. */
-    range?: readonly FilterName<SchemaOf<Name>>[];
+    range?: readonly Filter[];
     /** The texts that can be filtered by their beginning: `nameBegins` for `name`. */
-    prefix?: readonly FilterName<SchemaOf<Name>>[];
+    prefix?: readonly Filter[];
     /** Orders by name: a field that all records have, with `-` for descending. Each needs an index on (column, id). */
-    orders?: Readonly<Record<string, FilterName<SchemaOf<Name>> | `-${FilterName<SchemaOf<Name>>}`>>;
+    orders?: Readonly<Record<string, Filter | `-${Filter}`>>;
   };
   /** Unique sets of fields: the table has a unique index, and a second record is refused with the code. */
-  unique?: readonly { fields: readonly FilterName<SchemaOf<Name>>[]; code: ErrorCode }[];
+  unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
   /** The codes that the collection adds to the catalogue of errors. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number } };
   /** The folder with the migrations, in folders `sqlite` and `postgres`. */
@@ -67,12 +110,15 @@ export interface Description<Name extends string = string> {
 }
 
 /** The description of any collection, for code that does not know the contract's types. */
-export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 'unique' | 'errors'> {
-  columns: Readonly<Record<string, Readonly<Column>>>;
+export interface AnyDescription extends Omit<Described<string>, 'lists' | 'unique' | 'errors'> {
+  schema?: string;
+  columns: Readonly<Record<string, AnyColumn>>;
+  internal?: Readonly<Record<string, AnyColumn>>;
   lists?: Lists;
   unique?: readonly { fields: readonly string[]; code: string }[];
   errors: object;
 }
+export type AnyColumn = Readonly<Column> & { readonly schema?: string };
 
 export interface Lists {
   equal?: readonly string[];
@@ -96,12 +142,13 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
   TenantOf<Described>,
   Omit<
     Collection<
-      SchemaOf<Described['schema']>,
+      RowOf<Described>,
       NewOf<Described>,
       Described['lists'],
       IdOf<Described>,
       ConflictsOf<Described>,
-      Referenced
+      Referenced,
+      ShownOf<Described>
     >,
     Impossible<Described>
   > &
@@ -112,17 +159,10 @@ type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenan
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
 /** A collection within a transaction. Reads see the transaction's own changes. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
-  Changing<
-    SchemaOf<Described['schema']>,
-    NewOf<Described>,
-    IdOf<Described>,
-    ConflictsOf<Described>,
-    Referenced,
-    'steps'
-  >,
+  Changing<RowOf<Described>, NewOf<Described>, IdOf<Described>, ConflictsOf<Described>, Referenced, 'steps'>,
   Impossible<Described>
 > &
-  ReadsInTransaction<SchemaOf<Described['schema']>, Described['lists'], IdOf<Described>>;
+  ReadsInTransaction<RowOf<Described>, Described['lists'], IdOf<Described>>;
 interface ReadsInTransaction<Found, Lists, Id> {
   get(id: Id): SqlSteps<Found | undefined>;
   list<Query extends PageQuery<Found, Lists>>(
@@ -134,12 +174,12 @@ type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 
 /** Why a record cannot be deleted; `never` if no collection refers to it. */
 export type Referenced<Domain extends AnyDomain, Name> = {
   [Child in keyof Domain]: {
-    [Field in keyof Domain[Child]['columns']]: Domain[Child]['columns'][Field] extends { of: Name }
-      ? Domain[Child]['columns'][Field] extends { onDelete: 'delete' }
+    [Field in keyof ColumnsOf<Domain[Child]>]: ColumnsOf<Domain[Child]>[Field] extends { of: Name }
+      ? ColumnsOf<Domain[Child]>[Field] extends { onDelete: 'delete' }
         ? Referenced<Domain, Child>
         : Refused<'referenced'>
       : never;
-  }[keyof Domain[Child]['columns']];
+  }[keyof ColumnsOf<Domain[Child]>];
 }[keyof Domain];
 
 /** Why a new record may conflict with existing ones; `never` if it cannot. */
@@ -149,19 +189,50 @@ type ConflictsOf<Described extends AnyDescription> =
   | RefusedUnlessNever<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
 type RefusedUnlessNever<Why> = [Why] extends [never] ? never : Refused<Why & string>;
 /** The collections that the description refers to. */
-type ParentsOf<Described extends AnyDescription> = {
-  [Field in keyof Described['columns']]: Described['columns'][Field] extends { of: infer Of } ? Of : never;
-}[keyof Described['columns']];
+type ParentsOf<Described extends AnyDescription> = ColumnsOf<Described>[keyof ColumnsOf<Described>] extends infer Column
+  ? Column extends { of: infer Of }
+    ? Of
+    : never
+  : never;
+
+/** All columns of the rows, by field. */
+type ColumnsOf<Described extends AnyDescription> = Described['columns'] &
+  ([InternalOf<Described>] extends [never] ? unknown : InternalOf<Described>);
+type InternalOf<Described> = Described extends { internal: infer Internal extends object } ? Internal : never;
+
+/** A record as clients see it. */
+export type ShownOf<Described extends AnyDescription> = Described extends { schema: infer Name extends string }
+  ? SchemaOf<Name>
+  : FreeFields<Described['columns']>;
+/** A record with its internal columns. As part of a reply it has the type that clients see. */
+export type RowOf<Described extends AnyDescription> = [InternalOf<Described>] extends [never]
+  ? ShownOf<Described>
+  : FieldsOf<Described> & Whole<ShownOf<Described>>;
+type FieldsOf<Described extends AnyDescription> = [InternalOf<Described>] extends [never]
+  ? ShownOf<Described>
+  : Flat<ShownOf<Described> & FreeFields<InternalOf<Described>>>;
+type FreeFields<Columns> = Flat<
+  { [Name in keyof Columns as Columns[Name] extends { isOptional: true } ? never : Name]: FreeValue<Columns[Name]> } & {
+    [Name in keyof Columns as Columns[Name] extends { isOptional: true } ? Name : never]?: FreeValue<Columns[Name]>;
+  }
+>;
+type FreeValue<Column> =
+  | (Column extends { schema: infer Name extends string }
+      ? SchemaOf<Name>
+      : Column extends { type: infer Type extends ColumnType }
+        ? ColumnValues[Type]
+        : never)
+  | (Column extends { isNullable: true } ? null : never);
 
 type IdOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'id' } | { is: 'id' }>;
 type ValuesOf<Described extends AnyDescription, Trait> =
-  SchemaOf<Described['schema']> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
+  FieldsOf<Described> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
 
 /**
- * The type of a new record: the schema without the fields that the store sets; fields with a first value are optional.
+ * The type of a new record: all fields but those that the store sets; fields with a first value are optional.
  */
 export type NewOf<Described extends AnyDescription> =
-  SchemaOf<Described['schema']> extends infer Found
+  FieldsOf<Described> extends infer Found
     ? Flat<
         Omit<Found, FieldsWith<Described, { set: string }> | FieldsWith<Described, { first: unknown }>> &
           Partial<Pick<Found, FieldsWith<Described, { first: unknown }> & keyof Found>> & {
@@ -170,8 +241,8 @@ export type NewOf<Described extends AnyDescription> =
       >
     : never;
 type FieldsWith<Described extends AnyDescription, Trait> = {
-  [Name in keyof Described['columns']]: Described['columns'][Name] extends Trait ? Name : never;
-}[keyof Described['columns']];
+  [Name in keyof ColumnsOf<Described>]: ColumnsOf<Described>[Name] extends Trait ? Name : never;
+}[keyof ColumnsOf<Described>];
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /** The type of records whose schema is not in the contract: after a contract was replaced, the old domain compiles, but is unusable. */
@@ -180,6 +251,7 @@ interface NotInTheContract {
   readonly [absent]: true;
 }
 type Schemas = components extends { schemas: infer All } ? All : never;
+type SchemaName = [Schemas] extends [never] ? string : keyof Schemas & string;
 export type SchemaOf<Name extends string> = [Schemas] extends [never]
   ? NotInTheContract
   : Name extends keyof Schemas
@@ -199,7 +271,7 @@ type Columns<Found> = Found extends NotInTheContract
   : string extends keyof Found
     ? never
     : { [Name in keyof Found]-?: ColumnFor<Found, Name> };
-type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf<Found[Name]> } & Pick<
+type ColumnFor<Found, Name extends keyof Found> = { column?: string; type: TypeOf<Found[Name]> } & Pick<
   Column,
   'of' | 'onDelete' | 'ignoresCase'
 > &

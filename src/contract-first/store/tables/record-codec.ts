@@ -2,11 +2,15 @@
 import { parseExactJson } from '../../json/exact-json.ts';
 import { toInt64 } from '../../json/exact-number.ts';
 import type { TextSource } from '../../json/json-text.ts';
+import { markWhole } from '../../json/whole-records.ts';
 import type { Fields } from '../collection.ts';
 import type { AnyDomain } from './description.ts';
 import type { Field, Table } from './table.ts';
 
+/** It reads records as clients see them. */
 export interface RecordCodec extends TextSource {
+  /** Reads whole records, with their internal columns. */
+  readonly whole: TextSource;
   /** The problems of a record, in words with locations; undefined if it fits. */
   readonly check: (record: Fields) => string[] | undefined;
   /** The problems of some fields of a record; null removes an optional one. */
@@ -17,7 +21,7 @@ export interface RecordCodec extends TextSource {
 export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
 
 /** The codec of a store without a contract: everything fits that the columns accept. */
-export function toPlainCodec({ fields, collection }: Table): RecordCodec {
+export function toPlainCodec({ fields, internal, collection }: Table): RecordCodec {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
   const toExact = (record: Fields) => {
@@ -25,15 +29,24 @@ export function toPlainCodec({ fields, collection }: Table): RecordCodec {
     for (const name of numbers) if (typeof record[name] === 'bigint') record[name] = Number(record[name]);
     return record;
   };
-  return {
-    name: collection,
-    check: () => undefined,
-    checkFields: () => undefined,
-    read: (text) => {
-      const value = parseExactJson(text);
-      return Array.isArray(value) ? value.map(toExact) : toExact(value as Fields);
-    },
+  const { read, whole } = toSources(collection, internal, (value) => toExact(value as Fields));
+  return { name: collection, read, whole, check: () => undefined, checkFields: () => undefined };
+}
+
+/** The readers of texts with a record, or a list of them. `toExact` gives the numbers of a record their types. */
+export function toSources(
+  name: string,
+  internal: readonly string[],
+  toExact: (record: unknown) => unknown,
+): TextSource & Pick<RecordCodec, 'whole'> {
+  const readWith = (toRead: (record: unknown) => unknown) => (text: string) => {
+    const value = parseExactJson(text);
+    return Array.isArray(value) ? value.map(toRead) : toRead(value);
   };
+  const shown = { name, read: readWith(toExact) };
+  if (internal.length === 0) return { ...shown, whole: shown };
+  const toWhole = (record: unknown) => record && markWhole(toExact(record) as Fields, internal);
+  return { ...shown, whole: { name: `${name} whole`, isWhole: true, read: readWith(toWhole) } };
 }
 
 /** A record breaks its schema, and is not stored. */

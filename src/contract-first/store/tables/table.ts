@@ -1,10 +1,13 @@
 /** The table of a collection, for both databases: plain data, which can be sent to a thread. */
 import { stringify } from 'lossless-json';
 import { toSqlLiteral } from '../../json/literals.ts';
-import type { AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
+import type { AnyColumn, AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
 
 export interface Field extends Readonly<Column> {
   name: string;
+  column: string;
+  /** No client sees it. */
+  isInternal?: true;
 }
 
 export interface Table {
@@ -15,6 +18,8 @@ export interface Table {
   noun: string;
   /** In the order in which they appear in JSON. */
   fields: Field[];
+  /** The names of those that no client sees. */
+  internal: string[];
   /** The fields that are written; the database assigns the sequence. */
   newFields: Field[];
   /** The fields that lists can be filtered by. */
@@ -86,10 +91,25 @@ export const revisionOf = ({ fields }: Table) => fields.find(({ set }) => set ==
 export const isFree = ({ id, unique, relations }: Table) =>
   id.is === undefined && unique.length + relations.length === 0;
 
+/** The fields that clients see. */
+export const shownOf = (fields: readonly Field[]) => fields.filter(({ isInternal }) => !isInternal);
+
+/** The column of a field by default: `placed_at` for `placedAt`. */
+const toColumnName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
+  const toField = ([name, column]: [string, AnyColumn]): Field => ({ column: toColumnName(name), ...column, name });
+  const hidden = Object.entries(internal).map((entry): Field => ({ ...toField(entry), isInternal: true }));
+  const both = hidden.find(({ name, is, set }) => name in columns || is || set === 'id');
+  if (both)
+    throw new Error(`the internal column ${table}.${both.column} is an id, or named like a field of the schema`);
+  return [...Object.entries(columns).map(toField), ...hidden];
+}
+
 /** @throws Error if the description is not usable */
 export function toTable(description: AnyDescription, collection = description.table): Table {
-  const { table, noun, columns, lists = {} } = description;
-  const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
+  const { table, noun, lists = {} } = description;
+  const fields = toFields(description);
   const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !UNQUOTED_NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
   const [id, ...others] = fields.filter(({ set, is }) => set === 'id' || is === 'id');
@@ -120,7 +140,8 @@ export function toTable(description: AnyDescription, collection = description.ta
     code,
   }));
   const key = toKey([id.column]);
-  const own = { collection, name: table, noun, fields, newFields, id, tenant, key, sequence, unique };
+  const internal = fields.flatMap(({ name, isInternal }) => (isInternal ? name : []));
+  const own = { collection, name: table, noun, fields, internal, newFields, id, tenant, key, sequence, unique };
   return { ...own, ...asked, relations: [] };
 }
 
@@ -160,8 +181,8 @@ export function perTable<Made extends string | object>(make: (table: Table) => M
   };
 }
 
-/** SQL of a row as the contract's JSON, without absent fields. */
-export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
+/** SQL of some fields of a row as the contract's JSON, without absent ones. */
+export function toRecordJson(fields: readonly Field[], dialect: JsonDialect): string {
   const mayBeginLater = fields[0]?.isOptional;
   const members = fields.map((field, index) => {
     const { name, column, isOptional, isNullable } = field;
