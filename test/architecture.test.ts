@@ -43,8 +43,8 @@ const MAY_IMPORT: Record<string, string> = {
     'operate/config.ts store',
   contract: 'contract engine store/tables/description.ts json',
   'contract/checks':
-    'engine contract/subsets contract/read/parameters.ts contract/read/references.ts store/lists.ts ' +
-    'store/tables/description.ts',
+    'engine contract/subsets contract/read/parameters.ts contract/read/references.ts json/pointer.ts ' +
+    'store/lists.ts store/tables/description.ts',
   'contract/page':
     'engine/contract engine/docs engine/schema contract/read/normal-form.ts ' +
     'contract/subsets/keyword-subsets.ts json',

@@ -1,4 +1,4 @@
-/** The independent check of replies, against the checked-in contract unless another is named. */
+/** The independent check of replies, against the checked-in contract unless another is named. The pet store declares all that it sends, also with edits. */
 import { readFileSync } from 'node:fs';
 import { ContractCheck as Check } from '../src/contract-first/testing/contract-check.ts';
 
@@ -6,6 +6,6 @@ export type { CheckedReply } from '../src/contract-first/testing/contract-check.
 
 export class ContractCheck extends Check {
   constructor(yaml = readFileSync(new URL('../openapi/petstore.yaml', import.meta.url), 'utf8')) {
-    super(yaml);
+    super(yaml, { isComplete: yaml.includes('Pet Store') });
   }
 }

@@ -101,10 +101,10 @@ t.test('references lead to regular files below the folder of the contract, of a 
       withFixes(file, async () => {}),
       { message: new RegExp(`:13:15: ${words}$`) },
     );
-    t.match(await lint(file), `other.yaml:13:15: $ref ${$ref}: ${reason}`, $ref);
+    t.match((await lint([file])).text, `other.yaml:13:15: $ref ${$ref}: ${reason}`, $ref);
     const mapping = `{ oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: a, mapping: { a: '${$ref}' } } }`;
     writeFileSync(file, contractWith(mapping, 'components: { schemas: { A: { type: object } } }'));
-    t.match(await lint(file), 'other.yaml:');
+    t.match((await lint([file])).text, 'other.yaml:');
   }
   symlinkSync(file, `${outer}/contract.yaml`);
   await t.rejects(
@@ -188,7 +188,7 @@ t.test('each tool reports a problem with its file and line', async (t) => {
     const reported = await finishFile(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
     t.match(reported, `${name}/schemas.yaml:${line}: `);
     t.match((await inspectContract([file])).text, `${folder}/schemas.yaml:${line}: `);
-    t.match(await lint(file), new RegExp(`${folder}/schemas\\.yaml:(\\n.*)*\\n  ${line.split(':')[0]}:`));
+    t.match((await lint([file])).text, new RegExp(`${folder}/schemas\\.yaml:((\\n.*)*\\n  )?${line.split(':')[0]}:`));
   }
 });
 

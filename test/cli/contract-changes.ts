@@ -101,7 +101,6 @@ export const CHANGES: Record<Effect['verdict'], [edit: Edit, reported: string][]
       'createPet header.idempotency-key: x-idempotency-hours changed from 24 to 23'],
     [({ PetName }) => (PetName.format = 'binary'), 'createPet body.name: format binary was added'],
     [({ PetName }) => (PetName.contentEncoding = 'base64'), 'getPet 200 body.name: contentEncoding base64 was added'],
-    [({ contract }) => (contract['x-complete'] = false), 'contract: is no longer x-complete'],
     [({ contract }) => (contract.openapi = '3.2.0'), 'contract: openapi changed from 3.1.0 to 3.2.0'],
   ],
   compatible: [

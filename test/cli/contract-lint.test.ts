@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
-import { lint } from '../../src/contract-first/cli/lint/lint.ts';
+import t, { type Test } from 'tap';
+import { lint as lintFiles } from '../../src/contract-first/cli/lint/lint.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 
@@ -301,7 +302,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'a server whose prefix is not the major version is refused',
     ({ servers }) => (servers[2].url = '{staging_origin}/v2'),
-    ['The path prefix of server {staging_origin}/v2 must be /v1, that of version 1.0.0.'],
+    ['The path prefix of every server must be /v1, that of version 1.'],
   ],
   [
     'a contract that does not say whom to ask, or what it is for, is refused',
@@ -319,9 +320,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       listPets.description += '[more](javascript:steal())';
       limit.description += 'eval(steal)';
     },
-    ['<script', '<img src="x" onerror=', 'javascript:', 'eval('].map(
-      (found) => `A description must not have ${found}.`,
-    ),
+    Array(4).fill('A description must not have a script.'),
   ],
   [
     'a tag and a value of an enum that stand twice are refused',
@@ -363,7 +362,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       'Server `url` should not have a trailing slash.',
       'Server `url` should not point to example.com or localhost.',
       "The `more` variable is not used in the server's `url` field.",
-      'The path prefix of server /v1/ must be /v1, that of version 1.0.0.',
+      'The path prefix of every server must be /v1, that of version 1.',
     ],
   ],
   [
@@ -426,6 +425,13 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
 ];
 
+const STYLE = readFileSync(new URL('../../openapi/redocly.yaml', import.meta.url), 'utf8');
+
+/** A folder with these files, and the style of the pet store next to them. */
+const styled = (t: Test, files: Record<string, string>) => t.testdir({ 'redocly.yaml': STYLE, ...files });
+
+const lint = async (...files: string[]) => (await lintFiles(files)).text;
+
 /** Runs `contract-first lint` with the same loader as this test. */
 function run(...files: string[]) {
   const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, 'lint', ...files], {
@@ -439,7 +445,7 @@ t.test('contract:lint passes our contract', async (t) => {
 });
 
 t.test('contract:lint fails on a broken contract, with the positions', async (t) => {
-  const folder = t.testdir({ 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
+  const folder = styled(t, { 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
   t.match(run(`${folder}/broken.yaml`), {
     status: 1,
     stdout: /broken\.yaml:\n +\d+:\d+ +error .* The schema Pet must/,
@@ -448,7 +454,7 @@ t.test('contract:lint fails on a broken contract, with the positions', async (t)
 
 t.test('a broken contract gets one message for each mistake', async (t) => {
   const broken = REFUSED.map(([, edit], index): [string, string] => [`broken-${index}.yaml`, edited(edit)]);
-  const folder = t.testdir(Object.fromEntries(broken));
+  const folder = styled(t, Object.fromEntries(broken));
   const files = broken.map(([file]) => `${folder}/${file}`);
   const reports = (await lint(...files)).split(/^(?=\S)/m);
   for (const [index, [sentence, , messages]] of REFUSED.entries()) {
@@ -476,14 +482,14 @@ t.test(
       NewPet.if = { not: { properties: { name: { const: 'Ada' } } } };
       NewPet.else = { properties: { status: { const: 'sold' } }, not: { properties: { name: { const: 'Bob' } } } };
     });
-    t.equal(await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`), '');
+    t.equal(await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`), '');
   },
 );
 
 t.test(
   'fields that alternatives and conditions require may be declared next to them, and schemas are found by name',
   async (t) => {
-    const lintOf = (edit: Edit) => lint(`${t.testdir({ 'contract.yaml': edited(edit) })}/contract.yaml`);
+    const lintOf = (edit: Edit) => lint(`${styled(t, { 'contract.yaml': edited(edit) })}/contract.yaml`);
     const asks = (field: string) => ({ required: [field] });
     const alternatives: Edit = ({ NewPet, contract }) => {
       const { properties, required, ...words } = NewPet;
@@ -530,7 +536,7 @@ t.test('a part of a wrong kind that a rule cannot read is reported with its posi
     ],
   ];
   const files = edits.map(([, edit], index): [string, string] => [`${index}.yaml`, edited(edit)]);
-  const folder = t.testdir(Object.fromEntries(files));
+  const folder = styled(t, Object.fromEntries(files));
   const reports = (await lint(...files.map(([file]) => `${folder}/${file}`))).split(/^(?=\S)/m);
   t.equal(reports.length, edits.length);
   for (const [index, [reported]] of edits.entries()) {
@@ -545,7 +551,7 @@ t.test('the values of a map in a request are also closed', async (t) => {
     const open = { type: 'object', description: 'Open.' };
     NewPet.properties.words = { description: 'Words.', type: 'object', additionalProperties: open };
   });
-  t.match(await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`), OPEN);
+  t.match(await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`), OPEN);
 });
 
 t.test('a document that is not OpenAPI is reported in the same way', async (t) => {
@@ -563,7 +569,7 @@ t.test('a document that is not OpenAPI is reported in the same way', async (t) =
     parts.getPet.responses['404'] = null;
     parts.getPet.responses['401'].$ref = '#/components/responses/None';
   });
-  const folder = t.testdir({ 'bare.yaml': bare, 'empty.yaml': 'openapi: 3.1.0' });
+  const folder = styled(t, { 'bare.yaml': bare, 'empty.yaml': 'openapi: 3.1.0' });
   const report = await lint(`${folder}/bare.yaml`, `${folder}/empty.yaml`);
   t.match(report, /The field `info` must be present on this level/);
   t.match(report, /The body of 404 of getPet must be application\/json with the schema Error/);
@@ -583,23 +589,23 @@ t.test('a reference to another machine is an error, and no request is made', asy
   server.on('request', () => requests++);
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/status.yaml`;
-  const folder = t.testdir({ 'remote.yaml': edited(({ Pet }) => (Pet.properties.status = { $ref: url })) });
+  const folder = styled(t, { 'remote.yaml': edited(({ Pet }) => (Pet.properties.status = { $ref: url })) });
   t.match(await lint(`${folder}/remote.yaml`), /remote\.yaml:1:\d+: \$ref http:\S+: it is not fetched/);
   t.equal(requests, 0);
   server.close();
 });
 
 t.test('a file that is missing or not YAML is an error', async (t) => {
-  const folder = t.testdir({ 'broken.yaml': 'info: [' });
+  const folder = styled(t, { 'broken.yaml': 'info: [' });
   t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream[^\n]*\n$/);
   t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
 
 t.test('a format without a meaning is an error', async (t) => {
   const yaml = edited(({ components }) => (components.schemas.PetName.format = 'nam'));
-  const report = await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`);
+  const report = await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`);
   t.match(
     report,
-    /^ {2}\S+contract\.yaml:1:\d+: operation listPets: response 200: body\.items\.name: unknown format "nam" ignored \(and 2 more like it\)$/m,
+    /^ {2}\S+contract\.yaml:1:\d+ {2}error {2}contract-first\/strict-schemas {2}operation listPets: response 200: body\.items\.name: unknown format "nam" ignored \(and 2 more like it\)$/m,
   );
 });

@@ -8,8 +8,7 @@ import { NODE_ARGS } from '../program.ts';
 import { copyProject, generate, readCopied } from './project-copy.ts';
 
 /** One schema for records, requests and replies, as most contracts have it. */
-const YAML = edited(({ contract, schemas, Pet, NewPet, body, createPet }) => {
-  contract['x-complete'] = true;
+const YAML = edited(({ schemas, Pet, NewPet, body, createPet }) => {
   Object.assign(Pet.properties.id, { readOnly: true });
   Object.assign(Pet.properties, {
     addedAt: { description: 'When it was added.', type: 'string', format: 'date-time', maxLength: 30, readOnly: true },

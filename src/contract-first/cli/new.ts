@@ -10,7 +10,7 @@ import { ContractError, type ReadContract } from '../engine/contract/contract.ts
 import { toErrorBody } from '../engine/errors/error-body.ts';
 import { toPrintable } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
-import { findContract, ProjectError, readPackage } from './project.js';
+import { findContract, findContracts, ProjectError, readPackage } from './project.js';
 import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 
 /** Files to copy, in folders: of each service, of one with the first contract, and of one with a contract of its own. */
@@ -120,9 +120,7 @@ function write(file: string, text: string): void {
   say(isThere ? `left     ${file}, which is there already` : `wrote    ${file}`);
 }
 
-const hasContract = () =>
-  readPackage().contract !== undefined ||
-  (existsSync('openapi') && readdirSync('openapi').some((name) => /\.(ya?ml|json)$/.test(name)));
+const hasContract = () => readPackage().contract !== undefined || findContracts().length > 0;
 
 /** A command that may take minutes: it says so while it is silent. */
 async function runProgram(name: string, command: string, args: string[], shell = false): Promise<boolean> {

@@ -21,13 +21,19 @@ export function readPackage() {
 export function findContract() {
   const { contract } = readPackage();
   if (contract !== undefined) return checkContract(contract);
-  const entries = existsSync('openapi') ? readdirSync('openapi', { withFileTypes: true }) : [];
-  const found = entries.filter((one) => one.isFile() && /\.(ya?ml|json)$/.test(one.name)).map(({ name }) => name);
+  const found = findContracts();
   if (found.length === 0)
     throw new ProjectError('There is no contract: put one into openapi/, or name it as "contract" in package.json.');
   if (found.length > 1)
     throw new ProjectError(`openapi/ has ${found.sort().join(' and ')}: name one as "contract" in package.json.`);
   return `openapi/${found[0]}`;
+}
+
+/** The names of the files in `openapi/` that may be the contract: not `redocly.yaml`, the rules of the lint. */
+export function findContracts() {
+  const entries = existsSync('openapi') ? readdirSync('openapi', { withFileTypes: true }) : [];
+  const files = entries.filter((one) => one.isFile()).map(({ name }) => name);
+  return files.filter((name) => /(?<!^\.?redocly)\.(ya?ml|json)$/.test(name));
 }
 
 const GENERATED = 'src/generated/domain.ts';

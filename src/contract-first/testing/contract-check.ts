@@ -24,7 +24,7 @@ const SECURITY = {
   'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
   'x-content-type-options': /^nosniff$/,
 };
-/** Headers of the server itself, which only a contract with `x-complete` has to name. */
+/** Headers of the server itself, which a contract need not name. */
 const OUR_HEADERS =
   'deprecation link ratelimit ratelimit-policy retry-after sunset www-authenticate x-request-id'.split(' ');
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
@@ -34,17 +34,17 @@ export class ContractCheck {
   readonly prefix: string;
   /** The schemas themselves are the lint's to check: to compile what checks them takes longer than all else. */
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
-  /** Contracts that do not say `x-complete` need not name what our server adds: headers, and errors of its own. */
-  readonly #isOurs: boolean;
+  readonly #isComplete: boolean;
   readonly #validators = new Map<string, ValidateFunction>();
   /** Paths with fewer parameters first: `/books/mine` before `/books/{id}`. */
   readonly #paths: [template: string, item: Json][];
 
-  constructor(yaml: string) {
+  /** A complete contract declares everything that the server sends. Others need not name what it adds: headers, and its own errors. */
+  constructor(yaml: string, { isComplete = false } = {}) {
     // JSON is YAML, but read as such it takes longer.
     this.document = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
     this.prefix = prefixOf(this.document);
-    this.#isOurs = this.document['x-complete'] === true;
+    this.#isComplete = isComplete;
     const paths = Object.entries<Json>(this.document.paths ?? {});
     this.#paths = paths.toSorted(([one], [other]) => one.split('{').length - other.split('{').length);
     addFormats.default(this.#ajv);
@@ -64,7 +64,7 @@ export class ContractCheck {
 
   #contractProblems(method: string, url: string, { status, headers, text }: CheckedReply): string[] {
     const pointer = this.#responseOf(method, url, status);
-    if (!this.#isOurs && status >= 400 && !this.#isDescribed(pointer)) return [];
+    if (!this.#isComplete && status >= 400 && !this.#isDescribed(pointer)) return [];
     if (!pointer) return status < 400 ? [] : [...this.#bodyProblems('/components/schemas/Error', text, status)];
     if (pointer === 'undocumented') return [`status ${status} is not documented for ${method} ${url}`];
     const response = this.#resolve(pointer);
@@ -118,7 +118,7 @@ export class ContractCheck {
     }
     const known = [
       ...HTTP_HEADERS,
-      ...(this.#isOurs ? [] : OUR_HEADERS),
+      ...(this.#isComplete ? [] : OUR_HEADERS),
       ...Object.keys(declared).map((name) => name.toLowerCase()),
     ];
     for (const name of Object.keys(headers)) {
@@ -133,7 +133,7 @@ export class ContractCheck {
     const validate = this.#validators.get(pointer) ?? this.#ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
     this.#validators.set(pointer, validate);
     if (!validate(body)) problems.push(`body: ${this.#ajv.errorsText(validate.errors)}: ${text}`);
-    if (this.#isOurs && status >= 400 && body.status !== status)
+    if (this.#isComplete && status >= 400 && body.status !== status)
       problems.push(`body.status is ${body.status}, the reply's is ${status}`);
     for (const [digits] of text.replace(/"(?:[^"\\]|\\.)*"/g, '""').matchAll(/-?\d{16,}/g)) {
       if (BigInt(digits) < INT64.least || BigInt(digits) > INT64.most) problems.push(`${digits} is no 64-bit integer`);

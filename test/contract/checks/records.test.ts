@@ -1,10 +1,16 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
 import { reportUnstorableFields } from '../../../src/contract-first/contract/checks/records.ts';
+import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 import type { Column } from '../../../src/contract-first/store/tables/description.ts';
-import { operation, problemsOf as startOf, withPaths } from '../../added-operations.ts';
+import { domain } from '../../../src/generated/domain.ts';
+import { load, operation, withPaths } from '../../added-operations.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
+
+/** The warnings of a contract that is served. */
+const warningsOf = async (t: Test, yaml: string) => checkOperations(await load(t, yaml), { toErrorBody, domain });
 
 /** The problems of a field with this schema in this column. */
 function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
@@ -60,52 +66,48 @@ t.test('a field that allows more than its column can store is an error, with the
   t.end();
 });
 
-t.test(
-  'a field that clients send for a record, and that is neither stored nor answered, stops the start',
-  async (t) => {
-    const content = (schema: object) => ({ 'application/json': { schema } });
-    const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
-    const news = { type: 'array', items: { $ref: '#/components/schemas/NewPet' } };
-    const batch = operation('createPets', {
-      requestBody: { required: true, content: content(news) },
-      responses: { '200': { content: content(pets) } },
+t.test('a field that is sent for a record, and neither stored nor in the reply, is a warning', async (t) => {
+  const content = (schema: object) => ({ 'application/json': { schema } });
+  const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const news = { type: 'array', items: { $ref: '#/components/schemas/NewPet' } };
+  const batch = operation('createPets', {
+    requestBody: { required: true, content: content(news) },
+    responses: { '200': { content: content(pets) } },
+  });
+  const withColour = (colour: object, edit: Edit = () => {}) =>
+    withPaths({ '/pet-batches': { post: batch } }, (parts) => {
+      parts.NewPet.properties.colour = colour;
+      edit(parts);
     });
-    const withColour = (colour: object, edit: Edit = () => {}) =>
-      withPaths({ '/pet-batches': { post: batch } }, (parts) => {
-        parts.NewPet.properties.colour = colour;
-        edit(parts);
-      });
-    const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
-    const words = `its body.colour: no column of pets keeps it, and the reply does not have it: ${advice}`;
-    t.strictSame(await startOf(t, withColour({ type: 'string' })), [
-      `operation createPet: ${words}`,
-      `operation createPets: ${words}`,
-    ]);
-    t.strictSame(await startOf(t, withColour({ type: 'string', writeOnly: true })), []);
-    t.strictSame(await startOf(t, withColour({ type: 'string', readOnly: true })), []);
-    const asXml: Edit = ({ createPet }) => {
-      const { content } = createPet.responses['201'];
-      createPet.responses['201'].content = { 'application/xml': content['application/json'] };
-    };
-    t.strictSame(await startOf(t, withColour({ type: 'string' }, asXml)), [
-      `operation createPet: ${words}`,
-      `operation createPets: ${words}`,
-    ]);
-    const others: Edit[] = [
-      ({ Pet }) => (Pet.properties.colour = { type: 'string' }),
-      ({ contract }) => delete contract['x-complete'],
-      ({ Pet }) => {
-        delete Pet.properties.status;
-      },
-    ];
-    for (const edit of others) t.strictSame(await startOf(t, withColour({ type: 'string' }, edit)), []);
-    const none: Edit = ({ createPet }) => delete createPet.requestBody;
-    const form = { type: 'object', properties: { picture: { type: 'string', format: 'binary' } } };
-    const upload: Edit = ({ body }) => {
-      body['x-max-bytes'] = 9;
-      body.content = { 'multipart/form-data': { schema: form } };
-    };
-    t.strictSame(await startOf(t, edited(upload)), []);
-    t.strictSame(await startOf(t, edited(none)), []);
-  },
-);
+  const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
+  const words = `its body.colour: no column of pets keeps it, and the reply does not have it: ${advice}`;
+  t.strictSame(await warningsOf(t, withColour({ type: 'string' })), [
+    `operation createPet: ${words}`,
+    `operation createPets: ${words}`,
+  ]);
+  t.strictSame(await warningsOf(t, withColour({ type: 'string', writeOnly: true })), []);
+  t.strictSame(await warningsOf(t, withColour({ type: 'string', readOnly: true })), []);
+  const asXml: Edit = ({ createPet }) => {
+    const { content } = createPet.responses['201'];
+    createPet.responses['201'].content = { 'application/xml': content['application/json'] };
+  };
+  t.strictSame(await warningsOf(t, withColour({ type: 'string' }, asXml)), [
+    `operation createPet: ${words}`,
+    `operation createPets: ${words}`,
+  ]);
+  const others: Edit[] = [
+    ({ Pet }) => (Pet.properties.colour = { type: 'string' }),
+    ({ Pet }) => {
+      delete Pet.properties.status;
+    },
+  ];
+  for (const edit of others) t.strictSame(await warningsOf(t, withColour({ type: 'string' }, edit)), []);
+  const none: Edit = ({ createPet }) => delete createPet.requestBody;
+  const form = { type: 'object', properties: { picture: { type: 'string', format: 'binary' } } };
+  const upload: Edit = ({ body }) => {
+    body['x-max-bytes'] = 9;
+    body.content = { 'multipart/form-data': { schema: form } };
+  };
+  t.strictSame(await warningsOf(t, edited(upload)), []);
+  t.strictSame(await warningsOf(t, edited(none)), []);
+});

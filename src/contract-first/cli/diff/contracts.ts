@@ -193,7 +193,6 @@ const CONTRACT = byKey({
     );
     yield* sent('webhook')(old, now, location, 'response', '');
   },
-  'x-complete': value((before, after) => (after ? FINE : before ? UNEXPECTED : undefined)),
   jsonSchemaDialect: ignored,
   security: ignored,
   paths: ignored,

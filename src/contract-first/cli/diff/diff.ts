@@ -20,8 +20,8 @@ export async function release(contract: string, folder: string): Promise<string>
   const target = resolve(folder, `${judgement.version}.yaml`);
   if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
   const { lint } = await import('../lint/lint.ts');
-  const broken = await lint(contract);
-  if (broken) throw new Error(broken);
+  const { text, hasErrors } = await lint([contract], { isRelease: true });
+  if (hasErrors) throw new Error(text);
   if (judgement.problems.length > 0) throw new Error(renderComparison(judgement));
   mkdirSync(folder, { recursive: true });
   // Of a contract in several files, their bundle.

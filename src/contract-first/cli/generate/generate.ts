@@ -56,7 +56,7 @@ async function run(): Promise<number> {
 }
 
 interface Outcome {
-  /** Replies that are not declared, and, with `--check`, stale files: only then they fail. */
+  /** With `--check`, stale files. */
   notes: string[];
   /** Operations without a handler, and handlers without an operation: no server would start. */
   unmatched?: string[];
@@ -79,7 +79,6 @@ async function generate(path: string): Promise<Outcome> {
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { checkOperations } = await import('../../contract/checks/checked-operations.ts');
   const { domain, toErrorBody, verifyToken } = await loadTeamParts();
-  const { findUndeclared: describeUndeclared } = await import('../../contract/checks/server-replies.ts');
   const { findUnknownCodes: describeUnknownCodes } = await import('../../contract/checks/server-errors.ts');
   // A service without collections cannot declare any.
   const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract, domain) : [];
@@ -94,7 +93,6 @@ async function generate(path: string): Promise<Outcome> {
   for (const note of findNotes(contract)) console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const notes = [
-    ...describeUndeclared(contract, domain),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
     ...write('service', buildService(contract, readPackage(), present)),

@@ -1,5 +1,6 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
+import { isOfErrors } from '../../contract/checks/server-errors.ts';
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { operationLabel } from '../../contract/read/operations.ts';
@@ -71,15 +72,12 @@ async function readAll(file: string): Promise<Read> {
     const contract = { ...read.contract, operations: new Map(sound) };
     collect(problems, () => checkOperations(contract, own));
     collect(problems, () => problems.push(...findSlowPatterns(contract)));
-    const ofErrors = problems.filter((problem) => OF_ERRORS.test(problem));
-    return { contract: read.contract, problems: problems.filter((problem) => !OF_ERRORS.test(problem)), ofErrors };
+    const ofErrors = problems.filter(isOfErrors);
+    return { contract: read.contract, problems: problems.filter((problem) => !isOfErrors(problem)), ofErrors };
   } catch (error) {
     return { problems: problemsOf(error), ofErrors: [] };
   }
 }
-
-/** Only its team can write the errors of a contract: the server's start refuses what it does not. */
-const OF_ERRORS = /: what toErrorBody in src\/errors\.ts makes of /;
 
 function collect(problems: string[], run: () => unknown): void {
   try {

@@ -1,10 +1,8 @@
-/**
- * Every example and default fits its schema: of bodies, parameters, headers and schemas, formats included, with no field
- * that the schema does not name, and with none but the registered codes of an `x-extensible-enum`. For each example of a
- * reply's body, each required header has an example of the same name: so Specmatic and mock servers put a reply together.
- */
+/** Rules of examples: of bodies, parameters, headers and schemas. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { toCurrent } from '../../contract/read/normal-form.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
 import { resolveReference } from './references.js';
 
 const CONTRACT = 'contract';
@@ -14,11 +12,11 @@ const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false })
 addFormats.default(ofSchemas);
 
 /** The checks of one contract, whose root `ajv` has under the name of it. */
-function buildChecks() {
+function buildChecks(isClosed) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false });
   ajv.validateSchema = ofSchemas.validateSchema.bind(ofSchemas);
   addFormats.default(ajv);
-  ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
+  if (isClosed) ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
   /** Compiled once for all positions that refer to a schema: most replies show the same few. */
   const validators = new Map();
@@ -26,7 +24,8 @@ function buildChecks() {
   function compile(source, position) {
     const isReference = source.$ref?.startsWith('#') && Object.keys(source).length === 1;
     const $ref = isReference ? source.$ref : encodeURI(position.pointer);
-    const validate = validators.get($ref) ?? ajv.compile({ $ref: CONTRACT + $ref, unevaluatedProperties: false });
+    const own = { $ref: CONTRACT + $ref, ...(isClosed && { unevaluatedProperties: false }) };
+    const validate = validators.get($ref) ?? ajv.compile(own);
     validators.set($ref, validate);
     return validate;
   }
@@ -45,8 +44,13 @@ function buildChecks() {
   return { ajv, compile, check };
 }
 
-export function examples() {
-  const { ajv, compile, check } = buildChecks();
+/**
+ * Every example and default fits its schema, formats included. With `allowAdditionalProperties: false`, as in Redocly's own rules, examples
+ * have no field that the schema does not name, and only the registered codes of an `x-extensible-enum`.
+ */
+export function examples({ allowAdditionalProperties = true }) {
+  const isClosed = !allowAdditionalProperties;
+  const { ajv, compile, check } = buildChecks(isClosed);
 
   /** The examples of a body, parameter or header. */
   function checkExamples(node, ctx) {
@@ -56,16 +60,20 @@ export function examples() {
     if ('example' in node) check(node.example, validator, location.child('example'), 'example', ctx);
     for (const [name, source] of Object.entries(node.examples ?? {})) {
       const { node: example } = resolveReference(source, location, ctx);
+      if (!('value' in example)) continue;
       check(example.value, validator, location.child(['examples', name]), `example ${name}`, ctx);
     }
   }
 
   return {
-    Root: (root) => void ajv.addSchema(closeValues(structuredClone(root)), CONTRACT),
+    Root(root) {
+      const current = String(root.openapi).startsWith('3.0.') ? toCurrent(root) : structuredClone(root);
+      withoutOneWay(current, current);
+      ajv.addSchema(isClosed ? closeValues(current) : current, CONTRACT);
+    },
     MediaType: checkExamples,
     Parameter: checkExamples,
     Header: checkExamples,
-    Response: checkHeaders,
     Schema(schema, ctx) {
       const { location } = ctx;
       const validator = () => compile(schema, location);
@@ -76,6 +84,14 @@ export function examples() {
       }
     },
   };
+}
+
+/**
+ * For each example of a reply's body, each required header has an example of the same name: so Specmatic and mock servers put a reply
+ * together.
+ */
+export function headerExamples() {
+  return { Response: checkHeaders };
 }
 
 function checkHeaders(response, ctx) {
@@ -90,6 +106,19 @@ function checkHeaders(response, ctx) {
       location,
     });
   }
+}
+
+/** Requires no field that goes in one direction only: an example may be of the other one. */
+function withoutOneWay(node, root) {
+  if (typeof node !== 'object' || node === null) return;
+  if (Array.isArray(node.required) && node.properties instanceof Object) {
+    node.required = node.required.filter((name) => {
+      const field = node.properties[name];
+      const { readOnly, writeOnly } = { ...lookUp(root, field?.$ref), ...field };
+      return !readOnly && !writeOnly;
+    });
+  }
+  for (const child of Object.values(node)) withoutOneWay(child, root);
 }
 
 /** Closes what stands for a value (an item, a field), not what is put together by `allOf`: examples have no stray field. */

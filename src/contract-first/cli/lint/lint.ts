@@ -1,6 +1,6 @@
 /**
- * Lints contracts by the rules in `lint/`. It reads files below a contract's folder only: a reference to another machine is an error,
- * not a request.
+ * Lints contracts: by the rules in `redocly.yaml` here, and by those of a `redocly.yaml` next to the contract. It reads files below the
+ * contract's folder only: a reference to another machine is an error, not a request.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,46 +8,151 @@ import { fileURLToPath } from 'node:url';
 import {
   type Config,
   createConfig,
+  findConfig,
+  getConfig,
   getLineColLocation,
   lint as lintFile,
   loadConfig,
   type NormalizedProblem,
   Source,
+  SpecVersion,
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
+import { findBrokenLinks } from '../../contract/checks/links.ts';
+import { isOfErrors } from '../../contract/checks/server-errors.ts';
+import { findUndeclared } from '../../contract/checks/server-replies.ts';
 import { toLocated } from '../../contract/located-problems.ts';
 import { ContractFiles, checkFile } from '../../contract/read/bundle.ts';
 import { loadContract } from '../../contract/read/load-contract.ts';
 import { type ContractSource, mayBeInFiles, readSource } from '../../contract/read/source.ts';
-import { ContractError } from '../../engine/contract/contract.ts';
+import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
 import { toPrintable } from '../../json/literals.ts';
 import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
+import { findSlowPatterns } from '../patterns.ts';
 import { findContract } from '../project.js';
-import { loadTeamParts } from '../team-parts.ts';
+import { type LoadedParts, loadTeamParts } from '../team-parts.ts';
 
 const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
+/** Redocly's rules may differ by version of OpenAPI; ours do not. */
+const VERSION = SpecVersion.OAS3_1;
 
-/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, the project's contract. */
-export async function lint(...files: string[]): Promise<string> {
-  const config = await loadConfig({ configPath: CONFIG });
+/** The lines for people, and whether a contract has an error: warnings alone do not fail the lint. */
+export interface LintResult {
+  text: string;
+  hasErrors: boolean;
+}
+
+/** The rules of a lint, and which of its problems count. */
+interface Rules {
+  config: Config;
+  counts: (rule: string, severity: string) => boolean;
+}
+
+/** For each file that breaks a rule its name, and a line for each problem. Without files, the project's contract. */
+export async function lint(files: string[] = [], { isRelease = false } = {}): Promise<LintResult> {
   const own = await loadTeamParts();
-  const reports: string[] = [];
+  const result: LintResult = { text: '', hasErrors: false };
   for (const ref of files.length > 0 ? files : [findContract()]) {
     try {
       checkFile(ref);
-      const files = await Files.of(ref);
-      const found = (await problemsOf(files, ref, config)).filter(isMeant);
-      if (found.length > 0) reports.push(...toReports(found, files, ref));
-      // Reports formats and defaults that the server would treat as annotations. A rule has judged the patterns.
-      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, { ...own, isLinear: true });
+      const { text, hasErrors } = await lintContract(ref, await loadRules(dirname(ref), isRelease), own);
+      result.text += text;
+      result.hasErrors ||= hasErrors;
     } catch (error) {
-      reports.push(`${ref}:\n${(await toLines(error as Error, ref)).join('')}`);
+      result.text += `${ref}:\n${(await toLines(error as Error, ref)).join('')}`;
+      result.hasErrors = true;
     }
   }
-  return reports.join('');
+  return result;
+}
+
+/**
+ * Every contract has the rules in `redocly.yaml` here. A `redocly.yaml` next to it comes after them, so that it may change them; its plugins
+ * are loaded. For a release only the errors of every contract count.
+ */
+async function loadRules(folder: string, isRelease: boolean): Promise<Rules> {
+  const base = await loadConfig({ configPath: CONFIG });
+  const configPath = findConfig(folder);
+  const { styleguide } = configPath ? (await getConfig({ configPath })).rawConfig : {};
+  const customExtends = [CONFIG, ...(styleguide?.extends ?? [])];
+  const config = configPath ? await loadConfig({ configPath, customExtends }) : base;
+  const isInvalidity = (rule: string) => base.styleguide.getRuleSettings(rule, VERSION).severity === 'error';
+  return { config, counts: (rule, severity) => !isRelease || (severity === 'error' && isInvalidity(rule)) };
+}
+
+async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promise<LintResult> {
+  const files = await Files.of(ref);
+  const found = (await problemsOf(files, ref, rules.config)).filter(
+    (problem) => isMeant(problem) && rules.counts(problem.ruleId, problem.severity),
+  );
+  const text = toReports(found, files, ref).join('');
+  if (found.some(({ severity }) => severity === 'error')) return { text, hasErrors: true };
+  const contract = await loadContract(ref);
+  checkContract(contract, own);
+  const judged = await judgeOperations(contract, own, rules, ref);
+  const name = text === '' && judged.text !== '' ? `${ref}:\n` : '';
+  return { text: text + name + judged.text, hasErrors: judged.hasErrors };
+}
+
+/** Refuses what `generate` refuses of the contract. @throws ContractError */
+function checkContract(contract: ReadContract, own: LoadedParts): void {
+  const slow = findSlowPatterns(contract);
+  const problems = [...findUnservable(contract, { ...own, isLinear: slow.length === 0 }), ...slow];
+  if (problems.length > 0) throw new ContractError(problems);
+}
+
+/** Without the faults of `src/errors.ts`, which are not the contract's. */
+function findUnservable(contract: ReadContract, own: Parameters<typeof checkOperations>[1]): string[] {
+  try {
+    checkOperations(contract, own);
+    return [];
+  } catch (error) {
+    return (error as ContractError).problems.filter((problem) => !isOfErrors(problem));
+  }
+}
+
+/** Formats, keywords, defaults and required fields that the server takes for annotations: they may be misspelt. */
+const findMeaningless = (contract: ReadContract, own: LoadedParts): string[] =>
+  findUnservable({ ...contract, isStrict: true }, { ...own, isLinear: true });
+
+/** Rules that need the operations as the server reads them; their severities are those of the configuration. */
+const OF_OPERATIONS: Record<string, (contract: ReadContract, own: LoadedParts) => string[]> = {
+  'declared-replies': (contract, { domain }) => findUndeclared(contract, domain),
+  links: findBrokenLinks,
+  'strict-schemas': findMeaningless,
+};
+
+/** A warning that several replies or operations share is listed once. */
+function folded(warnings: string[]): string[] {
+  const alike = new Map<string, string[]>();
+  for (const warning of warnings) {
+    const words = warning.replace(/^operation \S+: (?:response \S+: )?/, '');
+    alike.set(words, [...(alike.get(words) ?? []), warning]);
+  }
+  return [...alike.values()].map(([warning = '', ...more]) =>
+    more.length > 0 ? `${warning} (and ${more.length} more like it)` : warning,
+  );
+}
+
+async function judgeOperations(
+  contract: ReadContract,
+  own: LoadedParts,
+  { config, counts }: Rules,
+  ref: string,
+): Promise<LintResult> {
+  const result: LintResult = { text: '', hasErrors: false };
+  for (const [name, find] of Object.entries(OF_OPERATIONS)) {
+    const rule = `contract-first/${name}`;
+    const { severity } = config.styleguide.getRuleSettings(rule, VERSION);
+    const problems = severity !== 'off' && counts(rule, severity) ? find(contract, own) : [];
+    if (problems.length > 0 && severity === 'error') result.hasErrors = true;
+    for (const line of await toLocated(severity === 'error' ? problems : folded(problems), ref))
+      result.text += `  ${toPrintable(line).replace(': ', `  ${severity}  ${rule}  `)}\n`;
+  }
+  return result;
 }
 
 /** The files of a contract: several are linted as the bundle that is served. */
@@ -114,7 +219,7 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
     return await lintFile({ ref, config, externalRefResolver });
   } catch (error) {
     if (error instanceof YamlParseError) throw error;
-    const kinds = await createConfig({ rules: { struct: 'error' } });
+    const kinds = await createConfig({ rules: { struct: 'error' } }, { configPath: CONFIG });
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
     if (problems.length > 0) return problems;
     // The server's words have a position.
@@ -151,7 +256,7 @@ function toReports(problems: NormalizedProblem[], files: Files, ref: string): st
 
 /** The arguments are contracts; by default, the service's. Returns the exit code. */
 export async function runLint(files: string[]): Promise<number> {
-  const problems = await lint(...files);
-  console.log(problems || 'The contract keeps every rule.');
-  return Number(problems !== '');
+  const { text, hasErrors } = await lint(files);
+  console.log(text || 'The contract keeps every rule.');
+  return Number(hasErrors);
 }

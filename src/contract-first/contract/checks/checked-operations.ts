@@ -50,7 +50,7 @@ export function checkOperations(
     if (problems.length > before) continue;
     for (const { description, stored } of collections) {
       reportPages(operation, stored, report);
-      if (contract.isComplete) reportUnstoredFields(operation, description, report);
+      reportUnstoredFields(operation, description, (problem) => warnings.push(`operation ${operation.id}: ${problem}`));
     }
   }
   if (problems.length === 0) {
@@ -88,7 +88,7 @@ function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
 /** Refuses schemas that nothing fits, and defaults that do not fit themselves. Fields that no schema names are refused in each reply, or, strictly, everywhere. */
 function reportSchemas(
   { parameters, body, replies }: Operation,
-  { isComplete, isStrict }: ReadContract,
+  { isStrict }: ReadContract,
   buildCheck: BuildCheck,
   report: ReportProblem,
 ): void {
@@ -98,8 +98,7 @@ function reportSchemas(
     ...contents.map(({ schema }) => ({ name: 'its body', schema })),
   ];
   const sent = inAllTypes(replies).map((reply) => ({ ...reply, name: `response ${reply.status}: body` }));
-  for (const { schema, name } of isComplete ? [...received, ...sent] : [])
-    reportImpossible(schema, name, buildCheck, report);
+  for (const { schema, name } of [...received, ...sent]) reportImpossible(schema, name, buildCheck, report);
   for (const { schema, name } of received) reportUnfitDefaults(schema, name, buildCheck, report);
   if (isStrict) {
     for (const { schema } of contents) reportUnmetRequired(schema, 'body', report);

@@ -125,8 +125,8 @@ export function reportUnstorableFields(
 }
 
 /**
- * Refuses fields of a JSON body that no column keeps, and that are not in the reply, if the reply is the record: they would be gone in silence.
- * `writeOnly` says that the handler alone needs them.
+ * Reports fields of a JSON body that no column keeps and that are not in the reply, if the reply is the record: they would be lost silently.
+ * `writeOnly` says that only the handler needs them.
  */
 export function reportUnstoredFields(
   { body, replies }: Operation,

@@ -58,17 +58,13 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
       reportHeader(buildCheck, reply, name, values, reportReply);
     }
   }
-  if (contract.isComplete) reportLocationHeaders(options, report);
 }
 
-/**
- * Names replies and headers that the server sends and a contract with `x-complete` does not declare. `npm run generate` reports them; the
- * server would still run.
- */
-export function findUndeclared({ operations, isComplete }: ReadContract, domain: AnyDomain): string[] {
+/** Finds statuses, headers and error bodies that the server sends and the contract does not declare, for the lint: the server runs without them. */
+export function findUndeclared({ operations }: ReadContract, domain: AnyDomain): string[] {
   const codes = toServerCodes(buildCatalogue(domain));
   const problems: string[] = [];
-  for (const operation of isComplete ? operations.values() : []) {
+  for (const operation of operations.values()) {
     const { id, replies } = operation;
     const met = codes.filter(([code, { status }]) => isMet(code, status, operation));
     const statuses = [...new Set(met.map(([, { status }]) => status))];
@@ -128,7 +124,7 @@ export function missingHeaders(
   return Object.keys(reply.headers).filter((name) => reply.headers[name]?.required && !isSent(name.toLowerCase()));
 }
 
-const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string) =>
+export const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string) =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 
 /** A header that the contract does not declare is not checked. */
@@ -147,20 +143,6 @@ export function reportHeader(
     if (!problems) continue;
     report(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
     return;
-  }
-}
-
-/** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
-function reportLocationHeaders({ buildCheck, contract, operation }: ServerRepliesOptions, report: ReportProblem): void {
-  const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
-  const urls = paths.map((path) => contract.prefix + path);
-  for (const reply of operation.replies) {
-    const { schema } = declaredHeader(reply, 'location') ?? {};
-    if (schema === undefined) continue;
-    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, report);
-    if (urls.every((url) => check(url))) {
-      report(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
-    }
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   BaseResolver,
   bundle,
@@ -116,6 +117,9 @@ export const isInFiles = (node: unknown, hasNames = false): boolean =>
       ([key, value]) => (hasNames || !isData(key, value)) && isInFiles(value, !hasNames && isNames(key)),
     ));
 
+/** Redocly loads `@theme/plugin.js` next to a configuration: without a path, from the current folder, which may be a third party's. */
+const loadNoRules = () => createConfig({ rules: {} }, { configPath: fileURLToPath(import.meta.url) });
+
 export interface Bundle {
   document: unknown;
   /** The other files that are in it. */
@@ -127,7 +131,7 @@ export interface Bundle {
 
 export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   const resolver = new ReadFiles(file, read);
-  const options = { ref: file, config: await createConfig({}), externalRefResolver: resolver };
+  const options = { ref: file, config: await loadNoRules(), externalRefResolver: resolver };
   const { bundle: made, problems } = await bundle(options);
   const folder = dirname(resolve(file));
   const parsed = new Map<Source, unknown>();

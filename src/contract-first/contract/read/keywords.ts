@@ -36,7 +36,6 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-successor': { ...IN_OPERATION, fits: isText, words: 'the operationId of another operation' },
   'x-extensible-enum': { where: /./, allowedIn: 'a schema', fits: isTexts, words: 'a list of texts' },
-  'x-complete': { where: /^#$/, allowedIn: 'the root', fits: isBoolean, words: 'true or false' },
 };
 
 /** Keywords of before, which would be ignored in silence. */

@@ -52,15 +52,14 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const unresolved = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
   if (unresolved.has(undefined)) throw new ContractError(problems);
   const keyLocations = toKeyLocations(resolved, report);
-  const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, unresolved, keyLocations, isComplete }, report);
+  const operations = toOperations({ resolved, unresolved, keyLocations }, report);
   reportInexactNumbers(parseWithBigints(json), '#', report);
   reportExtensions(current, report);
   const prefix = toPrefix(document, report);
   reportServerPaths(prefix, operations.values(), report);
   const contract = {
     ...{ yaml, json, serversAt, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
-    ...{ operations, isComplete, publicPath: '' },
+    ...{ operations, publicPath: '' },
     keyLocations: [...keyLocations.values()].filter((location) => location !== undefined),
   };
   return { contract, problems };

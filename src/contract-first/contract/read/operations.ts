@@ -1,10 +1,8 @@
 /** Reads the operations of the contract. */
-import type { Body, Content, Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
+import type { Body, Content, Operation, Reply } from '../../engine/contract/contract.ts';
 import {
   type BodyNode,
-  type LinkNode,
   type Method,
-  nodesOf,
   type OperationNode,
   operationsOf,
   type PathItem,
@@ -13,10 +11,7 @@ import {
 } from '../../engine/contract/document.ts';
 import { decodePath, namesIn } from '../../engine/contract/path-names.ts';
 import { isJson, PLAIN_JSON } from '../../engine/contract/replies.ts';
-import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
-import { lookUp } from '../../engine/schema/keys.ts';
-import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import { fromPointerToken } from '../../json/pointer.ts';
+import type { ReportProblem } from '../../engine/schema/json.ts';
 import { bodyKindOf, reportForm, reportRawBody, toTypes } from './bodies.ts';
 import { withoutFields } from './directions.ts';
 import { findInt64s } from './keyword-types.ts';
@@ -37,11 +32,10 @@ interface Options {
   /** The ids of operations that could not be resolved. */
   unresolved: Set<string | undefined>;
   keyLocations: KeyLocations;
-  isComplete: boolean;
 }
 
 export function toOperations(
-  { resolved, unresolved, keyLocations, isComplete }: Options,
+  { resolved, unresolved, keyLocations }: Options,
   report: ReportProblem,
 ): Map<string, Operation> {
   const operations = new Map<string, Operation>();
@@ -68,7 +62,6 @@ export function toOperations(
     }
   }
   if (isWhole) reportSuccessors(operations, report);
-  if (isWhole && isComplete) reportLinks(resolved, operations, report);
   return operations;
 }
 
@@ -171,46 +164,6 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
   });
   const isJsonOnly = contents.every(({ kind }) => kind === 'json');
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };
-}
-
-/** Links (OpenAPI 3.1, section 4.8.20) have parameters that are there. */
-function reportLinks(resolved: ResolvedDocument, operations: Map<string, Operation>, report: ReportProblem): void {
-  for (const operation of operations.values()) {
-    const { responses = {} } = nodesOf(resolved, operation).source;
-    for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
-      const [, body] = Object.entries(content).find(([type]) => isJson(type)) ?? [];
-      for (const [name, link] of Object.entries(links)) {
-        const reportLink = (problem: string) =>
-          report(`operation ${operation.id}: response ${status}: link ${name}: ${problem}`);
-        checkLink(link, reportLink);
-        for (const value of Object.values(link.parameters ?? {})) {
-          const [, pointer] = /^\$response\.body#\/(.*)$/.exec(String(value)) ?? [];
-          if (pointer !== undefined && !mayHave(body?.schema ?? true, pointer.split('/').map(fromPointerToken)))
-            reportLink(`the body of the response has no ${pointer}`);
-        }
-      }
-    }
-  }
-
-  function checkLink({ operationId, operationRef = '', parameters = {} }: LinkNode, reportLink: ReportProblem): void {
-    const node = lookUp(resolved, operationRef) as OperationNode | undefined;
-    const id = operationId ?? node?.operationId;
-    const target = operations.get(id as string);
-    if (!target) reportLink(`there is no operation ${operationId ?? operationRef}`);
-    for (const name of Object.keys(parameters)) {
-      const isThere = (parameter: Parameter) => [parameter.name, `${parameter.in}.${parameter.name}`].includes(name);
-      if (target && !target.parameters.some(isThere)) reportLink(`operation ${id} has no parameter ${name}`);
-    }
-  }
-}
-
-/** Whether a body may have this part. It is not looked for in alternatives. */
-function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
-  const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);
-  if (name === undefined || ['if', 'anyOf', 'oneOf', 'patternProperties'].some((key) => key in others)) return true;
-  if (items !== undefined) return mayHave(items, rest);
-  if (properties === undefined || additionalProperties) return true;
-  return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
 }
 
 /** The successor's URL is sent as it is, so its path must not have parameters. */

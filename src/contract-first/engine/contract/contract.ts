@@ -135,8 +135,6 @@ export interface AnyContract {
 export interface ReadContract extends AnyContract {
   /** Set by the lint, which reports constructs that are annotations elsewhere. */
   isStrict?: boolean;
-  /** Whether it promises to declare everything that the server sends (`x-complete`), which is then checked. */
-  isComplete: boolean;
 }
 
 /** The schemas of a collection's records. */

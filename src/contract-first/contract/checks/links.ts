@@ -1,0 +1,81 @@
+/** Finds links and `Location` headers that lead to no operation of the contract, for the lint: the server sends neither by itself. */
+import type { Operation, Parameter, ReadContract } from '../../engine/contract/contract.ts';
+import { type LinkNode, nodesOf, type OperationNode } from '../../engine/contract/document.ts';
+import { encodePath } from '../../engine/contract/path-names.ts';
+import { isJson } from '../../engine/contract/replies.ts';
+import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
+import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
+import { lookUp } from '../../engine/schema/keys.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { fromPointerToken } from '../../json/pointer.ts';
+import { declaredHeader } from './server-replies.ts';
+
+/** One line for each, as `operation addBook: response 201: link self: there is no operation findBook`. */
+export function findBrokenLinks(contract: ReadContract): string[] {
+  const problems: string[] = [];
+  const buildCheck = buildChecks({ isJudged: true });
+  for (const operation of contract.operations.values()) {
+    const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    reportLinks(contract, operation, report);
+    reportLocationHeaders(contract, operation, buildCheck, report);
+  }
+  return problems;
+}
+
+/** Links (OpenAPI 3.1, section 4.8.20) name operations and their parameters, and fields of the body. */
+function reportLinks({ resolved, operations }: ReadContract, operation: Operation, report: ReportProblem): void {
+  const { responses = {} } = nodesOf(resolved, operation).source;
+  for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
+    const [, body] = Object.entries(content).find(([type]) => isJson(type)) ?? [];
+    for (const [name, link] of Object.entries(links)) {
+      const reportLink = (problem: string) => report(`response ${status}: link ${name}: ${problem}`);
+      reportTarget(link, reportLink);
+      for (const value of Object.values(link.parameters ?? {})) {
+        const [, pointer] = /^\$response\.body#\/(.*)$/.exec(String(value)) ?? [];
+        if (pointer !== undefined && !mayHave(body?.schema ?? true, pointer.split('/').map(fromPointerToken)))
+          reportLink(`the body of the response has no ${pointer}`);
+      }
+    }
+  }
+
+  function reportTarget(
+    { operationId, operationRef = '', parameters = {} }: LinkNode,
+    reportLink: ReportProblem,
+  ): void {
+    const node = lookUp(resolved, operationRef) as OperationNode | undefined;
+    const id = operationId ?? node?.operationId;
+    const target = operations.get(id as string);
+    if (!target) reportLink(`there is no operation ${operationId ?? operationRef}`);
+    for (const name of Object.keys(parameters)) {
+      const isThere = (parameter: Parameter) => [parameter.name, `${parameter.in}.${parameter.name}`].includes(name);
+      if (target && !target.parameters.some(isThere)) reportLink(`operation ${id} has no parameter ${name}`);
+    }
+  }
+}
+
+/** Whether a body may have this part. It is not looked for in alternatives. */
+function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
+  const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);
+  if (name === undefined || ['if', 'anyOf', 'oneOf', 'patternProperties'].some((key) => key in others)) return true;
+  if (items !== undefined) return mayHave(items, rest);
+  if (properties === undefined || additionalProperties) return true;
+  return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
+}
+
+/** A `Location` may be the path of an operation, as `urlOf` makes it. */
+function reportLocationHeaders(
+  { operations, prefix }: ReadContract,
+  { replies }: Operation,
+  buildCheck: BuildCheck,
+  report: ReportProblem,
+): void {
+  const paths = [...operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
+  const urls = paths.map((path) => prefix + path);
+  for (const reply of replies) {
+    const { schema } = declaredHeader(reply, 'location') ?? {};
+    if (schema === undefined) continue;
+    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, () => {});
+    if (urls.every((url) => check(url)))
+      report(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
+  }
+}

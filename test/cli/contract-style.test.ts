@@ -1,0 +1,156 @@
+/** Style is the team's choice: every contract has errors where it is wrong, and the rules of a redocly.yaml next to it. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { stringify } from 'yaml';
+import { release } from '../../src/contract-first/cli/diff/diff.ts';
+import { lint } from '../../src/contract-first/cli/lint/lint.ts';
+import type { Json } from '../any-json.ts';
+import { fileOf, OTHERS } from '../other-contracts.ts';
+import { NODE_ARGS } from '../program.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../src/contract-first/cli/main.ts', import.meta.url));
+
+const string = { type: 'string' };
+
+/** In the style of another team: errors of RFC 9457, no tags, no descriptions, ids in snake_case. */
+function contractOf(edit: (contract: Json) => unknown = () => {}): string {
+  const problem = { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } };
+  const book = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Book' } } } };
+  const contract = {
+    openapi: '3.1.0',
+    info: { title: 'Books', version: '1.0.0' },
+    servers: [{ url: 'https://example.com/api/' }],
+    paths: {
+      '/books': {
+        post: {
+          operationId: 'add_book',
+          requestBody: { content: book.content },
+          responses: { '200': { description: 'Added.', ...book }, '4XX': { description: 'No.', ...problem } },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        Problem: { type: 'object', properties: { title: string, status: { type: 'integer' } } },
+        Book: { type: 'object', properties: { title: { ...string, example: 'Emma' }, tags: { type: 'array' } } },
+      },
+    },
+  };
+  edit(contract);
+  return stringify(contract);
+}
+
+const PLUGIN = `import { writeFileSync } from 'node:fs';
+writeFileSync(new URL('ran.txt', import.meta.url), '');
+export default () => ({ id: 'theirs', rules: { oas3: { never: () => ({}) } } });
+`;
+
+async function lintIn(t: Test, files: Record<string, string>) {
+  return lint([`${t.testdir(files)}/contract.yaml`]);
+}
+
+t.test('a contract in another style has no error, and what the server adds are warnings', async (t) => {
+  const { text, hasErrors } = await lintIn(t, { 'contract.yaml': contractOf() });
+  t.equal(hasErrors, false, text);
+  t.match(text, /^ {2}\S+contract\.yaml:\d+:\d+ {2}warn {2}contract-first\/declared-replies {2}operation add_book: /m);
+  for (const name of Object.keys(OTHERS)) {
+    const result = await lint([fileOf(name)]);
+    t.notMatch(result.text, / {2}error {2}/, name);
+    t.equal(result.hasErrors, false);
+  }
+});
+
+t.test('warnings alone do not fail the command', async (t) => {
+  const file = `${t.testdir({ 'contract.yaml': contractOf() })}/contract.yaml`;
+  const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, 'lint', file], { encoding: 'utf8' });
+  t.match({ status, stdout }, { status: 0, stdout: / warn / });
+});
+
+t.test('what is wrong is an error in every style', async (t) => {
+  const edits: [words: RegExp, edit: (contract: Json) => unknown][] = [
+    [/does not fit its schema/, ({ components }) => (components.schemas.Book.properties.title.example = 7)],
+    [/`summery` is not expected/, ({ paths }) => (paths['/books'].post.summery = 'Adds.')],
+    [/no operation|security/, ({ paths }) => (paths['/books'].post.security = [{ none: [] }])],
+    [/Can't resolve/, ({ components }) => (components.schemas.Book.properties.more = { $ref: '#/none' })],
+  ];
+  for (const [words, edit] of edits) {
+    const { text, hasErrors } = await lintIn(t, { 'contract.yaml': contractOf(edit) });
+    t.match(text, words);
+    t.ok(hasErrors, text);
+  }
+});
+
+t.test('a redocly.yaml next to the contract adds rules, and changes those of every contract', async (t) => {
+  const contract = contractOf(({ components }) => (components.schemas.Book.properties.title.example = 7));
+  const rules = (text: string) => lintIn(t, { 'contract.yaml': contract, 'redocly.yaml': text });
+  t.match(await rules('extends: [recommended]'), { text: /error +operation-summary/, hasErrors: true });
+  t.match(await rules('rules: { operation-summary: error }'), { text: /error +operation-summary/ });
+  const off = 'rules: { contract-first/examples: off, contract-first/declared-replies: off }';
+  t.strictSame(await rules(off), { text: '', hasErrors: false });
+  t.match(await rules('rules: { contract-first/declared-replies: error, contract-first/examples: off }'), {
+    text: /error {2}contract-first\/declared-replies/,
+    hasErrors: true,
+  });
+  t.match(await rules('rules: { contract-first/integer-formats: error, contract-first/examples: off }'), {
+    text: /An integer must have a format/,
+  });
+});
+
+t.test('an example of OpenAPI 3.0 may be null, and leave out fields that go in the other direction', async (t) => {
+  const contract = contractOf((contract) => {
+    contract.openapi = '3.0.3';
+    const { Book } = contract.components.schemas;
+    delete Book.properties.tags;
+    Object.assign(Book, { required: ['id', 'title'], example: { title: null } });
+    Object.assign(Book.properties, {
+      id: { type: 'integer', minimum: 0, exclusiveMinimum: true, readOnly: true },
+      title: { ...string, nullable: true },
+    });
+  });
+  t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
+});
+
+t.test('an example that is elsewhere is not judged', async (t) => {
+  const contract = contractOf(({ paths }) => {
+    const { content } = paths['/books'].post.responses['200'];
+    content['application/json'].examples = { one: { externalValue: 'https://books.example/one.json' } };
+  });
+  t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
+});
+
+t.test('a release does not depend on the style, and fails on what is wrong', async (t) => {
+  const strict = 'extends: [recommended-strict]\nrules: { contract-first/declared-replies: error }';
+  const folder = t.testdir({ 'contract.yaml': contractOf(), 'redocly.yaml': strict });
+  const releaseIt = () => release(`${folder}/contract.yaml`, `${folder}/released`);
+  t.match(await releaseIt(), /1\.0\.0\.yaml$/);
+  const broken = contractOf(({ info, components }) => {
+    info.version = '1.0.1';
+    components.schemas.Book.properties.title.example = 7;
+  });
+  writeFileSync(`${folder}/contract.yaml`, broken);
+  await t.rejects(releaseIt(), { message: /does not fit its schema/ });
+});
+
+t.test('lint runs the plugins of a team; inspect and new run none of a third party', async (t) => {
+  const { name, version } = JSON.parse(readFileSync('src/contract-first/package.json', 'utf8'));
+  const prepare = () =>
+    t.testdir({
+      'redocly.yaml': 'plugins: [plugin.mjs]\nrules: { theirs/never: error }',
+      'plugin.mjs': PLUGIN,
+      '@theme': { 'plugin.mjs': PLUGIN.replace('theirs', 'theme') },
+      'contract.yaml': contractOf(({ components }) => (components.schemas.Book = { $ref: 'book.yaml' })),
+      'book.yaml': 'type: object',
+      'package.json': JSON.stringify({ dependencies: { [name]: version } }),
+    });
+  const folder = prepare();
+  const hasRun = () => existsSync(`${folder}/ran.txt`) || existsSync(`${folder}/@theme/ran.txt`);
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, ...args], { encoding: 'utf8', cwd: folder });
+  const inspected = run('inspect', 'contract.yaml', '--write', 'out.yaml');
+  t.match(inspected.stdout, /The contract is written to out\.yaml/, inspected.stderr);
+  t.notOk(hasRun(), 'inspect');
+  t.match(run('lint', 'contract.yaml').stdout, /contract-first/);
+  t.ok(hasRun(), 'lint');
+});

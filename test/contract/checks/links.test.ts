@@ -1,0 +1,64 @@
+import t from 'tap';
+import { findBrokenLinks } from '../../../src/contract-first/contract/checks/links.ts';
+import { load } from '../../added-operations.ts';
+import { type Edit, edited, rename } from '../../edited-contract.ts';
+
+/** What is wrong, the problem of createPet, and the edit. */
+const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
+  [
+    'a link to an operation that is not there',
+    'response 201: link self: there is no operation getAnimal',
+    ({ created, paths }) => {
+      created.links.self.operationId = 'getAnimal';
+      paths['/others'] = { get: { operationId: 'other' } };
+    },
+  ],
+  [
+    'a link by a reference to an operation that is not there',
+    'response 201: link self: there is no operation #/paths/~1pets/put',
+    ({ created: { links } }) => {
+      rename(links.self, 'operationId', 'operationRef');
+      links.self.operationRef = '#/paths/~1pets/put';
+    },
+  ],
+  [
+    'a link with a parameter that its operation does not have',
+    'response 201: link self: operation getPet has no parameter query.petId',
+    ({ created }) => rename(created.links.self.parameters, 'petId', 'query.petId'),
+  ],
+  [
+    'a link to a field that the reply does not have',
+    'response 201: link self: the body of the response has no petId',
+    ({ created }) => (created.links.self.parameters.petId = '$response.body#/petId'),
+  ],
+  [
+    'a Location that must have a host',
+    'response 201: header Location cannot be the path of an operation, such as /v1/pets',
+    ({ created }) => (created.headers.Location.schema.format = 'uri'),
+  ],
+];
+
+for (const [sentence, problem, edit] of BROKEN) {
+  t.test(`${sentence} is named by the lint`, async (t) => {
+    t.strictSame(findBrokenLinks(await load(t, edited(edit))), [`operation createPet: ${problem}`]);
+  });
+}
+
+t.test('a link may lead to any part of a body that the reply may have', async (t) => {
+  const string = { type: 'string' };
+  const schemas = [
+    { type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: { b: string } } } } },
+    { type: 'object', properties: { c: string }, additionalProperties: true },
+    { type: 'object', anyOf: [{ properties: { a: string } }], properties: { c: string } },
+    { type: 'object' },
+    undefined,
+  ];
+  for (const schema of schemas) {
+    const yaml = edited(({ created }) => {
+      created.links.self.parameters.petId = '$response.body#/a/0/b';
+      created.links.first = { operationId: 'getPet', parameters: { petId: '1' } };
+      created.content = schema ? { 'application/json': { schema } } : {};
+    });
+    t.strictSame(findBrokenLinks(await load(t, yaml)), [], JSON.stringify(schema));
+  }
+});
