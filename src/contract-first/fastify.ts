@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Logger } from 'pino';
 import type { Rates } from './engine/access/auth.ts';
+import { checkTokens } from './engine/access/token-auth.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { withPrefix } from './engine/contract/operator-changes.ts';
 import type { HealthPaths } from './engine/http/health.ts';
@@ -50,6 +51,7 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   if (VARIABLE.test(app.prefix))
     throw new OperatorError(`contract-first needs a prefix without parameters, not ${app.prefix}.`);
   const loaded = await loadServiceContract(service);
+  checkTokens(loaded, options.verifyToken ?? service.verifyToken);
   const around = app.prefix.replaceAll('::', ':').replace(/\/$/, '');
   const contract = withPrefix(loaded, prefix === undefined ? around + loaded.prefix : around);
   const defaults = loadConfig({}, options.services ? { name: service.name } : service);

@@ -161,7 +161,10 @@ t.test('a contract with errors is not written', async (t) => {
 
 t.test('inspect notes what the team has to write: checks of tokens, and errors of another form', async (t) => {
   const { text } = await inspectContract([fileOf('tictactoe')]);
-  t.match(text, '\nnote: security scheme app2AppOauth: src/tokens.ts is to check its tokens\n');
+  t.match(
+    text,
+    "\nnote: security scheme app2AppOauth: its tokens are the server's own keys until src/tokens.ts checks them; ",
+  );
   t.match(await inspectContract([fileOf('uspto')]), {
     text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of /,
     code: 0,

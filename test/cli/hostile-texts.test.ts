@@ -9,10 +9,12 @@ import ts from 'typescript';
 import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
 import { buildHandlersMap, buildService, OPTIONAL } from '../../src/contract-first/cli/generate/service-files.ts';
 import { checkedName } from '../../src/contract-first/cli/generate/source-text.ts';
+import { writeErrors } from '../../src/contract-first/cli/scaffold/errors-file.ts';
 import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
 import { renderPage } from '../../src/contract-first/contract/page/page.ts';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
+import { HttpError } from '../../src/contract-first/engine/errors/catalogue.ts';
 import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
 import { deprecationHeaders } from '../../src/contract-first/engine/replies/deprecation.ts';
 import {
@@ -195,6 +197,21 @@ function compiledOf(contract: ReadContract): CompiledOperations | undefined {
   }
 }
 
+/** What is written for the errors of the contract makes the bodies that were tried, and nothing else. */
+async function checkErrors(contract: ReadContract): Promise<void> {
+  const { code, toErrorBody: tried } = writeErrors(contract);
+  if (!code) return;
+  const { toErrorBody: written } = await imported(await toJavaScript(code.text));
+  for (const { id, replies } of contract.operations.values())
+    for (const { status } of replies) {
+      const error = { ...new HttpError('route_not_found', 'x').body, problems: undefined, requestId: 'r1' };
+      const where = { operation: id as never, reply: status };
+      demandSame(written({ ...error, ...where }), tried({ ...error, ...where }), 'an error');
+    }
+}
+
+const imported = (text: string) => import(`data:text/javascript,${encodeURIComponent(text)}`);
+
 function checkHeaders(contract: ReadContract): void {
   for (const operation of contract.operations.values()) {
     const { link = '<>; rel="successor-version"' } = deprecationHeaders(operation, contract);
@@ -217,6 +234,7 @@ async function check(contract: ReadContract): Promise<void> {
   checkCommands(contract, page);
   checkHeaders(contract);
   checkServed(contract);
+  await checkErrors(contract);
   demand(!hasRun, 'a text was run');
 }
 

@@ -5,9 +5,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { checkOperations } from '../contract/checks/checked-operations.ts';
-import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
-import { toErrorBody } from '../engine/errors/error-body.ts';
 import { toPrintable } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
@@ -28,8 +25,6 @@ const SCRIPTS = {
   test: 'contract-first test',
   types: 'tsc',
 };
-
-const ERRORS = '\nFirst let src/errors.ts return the errors of the contract, as the notes say.';
 
 const NEXT = `
 Go on with:
@@ -53,7 +48,7 @@ export async function runNew(args: string[]): Promise<number> {
   writeTemplate(isFirst ? 'first' : 'own', name);
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
   if (contract !== undefined && !(await writeContract(contract))) return 1;
-  if (!isFirst && !(await writeHandlers(name))) console.log(ERRORS);
+  if (!isFirst) await writeHandlers();
   console.log(NEXT);
   return 0;
 }
@@ -152,31 +147,18 @@ async function writeContract(source: string): Promise<boolean> {
   return false;
 }
 
-/**
- * For each operation that has none, a handler that answers 501. Returns whether the contract has the server's own errors: for others, there
- * is an `errors.ts`.
- */
-async function writeHandlers(name: string): Promise<boolean> {
+/** Writes the parts that the contract gives: a handler that answers 501 for each operation, and the form of its errors. */
+async function writeHandlers(): Promise<void> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
   // It needs tools that have just been installed.
   const { checkedName: named, code: source } = await import('./generate/source-text.ts');
+  const { writeErrors } = await import('./scaffold/errors-file.ts');
   const contract = await loadContract(findContract());
   for (const id of contract.operations.keys()) {
     const made = source`import { handle, notImplemented } from 'contract-first';\n\nexport default handle(${id}, notImplemented);\n`;
     write(`handlers/${named(id).text}.ts`, made.text);
   }
-  const isComplete = describesOwnErrors(contract);
-  if (!isComplete) writeTemplate('errors', name);
-  return isComplete;
-}
-
-/** Whether the contract's errors have the server's own form. */
-function describesOwnErrors(contract: ReadContract): boolean {
-  try {
-    checkOperations(contract, { toErrorBody, domain: {} });
-    return true;
-  } catch (error) {
-    if (error instanceof ContractError) return !error.problems.some((problem) => problem.includes('src/errors.ts'));
-    throw error;
-  }
+  const { code: errors, notes } = writeErrors(contract);
+  if (errors) write('src/errors.ts', errors.text);
+  for (const note of notes) say(`note: ${note}`);
 }

@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import type { Claims } from '../registered.ts';
 import type { Store, WindowCounter } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
-import { checkTokens } from './access/token-auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { buildCatalogue } from './errors/catalogue.ts';
@@ -76,7 +75,6 @@ type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain'>;
 /** Needs its own encapsulation context: its parsers, hooks and decorations do not affect the team's routes. */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
   const { contract, store, services = {}, logger, docs, health } = options;
-  checkTokens(contract, options.verifyToken);
   const server = httpServerOf(app);
   server?.adopt(app);
   const { methodsAt = addRequestState(app, store, services) } = options;

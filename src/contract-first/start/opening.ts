@@ -1,4 +1,5 @@
 /** The steps of a start before the server is built: loads the contract, opens the store, builds the services. */
+import { checkTokens } from '../engine/access/token-auth.ts';
 import type { Contract } from '../engine/contract/contract.ts';
 import { withPublicPath } from '../engine/contract/operator-changes.ts';
 import { buildCodecs, checkStoredRecords } from '../engine/routes/stored-records.ts';
@@ -10,9 +11,14 @@ import { openStore } from '../store/open-store.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from '../store/store.ts';
 import type { Service } from './service.ts';
 
-/** The contract as this configuration serves it. @throws ContractError */
-export async function loadServed(service: Service, { publicPath }: Pick<Config, 'publicPath'>): Promise<Contract> {
-  return withPublicPath(await loadServiceContract(service), publicPath);
+/** The contract as this configuration serves it. @throws ContractError, also in production if nothing checks tokens of other issuers */
+export async function loadServed(
+  service: Service,
+  { publicPath, isProduction }: Pick<Config, 'publicPath' | 'isProduction'>,
+): Promise<Contract> {
+  const contract = await loadServiceContract(service);
+  if (isProduction) checkTokens(contract, service.verifyToken);
+  return withPublicPath(contract, publicPath);
 }
 
 /** @throws ContractError if stored records do not fit the contract */

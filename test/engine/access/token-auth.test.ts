@@ -1,7 +1,13 @@
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { buildIdentifyToken } from '../../../src/contract-first/engine/access/token-auth.ts';
+import contractFirst from '../../../src/contract-first/fastify.ts';
+import { loadServed } from '../../../src/contract-first/start/opening.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
+import { service } from '../../../src/generated/service.ts';
 import { serve } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { loadConfig } from '../../config.ts';
@@ -165,21 +171,43 @@ t.test('no caller is kept in memory after the reply, for any number of tokens', 
   t.ok(remembered() <= 5, `${remembered()} callers`);
 });
 
-t.test('without a verifyToken, a server accepts its own keys as tokens with the format JWT', async (t) => {
-  const { request } = await start(t, { verifyToken: undefined });
-  t.match(await request('/v1/pets', { key: KEY }), { status: 200 });
-  t.match(await request('/v1/pets', { key: null }), { status: 401, body: { message: /^The API key is missing/ } });
+t.test('without a verifyToken, a server accepts its own keys as tokens', async (t) => {
+  for (const form of Object.values(FORMS)) {
+    const { request } = await start(t, { verifyToken: undefined }, form);
+    t.match(await request('/v1/pets', { key: KEY }), { status: 200 });
+    t.match(await request('/v1/pets', { key: null }), { status: 401, body: { message: /^The API key is missing/ } });
+  }
 });
 
-t.test('OAuth 2 and OpenID Connect are errors by name until the team checks their tokens', async (t) => {
-  for (const name of ['OAuth 2', 'OpenID Connect']) {
-    await t.rejects(start(t, { verifyToken: undefined }, FORMS[name]), {
-      message: /- security scheme bearerAuth: its tokens are not checked: write verifyToken in src\/tokens\.ts$/,
-    });
-  }
+t.test(
+  'in production, a start with OAuth 2 or OpenID Connect fails by name until the team checks their tokens',
+  async (t) => {
+    for (const name of ['OAuth 2', 'OpenID Connect']) {
+      const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS[name]) }), 'contract.yaml'));
+      const loaded = (others: object) =>
+        loadServed({ ...service, contract, ...others }, loadConfig({ NODE_ENV: 'production' }));
+      await t.rejects(loaded({}), {
+        message: /- security scheme bearerAuth: its tokens are not checked: write verifyToken in src\/tokens\.ts$/,
+      });
+      await t.resolves(loaded({ verifyToken }));
+    }
+  },
+);
+
+t.test('the plugin for an app of others refuses them, since such an app may be in production', async (t) => {
+  const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
+  const app = fastify();
+  t.teardown(() => app.close());
+  const store = { url: 'sqlite::memory:' };
+  await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
+    message: /its tokens are not checked/,
+  });
+});
+
+t.test('a scheme of tokens that no operation needs is not checked', async (t) => {
   const unused = edited(({ securitySchemes }) => {
     securitySchemes.other = FORMS['OAuth 2'];
   });
   const { request } = await serve(t, unused, handlers as never);
-  t.match(await request('/v1/pets'), { status: 200 }, 'one that no operation has needs no check');
+  t.match(await request('/v1/pets'), { status: 200 });
 });

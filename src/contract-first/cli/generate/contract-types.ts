@@ -1,6 +1,6 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
 import { randomBytes } from 'node:crypto';
-import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { reportKeywordTypes } from '../../contract/read/keyword-types.ts';
 import { ContractError } from '../../engine/contract/contract.ts';
@@ -73,9 +73,18 @@ export async function buildTypes(contract: Document): Promise<CheckedCode> {
       return undefined;
     },
   });
-  return code`${printed(nodes, MARK)}${lists}/** The operations that may be called without a key. */
+  return code`${printed(astToString(nodes), nodes.flatMap(identifiersIn), MARK)}${lists}/** The operations that may be called without a key. */
 export type OpenOperation = ${toOpen(document)};
 `;
+}
+
+/** All identifiers in these types, which may be names of the contract. */
+function identifiersIn(node: ts.Node): string[] {
+  const inside: string[] = ts.isIdentifier(node) ? [node.text] : [];
+  ts.forEachChild(node, (child) => {
+    inside.push(...identifiersIn(child));
+  });
+  return inside;
 }
 
 function checkComponents({ components }: Document): void {

@@ -8,8 +8,6 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { toLocated } from '../../contract/located-problems.ts';
 import { loadContract } from '../../contract/read/load-contract.ts';
-import { toTokenSchemes } from '../../contract/read/security.ts';
-import { checkTokens } from '../../engine/access/token-auth.ts';
 import { ContractError } from '../../engine/contract/contract.ts';
 import { findUnmatched } from '../../engine/routes/compiled-operations.ts';
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
@@ -18,7 +16,7 @@ import { migrateSqlite } from '../../store/sqlite/migrate.ts';
 import { Sqlite } from '../../store/sqlite/sqlite.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadMigrations } from '../../store/tables/migrations.ts';
-import { findNotes } from '../inspect/notes.ts';
+import { findNotes, findTokenNotes } from '../inspect/notes.ts';
 import { findSlowPatterns } from '../patterns.ts';
 import { findContract, findOtherVersion, readPackage } from '../project.js';
 import { loadTeamParts } from '../team-parts.ts';
@@ -88,9 +86,9 @@ async function generate(path: string): Promise<Outcome> {
   checkMigrations(domain, warn);
   const slow = findSlowPatterns(contract);
   const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
-  checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   for (const warning of await toLocated(warnings, path)) warn(warning);
-  for (const note of findNotes(contract)) console.error(toPrintable(`note: ${note}`));
+  for (const note of [...findTokenNotes(contract, verifyToken), ...findNotes(contract)])
+    console.error(toPrintable(`note: ${note}`));
   if (slow.length > 0) throw new ContractError(slow);
   const notes = [
     ...write('contract', await buildTypes(contract.document)),

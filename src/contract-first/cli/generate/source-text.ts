@@ -2,8 +2,6 @@
  * TypeScript that is generated. A third party may have written the contract: each part of it that is written into code is a string
  * literal, or a name that is checked here. Generators return a `Source`, which nothing else can make.
  */
-import { astToString } from 'openapi-typescript';
-import ts from 'typescript';
 import { toScriptLiteral } from '../../json/literals.ts';
 
 class CheckedCode {
@@ -20,16 +18,49 @@ class CheckedCode {
 
 export type { CheckedCode };
 
-type Value = CheckedCode | string | Value[];
+type Value = CheckedCode | string | number | bigint | boolean | null | Value[];
 
-/** Writes each value that is no source already as a string literal, and the items of a list behind each other. */
+/** Writes each value that is not code already as a literal, and the items of a list one after the other. */
 export function code(texts: TemplateStringsArray, ...values: Value[]): CheckedCode {
   return new CheckedCode(texts.reduce((text, next, index) => text + toSafe(values[index - 1] as Value) + next));
 }
 
 function toSafe(value: Value): string {
   if (value instanceof CheckedCode) return value.text;
-  return Array.isArray(value) ? value.map(toSafe).join('') : toScriptLiteral(value);
+  if (Array.isArray(value)) return value.map(toSafe).join('');
+  if (typeof value === 'bigint') return `${value}n`;
+  return typeof value === 'string' ? toScriptLiteral(value) : String(value);
+}
+
+/** Writes any value of JSON as a literal. */
+export function toLiteral(value: unknown): CheckedCode {
+  if (Array.isArray(value)) return code`[${joined(value.map(toLiteral), ', ')}]`;
+  if (typeof value !== 'object' || value === null) return code`${value as string | number | bigint | boolean | null}`;
+  return toObjectLiteral(Object.entries(value).map(([name, field]) => [name, toLiteral(field)]));
+}
+
+/** Writes an object of these fields, and of those that are spread into it. One whose value is a variable of the same name is written once. */
+export function toObjectLiteral(
+  fields: (readonly [name: string, value: CheckedCode])[],
+  spread: CheckedCode[] = [],
+): CheckedCode {
+  const named = fields.map(([name, value]) => (value.text === name ? value : code`${toPropertyName(name)}: ${value}`));
+  const written = [...named, ...spread];
+  const line = code`{ ${joined(written, ', ')} }`;
+  if (line.text.length <= LINE_LENGTH && !line.text.includes('\n')) return written.length > 0 ? line : code`{}`;
+  return code`{\n${written.map((field) => code`  ${indented(field)},\n`)}}`;
+}
+
+/** How long a line with an object is at most, without what is before it. */
+const LINE_LENGTH = 90;
+
+/** Moves the lines after the first to the right: no literal has a line break. */
+export const indented = ({ text }: CheckedCode): CheckedCode => new CheckedCode(text.replaceAll('\n', '\n  '));
+
+/** Writes the name of a field. In brackets, `__proto__` is a name like any other. */
+export function toPropertyName(name: string): CheckedCode {
+  if (name === '__proto__') return code`[${name}]`;
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? new CheckedCode(name) : code`${name}`;
 }
 
 export function joined(parts: CheckedCode[], between: string): CheckedCode {
@@ -47,12 +78,11 @@ export function checkedName(name: string): CheckedCode {
 /** Names that openapi-typescript writes as they are, and its literals. */
 const WRITTEN = /^([A-Za-z_$][\w$]*|"([^"\\\n\r]|\\.)*")$/;
 
-/** Prints the types of openapi-typescript, without a mark. @throws Error for a name that could mean anything else */
-export function printed(nodes: ts.Node[], mark: string): CheckedCode {
-  const check = (node: ts.Node): void => {
-    if (ts.isIdentifier(node) && !WRITTEN.test(node.text)) checkedName(node.text);
-    ts.forEachChild(node, check);
-  };
-  for (const node of nodes) check(node);
-  return new CheckedCode(astToString(nodes).replaceAll(mark, ''));
+/**
+ * Takes the types that openapi-typescript has printed, without a mark. `identifiers` are all that are in them.
+ * @throws Error for a name that could mean anything else
+ */
+export function printed(types: string, identifiers: string[], mark: string): CheckedCode {
+  for (const name of identifiers) if (!WRITTEN.test(name)) checkedName(name);
+  return new CheckedCode(types.replaceAll(mark, ''));
 }

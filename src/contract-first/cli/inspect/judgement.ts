@@ -4,12 +4,11 @@ import { isOfErrors } from '../../contract/checks/server-errors.ts';
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { operationLabel } from '../../contract/read/operations.ts';
-import { toTokenSchemes } from '../../contract/read/security.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
 import { findSlowPatterns } from '../patterns.ts';
 import { loadTeamParts } from '../team-parts.ts';
-import { findNotes } from './notes.ts';
+import { findNotes, findTokenNotes } from './notes.ts';
 
 export interface JudgedOperation {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
@@ -47,9 +46,7 @@ export async function judge(file: string, original = { file, name: file }): Prom
   });
   const general = [...left].map((problem) => toErrorDetails(problem));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
-  const schemes = contract ? toTokenSchemes(contract.resolved) : [];
-  const unchecked = schemes.map((name) => `security scheme ${name}: src/tokens.ts is to check its tokens`);
-  return { rows, notes: contract ? [...unchecked, ...ofErrors, ...findNotes(contract)] : [] };
+  return { rows, notes: contract ? [...findTokenNotes(contract), ...ofErrors, ...findNotes(contract)] : [] };
 }
 
 interface Read {

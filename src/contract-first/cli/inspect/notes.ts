@@ -1,6 +1,7 @@
 /** Names parts of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { withoutNames } from '../../contract/read/normal-form.ts';
+import { toTokenSchemes } from '../../contract/read/security.ts';
 import { appliesToOtherTypes, schemasIn } from '../../contract/subsets/keyword-subsets.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import {
@@ -39,6 +40,15 @@ export function findNotes(contract: ReadContract): string[] {
     ].map((note) => `operation ${operation.id}: ${note}`);
   });
   return [...new Set([...ofServer(document), ...notes])];
+}
+
+/** The schemes whose tokens another issuer makes, unless `src/tokens.ts` checks them. */
+export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown): string[] {
+  const schemes = verifyToken === undefined ? toTokenSchemes(resolved) : [];
+  return schemes.map(
+    (name) =>
+      `security scheme ${name}: its tokens are the server's own keys until src/tokens.ts checks them; a start in production needs it`,
+  );
 }
 
 /** A variable that gives the prefix of all paths. */

@@ -58,7 +58,7 @@ const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   );
 });
 const OTHER_MESSAGE = 'What went wrong, and what to do: '.padEnd(160, 'x');
-const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
+export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
 
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
@@ -74,24 +74,32 @@ export function reportUnfitErrors(
   report: ReportProblem,
 ): void {
   for (const code of Object.keys(codes) as ErrorCode[]) {
-    const isLong = code in LONGEST_MESSAGES;
-    const failures = [
-      new HttpError(code, 'x'),
-      new HttpError(
-        code,
-        isLong ? LONGEST_MESSAGES.invalid_request : OTHER_MESSAGE,
-        isLong ? { problems: PROBLEMS } : {},
-      ),
-    ];
-    const problem = failures
-      .map((failure) => findProblem(compiled, () => toBody(failure.settle(codes).body, REQUEST_ID)))
-      .find(Boolean);
+    const problem = findUnfit(compiled, toBody, code, codes);
     if (problem === undefined) continue;
     if (!reported.has(problem)) report(`${MADE_BY_TEAM}${code} is no such body: ${problem}`);
     reported.add(problem);
     return;
   }
 }
+
+/** The shortest and the longest error with this code. */
+export function failuresOf(code: ErrorCode, catalogue: Catalogue): HttpError[] {
+  const isLong = code in LONGEST_MESSAGES;
+  const longest = isLong ? LONGEST_MESSAGES.invalid_request : OTHER_MESSAGE;
+  const failures = [new HttpError(code, 'x'), new HttpError(code, longest, isLong ? { problems: PROBLEMS } : {})];
+  return failures.map((failure) => failure.settle(catalogue));
+}
+
+/** Why the body of one of these errors does not fit, in words; undefined if both fit. */
+export const findUnfit = (
+  compiled: CompiledReply,
+  toBody: ErrorForm['toBody'],
+  code: ErrorCode,
+  catalogue: Catalogue,
+): string | undefined =>
+  failuresOf(code, catalogue)
+    .map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID)))
+    .find(Boolean);
 
 function findProblem({ schema, check }: CompiledReply, make: () => unknown): string | undefined {
   let body: unknown;

@@ -17,7 +17,7 @@ export type Samples = ReturnType<typeof buildSamples>;
 /** How many values a made sample has at most, if it can be less deep. */
 const MOST_VALUES = 80;
 
-export function buildSamples({ follow, flat }: DocumentSource) {
+export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | 'flat'>) {
   const known = { readOnly: new Map<unknown, unknown>(), writeOnly: new Map<unknown, unknown>() };
 
   /** Undefined if the schema has no value that can be made. */

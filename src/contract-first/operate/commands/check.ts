@@ -1,6 +1,5 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
-import { checkTokens } from '../../engine/access/token-auth.ts';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadServed } from '../../start/opening.ts';
@@ -65,8 +64,7 @@ function findConfig(env: Record<string, string | undefined>, service: Service): 
 }
 
 async function findContract(config: Config | undefined, service: Service): Promise<Finding<Contract>> {
-  const contract = await loadServed(service, config ?? { publicPath: '' });
-  checkTokens(contract, service.verifyToken);
+  const contract = await loadServed(service, config ?? { publicPath: '', isProduction: false });
   const { title, operations, digest } = contract;
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }

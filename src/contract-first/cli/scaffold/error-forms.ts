@@ -1,0 +1,251 @@
+/** Finds how the server's errors are written as the schema of an error body wants them. Each field is tried with the errors that the server sends. */
+
+import { failuresOf, REQUEST_ID } from '../../contract/checks/server-errors.ts';
+import { buildSamples } from '../../contract/page/sample.ts';
+import type { ErrorCode } from '../../engine/errors/catalogue.ts';
+import type { BuildCheck } from '../../engine/schema/checks.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { targetOf } from '../../engine/schema/subschemas.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { type CheckedCode, code, toObjectLiteral } from '../generate/source-text.ts';
+import {
+  booleansFor,
+  CATALOGUE,
+  type ErrorValue,
+  isProblems,
+  messagesFor,
+  numbersFor,
+  type Told,
+  textsFor,
+  toConstant,
+  toErrorValue,
+  toTable,
+} from './error-values.ts';
+
+export interface FormOptions {
+  buildCheck: BuildCheck;
+  /** The codes of the errors that have this body. */
+  codes: ErrorCode[];
+  /** Whether a field of an unknown meaning gets the message: the body would say nothing without it. */
+  saysAnywhere: boolean;
+}
+
+/** Where in a body a value is. */
+interface Place {
+  /** The name of the field, and its path for people: `body.error`. */
+  name: string;
+  at: string;
+  /** The names of the fields beside it. */
+  others: string[];
+  isInProblem: boolean;
+  /** The schemas around it. */
+  around: Keywords[];
+}
+
+const samples = buildSamples({ follow: (node) => node, flat: (schema) => flat(schema ?? true) });
+
+const flat = (schema: Schema): Keywords => mergeAllOf(targetOf(schema) ?? schema);
+
+/** Undefined if no value was found. */
+export function findForm(schema: Schema, options: FormOptions): ErrorValue | undefined {
+  const whole = { name: '', at: 'body', others: [], isInProblem: false, around: [] };
+  return new FormFinder(options).find(schema, whole);
+}
+
+class FormFinder {
+  readonly #buildCheck: BuildCheck;
+  readonly #codes: ErrorCode[];
+  readonly #errors: Told[];
+  readonly #problems: Told[];
+  /** Whether the body has the message. */
+  #isSaid: boolean;
+
+  constructor({ buildCheck, codes, saysAnywhere }: FormOptions) {
+    this.#buildCheck = buildCheck;
+    this.#codes = codes;
+    this.#isSaid = !saysAnywhere;
+    this.#errors = codes
+      .flatMap((one) => failuresOf(one, CATALOGUE))
+      .map(({ body }) => ({
+        ...{ code: body.code, message: body.message, status: body.status, problems: body.problems },
+        ...{ requestId: REQUEST_ID, operation: undefined, reply: undefined },
+      }));
+    this.#problems = this.#errors.flatMap((error) => (error.problems ?? []).map((problem) => ({ ...error, problem })));
+  }
+
+  find(one: Schema, place: Place): ErrorValue | undefined {
+    const keywords = flat(one);
+    if (one === false || 'hidden' in keywords || place.around.includes(keywords)) return undefined;
+    const choices = keywords.oneOf ?? keywords.anyOf;
+    if (choices) return this.#findChoice(one, keywords, choices, place);
+    const { const: only, enum: values } = keywords;
+    if (values?.length === 1 || only !== undefined) return toConstant(only ?? values?.[0]);
+    const [type] = [keywords.type ?? []].flat().filter((name) => name !== 'null');
+    if (type === 'array' || (!type && keywords.items)) return this.#findList(one, keywords, place);
+    if (type === 'object' || (!type && keywords.properties)) return this.#findObject(one, keywords, place);
+    return this.#findScalar(one, keywords, type, place);
+  }
+
+  #firstFit(one: Schema, values: ErrorValue[], { at, isInProblem }: Place): ErrorValue | undefined {
+    const check = this.#buildCheck(one, { name: at }, () => {});
+    const errors = isInProblem ? this.#problems : this.#errors;
+    return values.find(({ toValue }) => errors.every((error) => !check(toValue(error))));
+  }
+
+  #findChoice(one: Schema, keywords: Keywords, choices: Schema[], place: Place): ErrorValue | undefined {
+    const { oneOf: _, anyOf: __, ...own } = keywords;
+    const found = choices.map((choice) => this.find(flat({ ...own, allOf: [flat(choice)] }), place));
+    const known = found.filter((value) => value !== undefined).sort((a, b) => a.assumed.length - b.assumed.length);
+    return this.#firstFit(one, known, place);
+  }
+
+  #findScalar(one: Schema, keywords: Keywords, type: string | undefined, place: Place): ErrorValue | undefined {
+    if (keywords.enum) return this.#findListed(one, keywords.enum, place);
+    const found = this.#firstFit(one, valuesFor(keywords, type, place), place);
+    if (found) return found;
+    if (type === 'string' && !this.#isSaid && !place.isInProblem) {
+      const said = this.#firstFit(one, messagesFor(keywords), place);
+      this.#isSaid = said !== undefined;
+      if (said) return { ...said, assumed: [`${place.at} is the message`] };
+    }
+    return this.#assume(one, keywords, place);
+  }
+
+  #findListed(one: Schema, values: unknown[], place: Place): ErrorValue | undefined {
+    const listed = values.filter((value) => value !== null);
+    if (!place.isInProblem) return toTable(place.name, listed, this.#codes);
+    const constants = listed.map((value) => toConstant(value));
+    return this.#firstFit(one, [...textsFor(place.name, {}, [], true), ...constants], place);
+  }
+
+  /** The field's own default, null, or the first value that fits, whose meaning is not known. */
+  #assume(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
+    if (keywords.default !== undefined) return toConstant(keywords.default);
+    const isNull = [keywords.type].flat().includes('null');
+    const value = isNull ? null : samples.ofSchema(one, 'writeOnly');
+    const others = { isKnown: false, assumed: isNull ? [] : [`${place.at} is ${JSON.stringify(value, toJson)}`] };
+    return value === undefined ? undefined : this.#firstFit(one, [toConstant(value, others)], place);
+  }
+
+  #findObject(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
+    const { properties = {}, required = [], additionalProperties } = keywords;
+    const others = Object.keys(properties);
+    const names = [...new Set([...others, ...required])];
+    if (names.length === 0) return this.#findMap(one, additionalProperties ?? true, place);
+    const fields = names.flatMap((name) => {
+      const field = properties[name] ?? additionalProperties ?? true;
+      const isNeeded = required.includes(name) || keywordsOf(field).default !== undefined;
+      const inside = { ...place, name, at: `${place.at}.${name}`, others, around: [...place.around, keywords] };
+      const value = this.find(field, inside);
+      return value && (isNeeded || (value.isKnown && isMeant(name, field, value))) ? [{ name, value, isNeeded }] : [];
+    });
+    return this.#firstFit(one, [joinFields(fields)], place);
+  }
+
+  /** `{ field: [message] }`, or `{ field: message }`. */
+  #findMap(one: Schema, each: Schema, place: Place): ErrorValue | undefined {
+    const { type } = flat(each);
+    const isMapped = isProblems(place.name) && !place.isInProblem && (type === 'string' || type === 'array');
+    const empty = toConstant({}, { isKnown: false });
+    return this.#firstFit(one, isMapped ? [toMap(type === 'string'), empty] : [empty], place);
+  }
+
+  #findList(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
+    const { items = true, minItems = 0, maxItems } = keywords;
+    const isProblem = isProblems(place.name) && !place.isInProblem;
+    const around = [...place.around, keywords];
+    const inProblem = { ...place, isInProblem: true, around, others: [] };
+    const item = isProblem ? (this.#findMessage(items, inProblem) ?? this.find(items, inProblem)) : undefined;
+    const single = minItems > 0 || !isProblem || !this.#isSaid ? this.find(items, { ...place, around }) : undefined;
+    const values = [
+      ...(item?.isKnown ? [toList(item, single, maxItems)] : []),
+      ...(single && (single.isKnown || minItems > 0) ? [listOf(single)] : []),
+      toConstant([], { isKnown: false }),
+    ];
+    return this.#firstFit(one, values, place);
+  }
+
+  /** An item that is a text is the message of a problem. */
+  #findMessage(items: Schema, place: Place): ErrorValue | undefined {
+    return this.#firstFit(items, flat(items).type === 'string' ? textsFor('message', {}, [], true) : [], place);
+  }
+}
+
+/** The values that the name and type of a field suggest. */
+function valuesFor(
+  keywords: Keywords,
+  type: string | undefined,
+  { name, at, others, isInProblem }: Place,
+): ErrorValue[] {
+  if (type === 'boolean') return booleansFor(name);
+  if (type === 'integer' || type === 'number') return numbersFor(name, keywords, isInProblem);
+  return at === 'body' ? messagesFor(keywords) : textsFor(name, keywords, others, isInProblem);
+}
+
+/** An object with a field for each problem. */
+function toMap(isText: boolean): ErrorValue {
+  const value = isText ? code`problem.message` : code`[problem.message]`;
+  const toCode = (list: CheckedCode) => code`Object.fromEntries(${list}.map((problem) => [problem.place, ${value}]))`;
+  const toValue = ({ problems = [] }: Told) =>
+    Object.fromEntries(problems.map(({ place, message }) => [place, isText ? message : [message]]));
+  return toErrorValue(toCode(code`(problems ?? [])`), ['problems'], toValue, { ofProblems: toCode(code`problems`) });
+}
+
+/** Whether an optional field is one for errors: a text of any other name says nothing. */
+const isMeant = (name: string, field: Schema, { assumed, uses }: ErrorValue): boolean =>
+  assumed.every((one) => one.endsWith('is the message')) &&
+  (uses.length > 0 || isProblems(name) || ['string', 'boolean'].includes(String(flat(field).type)));
+
+const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+
+type Field = { name: string; value: ErrorValue; isNeeded: boolean };
+
+/** What several values need together. */
+function withAll(values: ErrorValue[]): Partial<ErrorValue> {
+  return {
+    isKnown: values.some(({ isKnown }) => isKnown),
+    assumed: values.flatMap(({ assumed }) => assumed),
+    constants: new Map(values.flatMap(({ constants }) => [...constants])),
+    hasPhrases: values.some(({ hasPhrases }) => hasPhrases),
+  };
+}
+
+/** The object of the fields. An optional list of problems is left out if there are none. */
+function joinFields(fields: Field[]): ErrorValue {
+  const isSpread = ({ value, isNeeded }: Field) => !isNeeded && value.ofProblems !== undefined;
+  const plain = fields.filter((field) => !isSpread(field)).map(({ name, value }) => [name, value.code] as const);
+  const spread = fields
+    .filter(isSpread)
+    .map(({ name, value }) => code`...(problems && ${toObjectLiteral([[name, value.ofProblems ?? value.code]])})`);
+  const made = toObjectLiteral(plain, spread);
+  const values = fields.map(({ value }) => value);
+  const toValue = (error: Told) =>
+    Object.fromEntries(
+      fields
+        .filter((field) => !isSpread(field) || error.problems !== undefined)
+        .map(({ name, value }) => [name, value.toValue(error)]),
+    );
+  const uses = values.flatMap((value) => value.uses);
+  return toErrorValue(made, [...new Set(uses)], toValue, withAll(values));
+}
+
+const listOf = (single: ErrorValue): ErrorValue =>
+  toErrorValue(code`[${single.code}]`, single.uses, (error) => [single.toValue(error)], withAll([single]));
+
+/** An item for each problem; without problems none, or `single`. */
+function toList(item: ErrorValue, single: ErrorValue | undefined, most: number | undefined): ErrorValue {
+  const each = item.code.text.startsWith('{') ? code`(${item.code})` : item.code;
+  const cut = most === undefined ? code`` : code`.slice(0, ${most})`;
+  const map = code`.map((problem) => ${each})${cut}`;
+  const listed = single ? code`problems?${map} ?? [${single.code}]` : code`(problems ?? [])${map}`;
+  const toValue = (error: Told) => {
+    const items = error.problems?.map((problem) => item.toValue({ ...error, problem }));
+    return items?.slice(0, most) ?? (single ? [single.toValue(error)] : []);
+  };
+  const values = single ? [item, single] : [item];
+  const uses = ['problems', ...item.uses, ...(single?.uses ?? [])];
+  return toErrorValue(listed, uses, toValue, {
+    ...withAll(values),
+    ...(!single && { ofProblems: code`problems${map}` }),
+  });
+}
