@@ -200,7 +200,7 @@ const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? Numbe
 
 type Field = { name: string; value: ErrorValue; isNeeded: boolean };
 
-/** What several values need together. */
+/** Joins the needs of several values. */
 function withAll(values: ErrorValue[]): Partial<ErrorValue> {
   return {
     isKnown: values.some(({ isKnown }) => isKnown),

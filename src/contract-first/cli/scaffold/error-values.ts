@@ -1,4 +1,4 @@
-/** What the fields of an error body may be made of: each value as code for `src/errors.ts`, and as a function to try it with. */
+/** The values that fields of an error body may have: each as code for `src/errors.ts`, and as a function to try it with. */
 import { STATUS_CODES } from 'node:http';
 import { buildCatalogue, type ErrorCode } from '../../engine/errors/catalogue.ts';
 import type { OwnError } from '../../engine/errors/error-body.ts';
@@ -137,7 +137,7 @@ export function booleansFor(name: string): ErrorValue[] {
   return /error|fail|fatal/i.test(name) ? [toConstant(true)] : [];
 }
 
-/** What a value of an enum says about the status of its error. */
+/** Words in values of an enum, by the status of the error that they mean. */
 const STATUS_WORDS: [status: number, words: RegExp][] = [
   [401, /unauth|authenti|credential|token|login/i],
   [403, /forbid|permission|denied|access|authoriz/i],

@@ -14,7 +14,7 @@ import { CATALOGUE, CODES, type ErrorValue, statusOf, toErrorValue } from './err
 export interface ErrorsFile {
   /** Undefined if the server's own form fits everywhere. */
   code: CheckedCode | undefined;
-  /** The same as a function. */
+  /** A function that makes the bodies that the code makes. */
   toErrorBody: ToErrorBody;
   /** A line for each value that was assumed, and for each reply without a form. */
   notes: string[];
@@ -130,7 +130,7 @@ const toOwn = (parts: Pick<Parts, 'code' | 'message' | 'status'> & Partial<Parts
 /** The replies of a form: by their status alone, if all of that status have it. */
 interface Condition {
   statuses: string[];
-  /** `getPet 404`. */
+  /** `getThing 404`. */
   places: string[];
 }
 
