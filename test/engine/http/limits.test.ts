@@ -6,6 +6,12 @@ import { loadConfig } from '../../config.ts';
 import { listPets } from '../../database.ts';
 import { KEY, type Service, startService } from '../../service.ts';
 
+const post = (body: string) =>
+  `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+/** Its reply is 400, since the name is too long. */
+const LARGE = post(JSON.stringify({ name: 'x'.repeat(16_000), categoryId: 1 }));
+
 const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 
 function startLimited(t: Test, limits: Record<string, string>): Promise<Service> {
@@ -127,9 +133,7 @@ t.test(
 
 t.test('a request waits after replies that its client does not read; all are answered, in order', async (t) => {
   const service = await startLimited(t, {});
-  const body = '{"name":"Rex","categoryId":1}';
-  const post = get('/v1/pets').replace('GET', 'POST').replace('Host', `Content-Length: ${body.length}\r\nHost`);
-  const create = post.replace('Host', 'Content-Type: application/json\r\nHost') + body;
+  const create = post('{"name":"Rex","categoryId":1}');
   const socket = (await open(t, service)).pause();
   socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + create + get('/v1/pets') + create);
   await wait(300);
@@ -143,6 +147,44 @@ t.test('a request waits after replies that its client does not read; all are ans
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
   t.strictSame(statuses, [...Array(8).fill('200'), '201', '200', '201']);
   t.match(text, /\[\{"id":1,"name":"Rex","categoryId":1\}\]/);
+});
+
+t.test(
+  'the server reads a bounded part of the requests whose client reads no replies, and answers all of them',
+  async (t) => {
+    const service = await startLimited(t, {});
+    const [[served], socket] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
+    socket.pause();
+    socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + LARGE.repeat(40));
+    while (served.bytesRead === 0) await service.request('/livez');
+    for (let count = 0; count < 50; count++) await service.request('/livez');
+    t.ok(served.bytesRead <= 2 * 64 * 1024, `${served.bytesRead} bytes`);
+    socket.end();
+    t.strictSame(await statusesOf(socket.resume()), [...Array(8).fill('200'), ...Array(40).fill('400')]);
+  },
+);
+
+t.test(
+  'connections that send many requests ahead of their replies take turns: all are answered, as are others',
+  async (t) => {
+    const service = await startLimited(t, {});
+    const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
+    slow.pause();
+    const busy = await Promise.all(Array.from({ length: 100 }, () => open(t, service)));
+    for (const socket of busy) socket.end(LARGE.repeat(12));
+    const all = Promise.all(busy.map(statusesOf));
+    t.equal((await service.request('/livez')).status, 200);
+    for (const statuses of await all) t.strictSame(statuses, Array(12).fill('400'));
+    t.ok(slow.isPaused(), 'one that was paused before stays so');
+    slow.resume();
+  },
+);
+
+t.test('malformed bytes after large requests get 400 in their turn', async (t) => {
+  const service = await startLimited(t, {});
+  const socket = await open(t, service);
+  socket.write(`${LARGE.repeat(3)}no HTTP\r\n\r\n`);
+  t.strictSame(await statusesOf(socket), [...Array(3).fill('400'), '400']);
 });
 
 t.test('the connection of a client that does not read its reply is closed after REPLY_TIMEOUT', async (t) => {

@@ -2,6 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
+import type { Reader, ReadTurns } from './read-turns.ts';
 import type { HttpRequest } from './request.ts';
 
 const CONNECTION = Symbol('connection');
@@ -19,7 +20,7 @@ export interface Stop {
   readonly isAsked: boolean;
 }
 
-export class HttpConnection {
+export class HttpConnection implements Reader {
   readonly socket: Socket;
   /** The listener of its server, for requests. */
   readonly handle: RequestListener;
@@ -39,17 +40,25 @@ export class HttpConnection {
   /** How many requests are still to be answered. */
   pending = 0;
   readonly #waiting: (() => void)[] = [];
+  readonly #turns: ReadTurns;
+  /** How many bytes had been read when the last request that waited began. */
+  #readBefore = 0;
+  /** True while nothing is read, whoever resumes the socket. */
+  #isHeld = false;
   /** The byte up to which the client has yet to read, and since which second. */
   #awaited = 0;
   #awaitedSince = 0;
 
-  constructor(socket: Socket, handle: RequestListener, stop: Stop, second: number) {
+  constructor(socket: Socket, handle: RequestListener, stop: Stop, second: number, turns: ReadTurns) {
     this.socket = socket;
     this.handle = handle;
     this.stop = stop;
     this.lastUse = second;
+    this.#turns = turns;
     (socket as HttpSocket)[CONNECTION] = this;
     readWhenResumed(socket);
+    // Node resumes it after each request, and whenever a body is read.
+    socket.resume = () => (this.#isHeld ? socket : Socket.prototype.resume.call(socket));
     onSocketEnd(socket, () => this.#end());
     socket.once('end', () => this.#endStream());
   }
@@ -64,6 +73,7 @@ export class HttpConnection {
   answered({ req }: ServerResponse<HttpRequest>): void {
     if (req.complete && this.pending === 1) {
       this.pending = 0;
+      this.#readBefore = this.socket.bytesRead;
       return;
     }
     if (!req.complete) this.#endRest(req);
@@ -72,8 +82,40 @@ export class HttpConnection {
       if (!this.socket.writable) return;
       if (!req.complete) this.#dropRest(req);
       this.pending--;
-      this.#waiting.shift()?.();
+      const next = this.#waiting.shift();
+      if (this.#waiting.length === 0) {
+        this.#readBefore = this.socket.bytesRead;
+        if (this.#isHeld) this.#turns.wait(this);
+      }
+      next?.();
     });
+  }
+
+  /** Reads no more until all requests that wait have begun, if there is enough to do. */
+  boundReadAhead(): void {
+    if (this.#isHeld || this.#waiting.length === 0 || this.socket.bytesRead - this.#readBefore <= MAX_READ_AHEAD)
+      return;
+    this.#hold();
+    this.#turns.countAhead();
+  }
+
+  yieldTurn(): void {
+    if (this.socket.isPaused()) return;
+    this.#hold();
+    this.#turns.wait(this);
+  }
+
+  resume(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.socket.resume();
+  }
+
+  #hold(): void {
+    this.#isHeld = true;
+    // Now for `isPaused`, and again behind a resume that Node has scheduled, which would undo it.
+    this.socket.pause();
+    process.nextTick(() => this.#isHeld && this.socket.pause());
   }
 
   /** Serves nothing behind the newest request. */
@@ -85,6 +127,7 @@ export class HttpConnection {
   /** Drops the bytes that still arrive. */
   stopReading(): void {
     const { socket } = this;
+    this.resume();
     socket.removeAllListeners('data');
     boundReading(socket, () => socket.pause());
     socket.resume();
@@ -141,6 +184,7 @@ export class HttpConnection {
    */
   #end(): void {
     this.isLast = true;
+    this.resume();
     const req = this.response?.req;
     if (req?.maxBytes !== undefined && !req.complete) return;
     if (req?.complete && (this.isOverLimit || /close/i.test(req.headers.connection ?? '')))
@@ -153,6 +197,9 @@ export class HttpConnection {
     if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
   }
 }
+
+/** How many bytes are read, at most, from the first request that is not answered on, before reading waits for the replies. */
+const MAX_READ_AHEAD = 16 * 1024;
 
 /** How many bytes are read and dropped at most. */
 export const MOST_DROPPED = 64 * 1024;

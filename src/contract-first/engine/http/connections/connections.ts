@@ -8,6 +8,7 @@ import { isFaultilyFramed } from '../malformed.ts';
 import { answerHalfClosed, stopParsing } from '../node-internals.ts';
 import { HttpConnection, httpConnectionOf, type Stop } from './connection.ts';
 import { RawReplies, type RawRepliesOptions } from './raw-replies.ts';
+import { ReadTurns } from './read-turns.ts';
 import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
 
@@ -36,6 +37,7 @@ export class Connections {
   readonly rawReplies: RawReplies;
   readonly #options: ConnectionsOptions;
   readonly open = new Set<HttpConnection>();
+  readonly #turns = new ReadTurns(this.open);
   /** Once a second, from the first connection on. */
   #sweep: NodeJS.Timeout | undefined;
   /** Seconds since the first connection. */
@@ -91,7 +93,7 @@ export class Connections {
   #add(socket: Socket, handle: RequestListener): void {
     const { counts, stop } = this.#options;
     this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
-    const connection = new HttpConnection(socket, handle, stop, this.second);
+    const connection = new HttpConnection(socket, handle, stop, this.second, this.#turns);
     this.open.add(connection);
     counts.connections++;
     socket.once('close', () => {
@@ -129,6 +131,7 @@ export class Connections {
       else connection.handle(request, response);
     };
     connection.inTurn(begin);
+    connection.boundReadAhead();
   };
 
   #timeIteration(): void {

@@ -1,0 +1,47 @@
+/** Lets connections take turns to be read, when many of them have sent requests before the replies to earlier ones. */
+
+/** How many connections may bring such requests in one iteration of the event loop before all others wait for their turn. */
+const MAX_AHEAD = 32;
+
+/** How many connections are read again in each iteration. */
+const MAX_RESUMED = 8;
+
+export interface Reader {
+  /** Waits for its turn, unless it is not read anyway. */
+  yieldTurn(): void;
+  resume(): void;
+}
+
+/**
+ * One read brings up to 64 KiB with several requests, which are served one after the other. If 1,000 connections brought theirs in one
+ * iteration, the requests would outlive several garbage collections, and V8 would keep many times their size.
+ */
+export class ReadTurns {
+  readonly #open: Iterable<Reader>;
+  readonly #queue: Reader[] = [];
+  /** Connections that have read ahead in this iteration. */
+  #ahead = 0;
+
+  constructor(open: Iterable<Reader>) {
+    this.#open = open;
+  }
+
+  /** Counts a connection that is held because it has read ahead. */
+  countAhead(): void {
+    if (this.#ahead++ === 0) setImmediate(() => this.#endIteration());
+    if (this.#ahead === MAX_AHEAD) for (const reader of this.#open) reader.yieldTurn();
+  }
+
+  wait(reader: Reader): void {
+    if (this.#queue.push(reader) === 1) setImmediate(() => this.#resumeSome());
+  }
+
+  #endIteration(): void {
+    this.#ahead = 0;
+  }
+
+  #resumeSome(): void {
+    for (const reader of this.#queue.splice(0, MAX_RESUMED)) reader.resume();
+    if (this.#queue.length > 0) setImmediate(() => this.#resumeSome());
+  }
+}
