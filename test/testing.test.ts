@@ -179,7 +179,7 @@ t.test('each kind of broken reply has its own message', (t) => {
       { by: strict },
     ],
     [200, JSON_TYPE, '{}', [/^body: .* must have required property 'id'/]],
-    [200, JSON_TYPE, '{"id":1,"more":1}', []],
+    [200, JSON_TYPE, '{"id":1,"more":1}', [/unevaluated properties/]],
     [200, JSON_TYPE, '{"id":1,"secret":"a"}', [/secret/]],
     [200, JSON_TYPE, '{"id":1,"code":"two"}', [/x-extensible-enum/]],
     [200, JSON_TYPE, '{"id":9223372036854775808}', [/^9223372036854775808 is no 64-bit integer/]],
@@ -218,4 +218,119 @@ t.test('each kind of broken reply has its own message', (t) => {
   t.match(check.problemsOf('GET', '/docs', { status: 200, headers: {}, text: '' }), [/^cache-control is not safe/]);
   t.same(new ContractCheck('{"openapi":"3.1.0"}').problemsOf('GET', '/', { status: 200, headers: SAFE, text: '' }), []);
   t.end();
+});
+
+const STRANGE = `
+openapi: 3.1.0
+info: { title: Strange, version: 1.0.0 }
+servers: [{ url: "{origin}/v{major}/", variables: { origin: { default: "https://books.example" }, major: { default: "1" } } }]
+paths:
+  /a+b.$/(c)/straße/x%20y/{id}.{form}#second:
+    get: { responses: { "204": { description: None. } } }
+  /books:
+    get: { responses: { "200": { description: It., content: { "*/*": { schema: { type: integer } }, application/a+json: {}, Text/CSV: {} } } } }
+`;
+
+t.test('replies are checked wherever the contract is served, whatever characters its paths have', (t) => {
+  const check = new ContractCheck(STRANGE);
+  const found = (url: string, status: number, headers = {}, text = '') =>
+    check.problemsOf('GET', url, { status, headers: { ...SAFE, ...headers }, text });
+  for (const url of ['/v1/a+b.$/(c)/stra%C3%9Fe/x%20y/1.csv?a=1', '/v1/a%2Bb.%24/(c)/straße/x y/a%2Fb.%zz']) {
+    t.ok(check.isOperation('GET', url), url);
+    t.strictSame(found(url, 204), []);
+    t.match(found(url, 200), [/^status 200 is not documented/]);
+  }
+  for (const url of [
+    '/v1/aab.$/(c)/stra%C3%9Fe/x%20y/1.csv',
+    '/v1/a+b.$/(c)/stra%C3%9Fe/x%20y/1',
+    '/books',
+    '/v1/books/1',
+  ])
+    t.notOk(check.isOperation('GET', url), url);
+  t.notOk(check.isOperation('PUT', '/v1/books'));
+  t.strictSame(found('/v1/books', 200, { 'content-type': 'application/json; charset=utf-8' }, '1'), []);
+  t.match(found('/v1/books', 200, { 'content-type': 'application/json' }, '"a"'), [/must be integer/]);
+  t.strictSame(found('/v1/books', 200, { 'content-type': 'text/csv' }, 'a'), []);
+  t.strictSame(found('/v1/books', 200, { 'content-type': 'application/a+json' }, '[]'), []);
+  t.match(found('/v1/books', 200, { 'content-type': 'image/png' }, 'a'), [/image\/png is not documented/]);
+  t.end();
+});
+
+t.test('a composed reply may have the fields of all its parts, and no others', (t) => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const text = { type: 'string' };
+  const schemas = {
+    Named: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: text, at: { type: 'object', properties: { street: text } } },
+    },
+    Secret: { type: 'object', properties: { secret: { $ref: '#/components/schemas/Hidden' } } },
+    Hidden: { ...text, writeOnly: true },
+    Book: {
+      allOf: [
+        ref('Named'),
+        ref('Secret'),
+        { required: ['secret'], properties: { at: { properties: { city: text } }, parent: ref('Book') } },
+      ],
+    },
+    Thing: { oneOf: [ref('Book'), { type: 'null' }, { type: 'object', required: ['size'], properties: { size: {} } }] },
+    Free: { oneOf: [ref('Named'), { type: 'object', required: ['any'] }] },
+    All: {
+      type: 'object',
+      properties: { book: ref('Book'), things: { type: 'array', items: ref('Thing') }, free: ref('Free'), more: true },
+      $defs: { Unused: { type: 'object' } },
+    },
+  };
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/All' } } };
+  const paths = { '/all': { get: { responses: { '200': { description: 'All.', content } } } } };
+  const check = new ContractCheck(JSON.stringify({ openapi: '3.1.0', paths, components: { schemas } }));
+  const found = (body: object) =>
+    check.problemsOf('GET', '/all', {
+      status: 200,
+      headers: { ...SAFE, 'content-type': 'application/json' },
+      text: JSON.stringify(body),
+    });
+  const book = { name: 'a', at: { street: 'b', city: 'c' }, parent: { name: 'd' } };
+  for (const right of [
+    { book },
+    { things: [book, null, { size: 1 }] },
+    { free: { any: 1, other: 2 } },
+    { more: { any: 1 } },
+  ])
+    t.strictSame(found(right), [], JSON.stringify(right));
+  for (const wrong of [
+    { other: 1 },
+    { book: { ...book, other: 1 } },
+    { book: { ...book, secret: 'a' } },
+    { book: { ...book, parent: { name: 'd', other: 1 } } },
+    { things: [{ size: 1, name: 'a' }] },
+  ])
+    t.equal(found(wrong).length, 1, JSON.stringify(wrong));
+  t.end();
+});
+
+t.test('a request that is not an operation of the contract is reported', async (t) => {
+  const { request } = await openTestServer(t, service);
+  const written = t.capture(process.stderr, 'write');
+  for (const url of ['/v1/pets', '/docs', '/v1/pest']) await request(url);
+  await request('/v1/pets', { method: 'PUT' });
+  t.strictSame(
+    written().map(({ args }) => args[0]),
+    ['GET /docs', 'GET /v1/pest', 'PUT /v1/pets'].map(
+      (one) => `${one} is not an operation of the contract: its reply was not checked.\n`,
+    ),
+  );
+});
+
+t.test('a contract in several files is checked as a whole', async (t) => {
+  const whole = edited(({ contract }) => delete contract.servers);
+  const files = { schemas: { 'Kind.yaml': 'type: string\nenum: [a]\n' } };
+  const yaml = whole.replace(/( +)PetName:\n/, '$1Kind:\n$1  $ref: schemas/Kind.yaml\n$&');
+  const folder = t.testdir({ openapi: { 'petstore.yaml': yaml, ...files } });
+  const { request } = await openTestServer(t, {
+    ...service,
+    contract: pathToFileURL(`${folder}/openapi/petstore.yaml`),
+  });
+  t.match(await request('/pets'), { status: 200, body: [] });
 });

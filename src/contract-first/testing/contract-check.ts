@@ -1,7 +1,11 @@
-/** Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented, and well formed. */
+/**
+ * Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented, and well formed;
+ * objects may have no field that the contract does not name.
+ */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import { ClosedSchemas } from './closed-schemas.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a type would promise what the check is there to find out
 type Json = any;
@@ -35,25 +39,38 @@ export class ContractCheck {
   /** The schemas themselves are the lint's to check: to compile what checks them takes longer than all else. */
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
   readonly #isComplete: boolean;
+  readonly #schemas: ClosedSchemas;
   readonly #validators = new Map<string, ValidateFunction>();
   /** Paths with fewer parameters first: `/books/mine` before `/books/{id}`. */
-  readonly #paths: [template: string, item: Json][];
+  readonly #paths: { template: string; item: Json; segments: RegExp[] }[];
 
-  /** A complete contract declares everything that the server sends. Others need not name what it adds: headers, and its own errors. */
-  constructor(yaml: string, { isComplete = false } = {}) {
+  /**
+   * A complete contract declares everything that the server sends. Others need not name what it adds: headers, and its own errors. With
+   * `isOpen`, a reply may have each field that its schema allows, whether the contract names it or not.
+   */
+  constructor(yaml: string, { isComplete = false, isOpen = false } = {}) {
     // JSON is YAML, but read as such it takes longer.
     this.document = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
     this.prefix = prefixOf(this.document);
     this.#isComplete = isComplete;
     const paths = Object.entries<Json>(this.document.paths ?? {});
-    this.#paths = paths.toSorted(([one], [other]) => one.split('{').length - other.split('{').length);
+    this.#paths = paths
+      .toSorted(([one], [other]) => one.split('{').length - other.split('{').length)
+      .map(([template, item]) => ({ template, item, segments: toSegments(this.prefix + template) }));
     addFormats.default(this.#ajv);
     this.#ajv.addFormat('decimal', true);
     this.#ajv.addKeyword({
       keyword: 'x-extensible-enum',
       validate: (codes: unknown[], data: unknown) => codes.includes(data),
     });
-    this.#ajv.addSchema(withoutWriteOnly(structuredClone(this.document)), 'contract');
+    const document = structuredClone(this.document);
+    this.#schemas = new ClosedSchemas(document, isOpen);
+    this.#ajv.addSchema(document, 'contract');
+  }
+
+  /** Whether the contract describes the request, so that its reply is checked. */
+  isOperation(method: string, url: string): boolean {
+    return this.#operationOf(method, url) !== undefined;
   }
 
   /** Lists how the reply breaks the contract; empty if it does not. */
@@ -71,26 +88,34 @@ export class ContractCheck {
     const problems = this.#headerProblems(response.value.headers ?? {}, headers);
     const type = headers['content-type']?.split(';')[0] as string;
     if (!response.value.content) return text === '' && !type ? problems : [...problems, 'a body is not documented'];
-    if (!response.value.content[type]) return [...problems, `content type ${type} is not documented`];
+    const range = Object.keys(response.value.content).find((name) => isInRange(type, name));
+    if (range === undefined) return [...problems, `content type ${type} is not documented`];
     if (method === 'HEAD') return text === '' ? problems : [...problems, 'the reply to HEAD has a body'];
     if (!/[/+]json$/.test(type)) return problems;
-    const schema = `${response.pointer}/content/${escapePointer(type)}/schema`;
-    return [...problems, ...this.#bodyProblems(schema, text, status)];
+    const schema = `${response.pointer}/content/${escapePointer(range)}`;
+    if (response.value.content[range].schema === undefined) return problems;
+    return [...problems, ...this.#bodyProblems(`${schema}/schema`, text, status)];
+  }
+
+  /** Nothing for a path or method that is not in the contract. */
+  #operationOf(method: string, url: string): { pointer: string; operation: Json } | undefined {
+    const segments = (url.split('?')[0] as string).split('/').map(decode);
+    const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+    const isAt = (patterns: RegExp[]) =>
+      patterns.length === segments.length &&
+      patterns.every((pattern, index) => pattern.test(segments[index] as string));
+    const found = this.#paths.find(({ segments: patterns, item }) => item[name] && isAt(patterns));
+    return found && { pointer: `/paths/${escapePointer(found.template)}/${name}`, operation: found.item[name] };
   }
 
   /** Where the contract describes the response; nothing for a path or method that is not in the contract. */
   #responseOf(method: string, url: string, status: number): string | undefined {
-    const path = url.split('?')[0] as string;
-    for (const [template, item] of this.#paths) {
-      const pattern = new RegExp(`^${this.prefix}${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
-      const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
-      if (!pattern.test(path) || !item[name]) continue;
-      const responses = `/paths/${escapePointer(template)}/${name}/responses`;
-      const key = [String(status), `${String(status)[0]}XX`].find((key) => item[name].responses[key]);
-      if (key) return `${responses}/${key}`;
-      return item[name].responses.default && status >= 400 ? `${responses}/default` : 'undocumented';
-    }
-    return undefined;
+    const { pointer, operation } = this.#operationOf(method, url) ?? {};
+    if (pointer === undefined) return undefined;
+    const responses = `${pointer}/responses`;
+    const key = [String(status), `${String(status)[0]}XX`].find((key) => operation.responses[key]);
+    if (key) return `${responses}/${key}`;
+    return operation.responses.default && status >= 400 ? `${responses}/default` : 'undocumented';
   }
 
   #isDescribed(pointer: string | undefined): boolean {
@@ -130,7 +155,9 @@ export class ContractCheck {
   #bodyProblems(pointer: string, text: string, status: number): string[] {
     const problems: string[] = [];
     const body = JSON.parse(text);
-    const validate = this.#validators.get(pointer) ?? this.#ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
+    const validate =
+      this.#validators.get(pointer) ??
+      this.#ajv.compile(this.#schemas.close({ $ref: `contract#${encodeURI(pointer)}` }));
     this.#validators.set(pointer, validate);
     if (!validate(body)) problems.push(`body: ${this.#ajv.errorsText(validate.errors)}: ${text}`);
     if (this.#isComplete && status >= 400 && body.status !== status)
@@ -142,23 +169,36 @@ export class ContractCheck {
   }
 }
 
-/** The path of the first server: `/v1`. */
-const prefixOf = ({ servers }: Json): string =>
-  (servers?.[0].url ?? '').replace(/^[\w{}]+:\/\/[^/]+|\/$/g, '').replace(/\/$/, '');
+/** The path of the first server, whose variables have their defaults: `/v1`. */
+function prefixOf({ servers }: Json): string {
+  const { url = '', variables = {} } = servers?.[0] ?? {};
+  const filled: string = url.replace(/\{([^{}]*)\}/g, (_: string, name: string) => variables[name].default);
+  return filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/\/$/, '');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** One pattern for each segment of a decoded path; a parameter is any text. */
+const toSegments = (template: string): RegExp[] =>
+  template
+    .replace(/#.*/, '')
+    .split('/')
+    .map((segment) => {
+      const literals = segment.split(/\{[^{}]*\}/).map((text) => decode(text).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+      return new RegExp(`^${literals.join('.+')}$`, 's');
+    });
+
+/** Whether a reply of this type fits the media type or range of the contract. */
+function isInRange(type: string | undefined, name: string): boolean {
+  const declared = name.split(';')[0]?.trim().toLowerCase();
+  return declared === type || (/^(\*|application)\/\*$/.test(String(declared)) && type === 'application/json');
+}
 
 const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~');
-
-/** The document without write-only fields, which no reply may have. */
-function withoutWriteOnly(node: Json): Json {
-  if (typeof node !== 'object' || node === null) return node;
-  if (node.type === 'object' && node.properties) {
-    for (const [name, field] of Object.entries<Json>(node.properties)) {
-      if (field.writeOnly !== true) continue;
-      node.properties[name] = false;
-      node.required = node.required?.filter((other: string) => other !== name) ?? [];
-    }
-  }
-  for (const value of Object.values(node)) withoutWriteOnly(value);
-  return node;
-}

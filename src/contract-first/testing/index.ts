@@ -1,5 +1,4 @@
 /** `contract-first/test`: a server of the service for a test of its own, on a database in memory. It takes `t` of node:test or of tap. */
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -35,7 +34,7 @@ export interface TestOptions {
 export interface TestServer {
   /** Calls operations by their names. It throws when a reply breaks the contract. */
   client: Client;
-  /** Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. It throws when a reply breaks the contract. */
+  /** Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. It throws when a reply breaks the contract, and reports a request that is not an operation. */
   request: SendRequest;
   /** The database, by the names that handlers use. */
   collections: CollectionsOf<Domain, CallsOf<ServiceTransactions>>;
@@ -66,14 +65,22 @@ export async function openTestServer(
   });
   await listen(app, { host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const send = buildRequest(port, new ContractCheck(readFileSync(service.contract, 'utf8')), TEST_KEY);
-  const request: SendRequest = async (...args) => {
-    const received = await send(...args);
+  const check = new ContractCheck(contract.yaml.toString());
+  const send = buildRequest(port, check, TEST_KEY);
+  const request: SendRequest = async (url, options) => {
+    const received = await send(url, options);
+    reportUnchecked(check, options?.method ?? 'GET', url);
     if (dropped.length > 0) throw new Error(dropped.shift());
     return received;
   };
   const collections = store.collections as unknown as TestServer['collections'];
   return { client: buildClient(contract, request), request, collections, app, port, key: TEST_KEY };
+}
+
+/** Prints each request whose reply nothing was held against: to a route of a plugin, or with a misspelt path. */
+function reportUnchecked(check: ContractCheck, method: string, url: string): void {
+  if (!check.isOperation(method, url))
+    process.stderr.write(`${method} ${url} is not an operation of the contract: its reply was not checked.\n`);
 }
 
 /** Shows errors, and takes the words of a handler that drops the key of a request. */
