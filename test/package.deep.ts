@@ -45,7 +45,7 @@ t.test('an empty folder becomes a service that stores', async (t) => {
   mkdirSync(books);
   run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
   writeFileSync(join(books, '.gitignore'), 'mine\n');
-  const said = run(books, 'npx', '--no', 'contract-first', 'new', '.');
+  const said = run(books, 'npx', '--no', '--', 'contract-first', 'new', '.');
   t.match(
     said,
     /^package\.json: added name, version, private, type, scripts\.generate, .*overrides\.content-disposition$/m,
@@ -68,9 +68,9 @@ t.test('an empty folder becomes a service that stores', async (t) => {
 
 t.test('its types, tests, lint and freshness are right, and new changes nothing when it is run again', async (t) => {
   for (const args of [['run', 'types'], ['test'], ['run', 'build']]) t.ok(run(books, 'npm', ...args).length >= 0);
-  t.equal(run(books, 'npx', '--no', 'contract-first', 'lint'), 'The contract keeps every rule.\n');
-  t.equal(run(books, 'npx', '--no', 'contract-first', 'generate', '--check'), '');
-  const said = run(books, 'npx', '--no', 'contract-first', 'new', '.');
+  t.equal(run(books, 'npx', '--no', '--', 'contract-first', 'lint'), 'The contract keeps every rule.\n');
+  t.equal(run(books, 'npx', '--no', '--', 'contract-first', 'generate', '--check'), '');
+  const said = run(books, 'npx', '--no', '--', 'contract-first', 'new', '.');
   t.notMatch(said, /^(wrote {4}(?!test\/service)|package\.json|npm install)/m);
   const found = JSON.parse(run(books, 'npm', 'ls', 'cookie', 'content-disposition', '--json', '--all'));
   const versions = [...JSON.stringify(found).matchAll(/"(cookie|content-disposition)":\{"version":"(\d+)/g)].map(
@@ -89,7 +89,7 @@ t.test('after a reinstallation without development tools, the service still has 
   const server = await start(t, books, {}, process.execPath, 'dist/src/main.js');
   t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text: 'Buy milk.' } });
   await server.stop();
-  t.match(tryRun(books, 'npx', '--no', 'contract-first', 'build'), {
+  t.match(tryRun(books, 'npx', '--no', '--', 'contract-first', 'build'), {
     status: 1,
     stderr:
       /^typescript, openapi-typescript, ts-blank-space, @redocly\/openapi-core: not installed\. Run `npm install --save-dev /,
@@ -104,7 +104,7 @@ t.test('a contract of a third party is served up to 501, with errors in its own 
     JSON.stringify({ dependencies: { 'contract-first': `file:../${TARBALL}` } }),
   );
   cpSync(join(ROOT, 'test/other-contracts/petstore.yaml'), join(own, 'theirs.yaml'));
-  const said = run(own, 'npx', '--no', 'contract-first', 'new', '.', '--contract', 'theirs.yaml');
+  const said = run(own, 'npx', '--no', '--', 'contract-first', 'new', '.', '--contract', 'theirs.yaml');
   t.match(said, /^The contract is written to openapi\/theirs\.yaml/m);
   t.match(said, /^wrote {4}handlers\/showPetById\.ts$/m);
   t.match(said, /^wrote {4}src\/errors\.ts$/m);

@@ -25,7 +25,7 @@ const old = join(base, 'notes');
 const next = join(base, 'next');
 mkdirSync(old);
 install(old, pack('old').file);
-run(old, 'npx', '--no', 'contract-first', 'new', '.');
+run(old, 'npx', '--no', '--', 'contract-first', 'new', '.');
 run(old, 'npm', 'run', 'generate');
 run(old, 'npm', 'run', 'build');
 cpSync(old, next, { recursive: true, verbatimSymlinks: true });
@@ -41,7 +41,7 @@ t.test(
   async (t) => {
     install(next, pack('new', NEXT).file);
     const built = tryRun(next, 'npm', 'run', '--silent', 'build');
-    t.match(built, { status: 1, stderr: /1\.0\.0.*npx --no contract-first generate/s });
+    t.match(built, { status: 1, stderr: /1\.0\.0.*npx --no -- contract-first generate/s });
     run(next, 'npm', 'run', 'generate');
     for (const args of [['run', 'build'], ['test']]) t.ok(run(next, 'npm', ...args).length >= 0);
   },

@@ -34,7 +34,7 @@ t.test('the command alone and --help list all commands, and each command prints 
     );
   }
   for (const name of COMMANDS)
-    t.match(run(name, '--help'), { status: 0, stdout: new RegExp(`^Usage: npx --no contract-first ${name}\\b`) });
+    t.match(run(name, '--help'), { status: 0, stdout: new RegExp(`^Usage: npx --no -- contract-first ${name}\\b`) });
   const readme = readFileSync(`${PACKAGE}README.md`, 'utf8');
   for (const name of COMMANDS) t.match(readme, new RegExp(`^\\| \`${name}\\b`, 'm'), `the README has ${name}`);
   t.end();
@@ -42,12 +42,12 @@ t.test('the command alone and --help list all commands, and each command prints 
 
 t.test('wrong usage is exit code 2, with the usage on standard error', (t) => {
   for (const [args, said] of [
-    [['nothing'], /^There is no command nothing\.\nUsage: npx --no contract-first COMMAND/],
+    [['nothing'], /^There is no command nothing\.\nUsage: npx --no -- contract-first COMMAND/],
     [['toString'], /^There is no command toString\./],
-    [['inspect'], /^Usage: npx --no contract-first inspect FILE\|URL \[--write OUT\]\n/],
+    [['inspect'], /^Usage: npx --no -- contract-first inspect FILE\|URL \[--write OUT\]\n/],
     [['inspect', 'a.yaml', 'b.yaml'], /^Usage: .* inspect/],
     [['diff', 'a', 'b', 'c'], /^Usage: .* diff/],
-    [['build', '--fast'], /^Usage: npx --no contract-first build\n/],
+    [['build', '--fast'], /^Usage: npx --no -- contract-first build\n/],
     [['new'], /^Usage: .* new \. /],
   ] as [string[], RegExp][])
     t.match(run(...args), { status: 2, stdout: '', stderr: said }, args.join(' '));
@@ -139,7 +139,7 @@ t.test(
         },
       },
     });
-    const reported = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no contract-first generate\`.\n`;
+    const reported = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no -- contract-first generate\`.\n`;
     for (const args of [['generate', '--check'], ['test']])
       t.match(runIn(folder, ...args), { status: 1, stderr: reported });
     // Handlers are missing, without which no server would start.

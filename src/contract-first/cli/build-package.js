@@ -53,7 +53,7 @@ function dropUnusedDeclarations() {
   const use = (file) => {
     if (used.has(file)) return;
     used.add(file);
-    const imported = readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]*)\.ts['"]/g);
+    const imported = readFileSync(file, 'utf8').matchAll(/(?:from |import\(|import )['"](\.[^'"]*)\.ts['"]/g);
     for (const [, path] of imported) use(`${join(dirname(file), path)}.d.ts`);
   };
   for (const { types } of Object.values(entryPoints)) if (types) use(join(PACKAGE, types));

@@ -78,7 +78,7 @@ const commands: Record<string, Command> = {
 };
 
 const PROGRAM = {
-  call: 'npx --no contract-first',
+  call: 'npx --no -- contract-first',
   about: 'COMMAND, in the folder of a service',
   notes: 'The contract is "contract" of package.json, or the only file in openapi/.',
   commands,

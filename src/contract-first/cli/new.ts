@@ -26,6 +26,12 @@ const SCRIPTS = {
   types: 'tsc',
 };
 
+/** Fields as `npm init -y` writes them, which no service can use. */
+const OF_NPM_INIT: Record<string, unknown> = {
+  type: 'commonjs',
+  'scripts.test': 'echo "Error: no test specified" && exit 1',
+};
+
 const NEXT = `
 Go on with:
   npm run generate   writes src/generated
@@ -64,7 +70,7 @@ function enter(folder: string): void {
 
 type Fields = Record<string, unknown>;
 
-/** Adds what is missing to package.json, and returns the name of the service. */
+/** Adds what is missing to package.json, changes what `npm init` has written, and returns the name of the service. */
 function completePackage(): string {
   const before: Fields = JSON.parse(readFileSync('package.json', 'utf8'));
   const name = before.name ?? toName(basename(resolve('.')));
@@ -74,22 +80,25 @@ function completePackage(): string {
     ...{ allowScripts: OWN_PACKAGE.allowScripts, overrides: OWN_PACKAGE.overrides },
   };
   const added: string[] = [];
+  const changed: string[] = [];
   const fill = (target: Fields, values: Fields, at: string): Fields => {
     for (const [key, value] of Object.entries(values)) {
-      if (typeof value === 'object') target[key] = fill({ ...Object(target[key]) }, value as Fields, `${at}${key}.`);
-      else if (!(key in target)) added.push(`${at}${key}`);
-      else if (target[key] !== value) say(`package.json: ${at}${key} is left as it is`);
-      target[key] ??= value;
+      const path = at + key;
+      const isMissing = !(key in target);
+      if (typeof value === 'object') target[key] = fill({ ...Object(target[key]) }, value as Fields, `${path}.`);
+      else if (isMissing || target[key] === OF_NPM_INIT[path]) {
+        (isMissing ? added : changed).push(path);
+        target[key] = value;
+      } else if (target[key] !== value) say(`package.json: ${path} is left as it is`);
     }
     return target;
   };
   const after = fill({ ...before }, wanted, '');
-  // In the order that readers know; `npm init` writes the script "test" of a package without tests.
+  // In the order that readers know.
   const text = `${JSON.stringify({ ...wanted, ...after }, null, 2)}\n`;
-  if (added.length > 0) {
-    writeFileSync('package.json', text);
-    say(`package.json: added ${added.join(', ')}`);
-  }
+  if (added.length + changed.length > 0) writeFileSync('package.json', text);
+  if (added.length > 0) say(`package.json: added ${added.join(', ')}`);
+  if (changed.length > 0) say(`package.json: changed ${changed.join(', ')}`);
   return String(name);
 }
 

@@ -31,6 +31,11 @@ export function readFilesIn(folders) {
   return new Map(entries);
 }
 
+/** For an app in TypeScript that serves the program: the types of its parts stay inside. */
+const DECLARATION = `import type { Service } from 'contract-first/run';
+export declare const service: Service;
+`;
+
 export const readProgram = () => readFilesIn(PARTS);
 
 /** Writes the program to a folder below the project's, which has its contract and its packages. */
@@ -42,6 +47,7 @@ export async function writeProgram(folder, files = readProgram()) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
+  writeFileSync(join(folder, 'src/generated/service.d.ts'), DECLARATION);
   const contract = findContract();
   const clients = join(dirname(contract), 'clients');
   mkdirSync(join(folder, dirname(contract)), { recursive: true });

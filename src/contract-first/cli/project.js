@@ -44,7 +44,7 @@ export function findOtherVersion() {
   const text = existsSync(GENERATED) ? readFileSync(GENERATED, 'utf8') : '';
   const [, other = version] = /^\/\/ .* by contract-first ([^\s:]+)/.exec(text) ?? [];
   if (other === version) return undefined;
-  return `src/generated is made by contract-first ${other}, and this is ${version}: run \`npx --no contract-first generate\`.`;
+  return `src/generated is made by contract-first ${other}, and this is ${version}: run \`npx --no -- contract-first generate\`.`;
 }
 
 /** In a folder of the project, which the build copies it from. */

@@ -1,5 +1,7 @@
 /** A service: everything that a team writes, as `generated/service.ts` passes it to `run`. */
 import type { FastifyInstance } from 'fastify';
+// The types of `app.contractFirst` and `request.contractFirst`, for a service's plugins.
+import '../engine/request-state.ts';
 import type { ToErrorBody } from '../engine/errors/error-body.ts';
 import type { Handlers } from '../engine/routes/operations.ts';
 import type { ServerOptions } from '../engine/server.ts';
