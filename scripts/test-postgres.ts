@@ -1,6 +1,6 @@
 /**
  * Runs the tests of PostgreSQL against other versions of it, which npm fetches: `npm run test:postgres -- 14 17`; without a version, 14 to
- * 17. Files that are named beside them are run instead of all that reach `test/postgres.ts` by their imports.
+ * 17. Files among the arguments run instead of all files that import `test/postgres.ts`, directly or not.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

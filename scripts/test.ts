@@ -1,6 +1,6 @@
 /**
- * Runs the tests, two files at a time for each core, since many wait: `npm test`. With `-- --coverage` it demands that all of the code is covered.
- * With `-- <file or folder> ...` it runs those only, and with `--coverage` beside them it shows what they cover.
+ * Runs the tests, two files at a time for each core, since many wait: `npm test`. With `-- --coverage` all code must be covered.
+ * With `-- <file or folder> ...` only those run, and with `--coverage` their coverage is printed.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Measures the service beside its baselines, and prints tables for README.md: `npm run bench -- [options]`. */
+/** Measures the service and its baselines, and prints tables for README.md: `npm run bench -- [options]`. */
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +49,7 @@ async function addRound(): Promise<void> {
   await stopAll();
 }
 
-/** A line for each server, a column for each workload; empty where nothing was measured. */
+/** A line for each server, a column for each workload; empty without a measurement. */
 function toTable(title: string, figure: keyof Figures): string {
   const cells = servers.map((server) => [
     server === SERVICE ? `**${server.title}**` : server.title,
@@ -62,7 +62,7 @@ function toTable(title: string, figure: keyof Figures): string {
   return [head, ['---', ...workloads.map(() => '--:')], ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
 }
 
-/** The median, and behind it the least and the most of the rounds. */
+/** The median, followed by the minimum and the maximum of the rounds. */
 function toMedian(values: number[]): string {
   const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
   const [median, least, most] = [sorted[sorted.length >> 1], sorted[0], sorted.at(-1)];

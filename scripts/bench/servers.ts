@@ -10,10 +10,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** In milliseconds. */
 const START_TIMEOUT = 30_000;
 
-/** Servers and load generator have a core each. */
+/** Servers run on one core, the load generator on another. */
 const CORES = { server: '0', load: '1' };
 
-/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits while the others work. */
+/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits meanwhile. */
 const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
 
 /** The command, on its core. */
@@ -35,12 +35,12 @@ export const SERVICE: Server = { title: 'this service', script: 'dist/src/main.j
 export interface Running {
   pid: number;
   port: number;
-  /** Forces the collections that V8 does while a server is idle: behind them, each tick of Node costs more, for good. */
+  /** Forces the garbage collections that V8 runs while a server is idle: after them, each tick of Node costs more, for good. */
   collect(): void;
   stop(): Promise<unknown>;
 }
 
-/** Nothing else listens to this signal, which says that a window has another size. */
+/** Nothing else listens to this signal, which reports a new window size. */
 const COLLECTING = [
   '--expose-gc',
   "--import=data:text/javascript,process.on('SIGWINCH',()=>{for(let n=0;n<5;n++)setTimeout(gc,n*100)})",
@@ -79,7 +79,7 @@ export async function start(
   }
 }
 
-/** Every server takes the same environment, and nothing of ours but the path. It has refused what it must, when it is measured. */
+/** Every server gets the same environment, with only the path of ours. Before the measurement, its error replies are checked. */
 export async function startServer(server: Server, url: string): Promise<Running> {
   const port = await findFreePort();
   const env = {

@@ -8,7 +8,7 @@ export const ROWS = 10_000;
 /** So many different requests are sent in turn, over and over. */
 const LENGTH = 20_000;
 
-/** One request, as it goes over the wire, and the body of its reply; of a new pet without its id. */
+/** A request, as it goes over the wire, and the body of its reply; for a new pet without the id. */
 export interface Exchange {
   request: string;
   reply: string;
@@ -98,7 +98,7 @@ const toList = (name: string, title: string, limit: number, status?: string): Wo
   toStreams: () => [toStream(list(limit, status), CONNECTIONS, 1)],
 });
 
-/** Reads, alone and beside creates, are there for their latency, not for their number. */
+/** Reads, alone and during creates, are measured for their latency, not for their number. */
 export const WORKLOADS: Workload[] = [
   { name: 'get-one', title: 'get one', toStreams: () => [toStream(getOne())] },
   toList('list-20', 'list 20', 20),

@@ -8,7 +8,7 @@ import type { BuiltProgram } from './program.ts';
 
 const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json')), 'bin/c8.js');
 
-/** The files that must be covered, even if no test loads them. Others have only types, or run in a browser. */
+/** The files that must be covered, even if no test loads them. The excluded ones contain only types, or run in a browser. */
 const PLACES = [
   ...['src/**', 'handlers/**'].map((it) => `--include=${it}`),
   ...[
@@ -28,7 +28,7 @@ const PLACES = [
 ];
 
 export interface Coverage {
-  /** A folder that Node writes to during one run; `keep` takes from it what counts, when the run has ended. */
+  /** A folder that Node writes to during one run; `keep` takes the relevant files from it after the run. */
   record(): { folder: string; keep(): void };
   /** Prints uncovered code, and returns whether everything is covered. */
   demandAll(): boolean;

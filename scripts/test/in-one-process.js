@@ -4,7 +4,7 @@ import t from 'tap';
 
 for (const file of process.env.TEST_FILES.split(' ')) {
   const imported = import(pathToFileURL(file).href);
-  // Else tap may find nothing left to do, and end what the file is starting.
+  // Otherwise tap may find nothing left to do, and end before the file has begun.
   t.waitOn(imported);
   await imported;
 }

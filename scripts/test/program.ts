@@ -20,7 +20,7 @@ export async function buildProgram(): Promise<BuiltProgram> {
   const folder = mkdtempSync(join(ROOT, '.tap/program-'));
   const installed = join(folder, 'node_modules/contract-first');
   await buildPackage(join(installed, 'dist'));
-  // It has no sources, which its condition would name.
+  // The built package comes without sources, so its source condition must not be set.
   const manifest = readFileSync(join(ROOT, 'src/contract-first/package.json'), 'utf8');
   writeFileSync(join(installed, 'package.json'), manifest.replace(/"contract-first-source": .*,\n/g, ''));
   await writeProgram(folder);

@@ -24,7 +24,7 @@ export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
     .sort();
 }
 
-/** The runs of files, and of all below folders. A test of minutes (`.deep.ts`, `.fault.ts`) has a process of its own, but those of types share a compiler. */
+/** The runs of files, and of all below folders. A test of minutes (`.deep.ts`, `.fault.ts`) runs in its own process, but tests of types share a compiler. */
 export function toRuns(paths: string[], jobs: number): Run[] {
   const files = paths.flatMap((path) => (statSync(path).isDirectory() ? filesBelow(path) : [path]));
   const short = files.filter((file) => file.endsWith('.test.ts'));
@@ -67,7 +67,7 @@ const ROOM = '--max-semi-space-size=64';
 /** Longer lines of a failure are bodies or logs, and are cut. */
 const TOO_LONG = /^(.{2000}).+/gm;
 
-/** After so many seconds a run of one file fails: first by tap, so that it ends what it has started, then by force. */
+/** The timeout of one file, in seconds: first tap ends the run, so that it can clean up, then it is killed. */
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 900;
 const MORE_FILE = 30;
 const GRACE = 20;

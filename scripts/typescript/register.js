@@ -1,2 +1,2 @@
-/** Lets Node run our TypeScript as it stands: `node --import=./scripts/typescript/register.js <file>`. */
+/** Lets Node run our TypeScript without a build: `node --import=./scripts/typescript/register.js <file>`. */
 import '../../src/contract-first/cli/typescript/register.js';

@@ -28,7 +28,7 @@ const serviceHandlers = {
   async listPets(request, reply) {
     const { limit, status, after } = request.query;
     const start = after ? fromCursor(after) : 0;
-    // One more than asked for tells whether there is a next page.
+    // One record more than requested shows whether a next page exists.
     const rows = status ? listByStatus.all(status, start, limit + 1) : list.all(start, limit + 1);
     const pets = rows.slice(0, limit).map(toPet);
     if (rows.length > limit) {

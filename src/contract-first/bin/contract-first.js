@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command of a team's developers. A Node that is too old says so, before it loads what it cannot read. */
+/** The command of a team's developers. A Node that is too old gets a clear error before it loads code that it cannot parse. */
 import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

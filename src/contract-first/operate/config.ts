@@ -22,7 +22,7 @@ const SETTINGS = {
   database: readDatabase,
   /** Keys that are valid beside those in the store. */
   apiKeys: readKeys,
-  /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
+  /** The addresses and ranges of proxies with a trusted `X-Forwarded-For`. */
   trustProxy: (read) => read.parsed('TRUST_PROXY', `${RANGES}, or unix`, toItems(isProxy)),
   /** The path that a proxy strips from the URL that clients call: `/shop`; empty without one. */
   publicPath: (read) => read.parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),

@@ -201,7 +201,7 @@ t.test(
         [40, 0, 'seen', undefined],
         [30, 0, 'seen closer', undefined],
         [50, 1, 'heard', undefined],
-        [50, 2, 'a hook failed behind the reply', undefined],
+        [50, 2, 'a hook failed after the reply', undefined],
       ],
     );
     t.equal(reported.filter(([, , msg]) => msg === 'request').length, 3);

@@ -10,10 +10,10 @@ const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+
 /** The longest address with zone and port, in characters. */
 const MAX_ADDRESS_LENGTH = 100;
 
-/** In `TRUST_PROXY`: a proxy that connects by a Unix socket, and so has no address. */
+/** In `TRUST_PROXY`: a proxy that connects by a Unix socket, and so without an address. */
 export const UNIX = 'unix';
 
-/** The address in canonical form (RFC 5952), an IPv4-mapped one as IPv4; undefined where the text is no address. */
+/** The address in canonical form (RFC 5952), an IPv4-mapped one as IPv4; undefined if the text is not an address. */
 function toAddress(text: string): string | undefined {
   const [, inBrackets, ipv4, plain = inBrackets ?? ipv4 ?? ''] = FORM.exec(text) ?? [];
   if (isIP(plain) !== 6) return isIP(plain) === 4 ? plain : undefined;
@@ -25,7 +25,7 @@ const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 /** Whether this is the address of a trusted proxy; undefined for a Unix socket, or a connection reset before it was accepted. */
 export type IsProxy = (address: string | undefined) => boolean;
 
-/** `ranges` such as `10.0.0.0/8`, or `unix`. Undefined without ranges. `isUnix` says whether the server listens on a Unix socket. */
+/** `ranges` such as `10.0.0.0/8`, or `unix`. Undefined without ranges. `isUnix`: whether the server listens on a Unix socket. */
 export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): IsProxy | undefined {
   if (ranges.length === 0) return undefined;
   const trusted = new BlockList();
@@ -55,8 +55,8 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
 export type ToAddress = (raw: IncomingMessage) => string | undefined;
 
 /**
- * The address reported by the last trusted proxy, or the proxy's own if it reports none; undefined if the connection has no address.
- * `isProxy` is undefined where no proxy is trusted.
+ * The address reported by the last trusted proxy, or the proxy's own if it reports none; undefined on a connection without an address.
+ * `isProxy` is undefined if no proxy is trusted.
  */
 export function buildToAddress(isProxy: IsProxy | undefined): ToAddress {
   if (isProxy === undefined) return ({ socket }) => socket.remoteAddress;

@@ -10,27 +10,27 @@ export async function addCors(app: FastifyInstance, origins: readonly string[] =
   await app.register(cors, toCorsOptions(new Set(origins)));
 }
 
-/** The headers of a reply that a script of another origin may read (Fetch Standard, section 3.3.3). */
+/** The headers that a script of another origin may read (Fetch Standard, section 3.3.3). */
 const EXPOSED_HEADERS = [
   ...['Link', 'Location', 'Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy'],
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
 ];
 
-/** The headers of replies that are sent before any hook runs. The origin is not checked then, and the replies are no secret. */
+/** The headers of replies that are sent before any hook runs. Their origin is not checked, and the replies are not secret. */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
     ? {}
     : { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') };
 
 /**
- * A browser first asks without a key what it may send (a preflight), so preflights are answered before keys are checked. `Vary: Origin`
- * is on every reply, so that caches keep replies for different origins apart. Cookies are not allowed: keys are sent in a header.
+ * A browser first sends a preflight without a key, so preflights are answered before keys are checked. Every reply carries `Vary: Origin`,
+ * so that caches keep replies for different origins apart. Cookies are not allowed: keys are sent in a header.
  */
 const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions => ({
   origin: (origin, done) => done(null, origin !== undefined && origins.has(origin) && origin),
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 600,
-  // With `true`, the plugin would answer an OPTIONS that is no preflight with its own text; ours is a 405.
+  // With `true`, the plugin would answer an OPTIONS that is not a preflight with its own text; ours is a 405.
   strictPreflight: false,
   preflightContinue: true,
 });
@@ -51,7 +51,7 @@ const answerPreflights: onRouteHookHandler = (route) => {
   if (route.url === '*' && route.method === 'OPTIONS') route.preParsing = answerPreflight;
 };
 
-/** Names the methods of the path. An unknown path, or a request that is no preflight of these origins, is 404 or 405 as usual. */
+/** Names the methods of the path. An unknown path, or a request that is not a preflight of these origins, is 404 or 405 as usual. */
 const answerPreflight: preParsingHookHandler = (request, reply, _body, _done) => {
   const methods = request.server.contractFirst.methodsAt(request.url);
   const isAllowed = reply.hasHeader('access-control-allow-origin') && request.headers['access-control-request-method'];

@@ -7,12 +7,12 @@ import { stateOf } from '../request-state.ts';
 import { addServerHeaders } from './connections/response.ts';
 import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
-/** The statuses whose replies have a challenge. */
+/** The statuses with a challenge in their replies. */
 const CHALLENGED = [401, 403];
 
 /**
  * Codes that are logged as errors only with a cause. Without one, the request's own line is enough: that the server stops, or that keys
- * cannot be read, is logged once when it begins; the others are no faults.
+ * cannot be read, is logged once when it begins; the others are not faults.
  */
 const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
@@ -25,7 +25,7 @@ declare module 'fastify' {
 
 const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: undefined, accept: undefined };
 
-/** Answers a request with the error for whatever was thrown. */
+/** Answers a request with the error for a thrown value. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Builds the function for Fastify's option `frameworkErrors` and its error handlers. `catalogue` is that of the service, if there is one. */
@@ -54,8 +54,7 @@ export function buildSendError(logger: Logger, renderError: RenderError, catalog
 }
 
 /**
- * Sends an error past Fastify when its reply by Fastify fails, for example because a hook throws for each. Keeps the headers that can be
- * sent.
+ * Sends an error without Fastify if Fastify fails to, for example because a hook throws for each reply. Keeps the headers that can be sent.
  */
 function sendFallback(reply: FastifyReply, type: string, text: string): void {
   const { raw } = reply;
@@ -76,7 +75,7 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
   raw.end(text);
 }
 
-/** Whether to log an error. Refusals in a flood are not logged. */
+/** Whether to log an error. Errors of a flood are not logged. */
 const isFault = ({ code, cause }: HttpError) =>
   code !== 'overloaded' && (cause !== undefined || !LOGGED_WITH_CAUSE.includes(code));
 
@@ -90,7 +89,7 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
   }
 }
 
-/** Answers the errors of all routes whose context has no error handler of the team's. */
+/** Answers the errors of all routes without an error handler of the team in their context. */
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;

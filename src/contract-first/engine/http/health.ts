@@ -1,4 +1,4 @@
-/** Health checks without a key: `/livez` says that the process answers, `/readyz` that it can do its work. */
+/** Health checks without a key: `/livez` shows that the process answers, `/readyz` that it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
@@ -10,7 +10,7 @@ import { describeThrown } from './thrown.ts';
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;
 
-/** One for each process. Logs why the service is not ready only when the reason changes: probes come every second. */
+/** The health checks of a process. Logs why the service is not ready only when the reason changes: probes come every second. */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   const checkServices = buildCheckServices(services);
   let reported: string | undefined;

@@ -1,4 +1,4 @@
-/** Requests that are no HTTP: those that Node's parser refuses, and those that it takes. */
+/** Requests that are not HTTP: those that Node's parser rejects, and those that it accepts. */
 import type { IncomingMessage } from 'node:http';
 import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type CodeAndMessage, HttpError } from '../errors/catalogue.ts';
@@ -46,7 +46,7 @@ function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
   return NODE_ERRORS[error.code] ?? MALFORMED;
 }
 
-/** The line in which Node's parser failed. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only, or undefined. */
+/** The line that Node's parser failed in. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only, or undefined. */
 function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
   const text = (rawPacket as unknown as Buffer | undefined)?.toString('latin1') ?? '';
   return text
@@ -55,7 +55,7 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
     .split('\r\n', 1)[0] as string;
 }
 
-/** Refuses malformed requests behind plugins, which may set headers on every reply, and before Fastify reads the body. */
+/** Answers malformed requests after plugins, which may set headers on every reply, and before Fastify reads the body. */
 export function addFormCheck(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // On a server that is not ours, nothing else has added them; on ours, plugins may have changed them.
@@ -64,7 +64,7 @@ export function addFormCheck(app: FastifyInstance): void {
   });
 }
 
-/** Finds malformed requests. Node could refuse most of them, but without a body. */
+/** Finds malformed requests. Node could reject most of them, but without a body. */
 function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
   const url = raw.url as string;
   if (url.length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
@@ -90,7 +90,7 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** `Expect` is a list (RFC 9110, section 10.1.1), whose empty elements are ignored (section 5.6.1.2). */
+/** `Expect` is a list (RFC 9110, section 10.1.1). Empty elements are ignored (section 5.6.1.2). */
 function isMet(expect: string): boolean {
   return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
 }

@@ -1,14 +1,14 @@
 /**
- * Every use of private fields of Node and its modules; no other file has any (`test/architecture.test.ts`). Each exists in Node 20.20,
- * 22.23 and 24.21, and has a test that fails when Node changes it (`test/engine/http/node-internals.test.ts`).
+ * All uses of private fields of Node and its modules; no other file contains any (`test/architecture.test.ts`). Each field exists in Node
+ * 20.20, 22.23 and 24.21, and a test fails when Node changes it (`test/engine/http/node-internals.test.ts`).
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
- * Stops parsing this connection: the listener of Node's parser returns 2 for an upgrade, after which no HTTP follows, though none is
- * made of it. Otherwise the up to 600 requests of one read would all become objects, which costs more than refusing them.
+ * Stops parsing this connection: the listener of Node's parser returns 2, which announces an upgrade and so the end of HTTP, although no
+ * upgrade follows. Otherwise the up to 600 requests of one read would all become objects, which costs more than their error replies.
  */
 export function stopParsing(socket: Socket): void {
   type Take = (request: IncomingMessage & { upgrade: boolean }) => number;

@@ -30,7 +30,7 @@ export function buildMethodsAt(app: FastifyInstance): MethodsAt {
   };
 }
 
-/** Answers requests below the app's prefix that have no route: before their body is read, and behind the hooks of plugins. */
+/** Answers requests without a route below the app's prefix: before their body is read, and after the hooks of plugins. */
 export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendError: SendError): void {
   const toNotFound = (url: string) => {
     const allow = methodsAt(url);

@@ -20,19 +20,19 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 
 export interface HttpOptions {
   logger: Logger;
-  /** Where the logger writes: the lines of requests go there as text. */
+  /** The destination of the logger: the lines of requests go there as text. */
   lines: DestinationStream;
-  /** Keys, or how they begin, that no logged URL may show, and the names of query parameters in which keys are sent. */
+  /** Keys, or their beginnings, that no logged URL may show, and the names of query parameters that carry keys. */
   secrets: readonly string[];
   secretNames: string[];
-  /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
+  /** The addresses and ranges of proxies with a trusted `X-Forwarded-For`. */
   trustProxy: readonly string[];
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
   /** How long a connection may stay open without a request, in milliseconds; by default, Fastify's value. */
   keepAliveTimeout?: number | undefined;
   limits: ConnectionLimits;
-  /** The origins whose pages may read replies that are sent before any hook. */
+  /** The origins of pages that may read replies which are sent before any hook. */
   corsOrigins?: readonly string[];
   /** Counts requests and connections for metrics; undefined if nobody reads them. */
   counts?: Counts | undefined;
@@ -180,7 +180,7 @@ function createNodeServer(
 ): Server {
   const options = {
     requireHostHeader: false,
-    // Joins duplicate headers, to refuse them: Node would take the first, a proxy perhaps the last.
+    // Joins duplicate headers, so that they become a 400: Node would take the first, a proxy perhaps the last.
     joinDuplicateHeaders: true,
     requestTimeout,
     keepAliveTimeout,
@@ -195,7 +195,7 @@ function createNodeServer(
   };
   const server = createServer(options);
   hearErrors(server);
-  // No limit of the number of headers: Node would drop the rest silently. Their total size is limited.
+  // Without a limit on the number of headers: Node would drop the rest silently. Their total size is limited.
   server.maxHeadersCount = 0;
   // Node caches the address when it is first read; once a client has reset its connection, the system no longer has it.
   server.prependListener('connection', (socket) => socket.remoteAddress);

@@ -1,4 +1,4 @@
-/** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
+/** Maps anything that a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { inspect } from 'node:util';
 import { AlreadyDone, isTooLong, KeyReused } from '../../store/collection.ts';
@@ -9,7 +9,7 @@ import { BAD_URL, MALFORMED, URI_TOO_LONG } from './malformed.ts';
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 const DONE: CodeAndMessage = [
   'already_done',
-  'The change was made before, with this Idempotency-Key. Its answer cannot be given again: do not send it again with another key.',
+  'This change was already made with this Idempotency-Key, but its reply can no longer be reproduced. Do not retry it with another key.',
 ];
 
 /** The errors that clients get for the store's outages. */
@@ -23,7 +23,7 @@ const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   ],
 };
 
-/** Our messages for the statuses with which Fastify itself refuses. */
+/** Our messages for the statuses of Fastify's own errors. */
 const OF_FASTIFY: Record<number, CodeAndMessage> = {
   400: MALFORMED,
   404: NO_ROUTE,
@@ -35,7 +35,7 @@ const OF_FASTIFY: Record<number, CodeAndMessage> = {
 /** The longest message of a plugin that clients get, in characters. */
 const MAX_MESSAGE_LENGTH = 400;
 
-/** An error as Fastify and http-errors make it. Each field may be anything. */
+/** An error as Fastify and http-errors make it. Any field may have any type. */
 interface ErrorLike {
   statusCode?: unknown;
   status?: unknown;
@@ -81,7 +81,7 @@ const isFailing = (status: unknown): status is number =>
 function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
   const { code, message, validation, expose, statusCode } = error;
   const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
-  // An error without the status was not made for clients: its message may say more than they should know.
+  // An error without a status was not made for clients: its message may reveal too much.
   const isFrank = status < 500 && (status === statusCode || status === error.status);
   const said = typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : '';
   if (code === 'FST_ERR_BAD_URL') return BAD_URL;
@@ -95,7 +95,7 @@ function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
 function toGeneralError(status: number): CodeAndMessage {
   if (status === 503) return OUTAGE_ERRORS.unavailable;
   if (status >= 500) return [codeOf(status) ?? 'internal_error', 'The service failed. Its log has the cause.'];
-  return [codeOf(status) ?? 'bad_request', `The request was refused with status ${status}.`];
+  return [codeOf(status) ?? 'bad_request', `The request failed with status ${status}.`];
 }
 
 /** The headers of an error of http-errors that can be sent. */

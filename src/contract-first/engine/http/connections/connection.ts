@@ -1,4 +1,4 @@
-/** One connection. It serves one request after the other, each in an iteration of the event loop of its own. */
+/** A connection. It serves one request after the other, each in its own iteration of the event loop. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
@@ -9,7 +9,7 @@ const CONNECTION = Symbol('connection');
 
 type HttpSocket = Socket & { [CONNECTION]: HttpConnection };
 
-/** The socket of `app.inject` has no connection. */
+/** The socket of `app.inject` is not a connection. */
 export const httpConnectionOf = (socket: Socket): HttpConnection => (socket as HttpSocket)[CONNECTION];
 
 /** Whether a request came by `app.inject`: its reply is not ours. */
@@ -31,11 +31,11 @@ export class HttpConnection implements Reader {
   isSurplus = false;
   /** The response to the newest request; forgotten a second after it is sent. */
   response: ServerResponse<HttpRequest> | undefined = undefined;
-  /** Whether nothing is served behind the newest request. */
+  /** Whether nothing is served after the newest request. */
   isLast = false;
   /** Whether the newest request was over the limits. */
   isOverLimit = false;
-  /** Whether bytes came that are no request. */
+  /** Whether bytes came that are not a request. */
   isMalformed = false;
   /** How many requests are still to be answered. */
   pending = 0;
@@ -45,7 +45,7 @@ export class HttpConnection implements Reader {
   #readBefore = 0;
   /** True while nothing is read, whoever resumes the socket. */
   #isHeld = false;
-  /** The byte up to which the client has yet to read, and since which second. */
+  /** The byte that the client must read up to, and the second when that began. */
   #awaited = 0;
   #awaitedSince = 0;
 
@@ -78,7 +78,7 @@ export class HttpConnection implements Reader {
     }
     if (!req.complete) this.#endRest(req);
     setImmediate(() => {
-      // RFC 9112, section 9.6: nothing is served behind a reply that ends the connection.
+      // RFC 9112, section 9.6: nothing is served after a reply that ends the connection.
       if (!this.socket.writable) return;
       if (!req.complete) this.#dropRest(req);
       this.pending--;
@@ -118,7 +118,7 @@ export class HttpConnection implements Reader {
     process.nextTick(() => this.#isHeld && this.socket.pause());
   }
 
-  /** Serves nothing behind the newest request. */
+  /** Serves nothing after the newest request. */
   endBehind(): void {
     this.isLast = true;
     stopParsing(this.socket);
@@ -179,8 +179,8 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Called by Node after the last reply. A client that may be sending gets a lingering close; refusals must be cheap. A body that a
-   * handler has, and has left, is still read: its end closes the connection.
+   * Called by Node after the last reply. A client that may be sending gets a lingering close, because error replies must be cheap. A body
+   * that a handler received and did not finish is still read: its end closes the connection.
    */
   #end(): void {
     this.isLast = true;
@@ -208,7 +208,7 @@ export const MOST_DROPPED = 64 * 1024;
 export const LINGER_TIME = 1000;
 
 /**
- * Closes a connection whose client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
+ * Closes a connection while its client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
  * is closed, and received bytes are dropped for a while (RFC 9112, section 9.6), up to a limit.
  */
 export function linger(socket: Socket): void {

@@ -1,4 +1,4 @@
-/** All connections: how many are served, and how long a client may leave a reply unread. */
+/** All connections: their number, and the time that a client may leave a reply unread. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -25,7 +25,7 @@ export interface ConnectionsOptions extends RawRepliesOptions {
   limits: ConnectionLimits;
   stop: Stop;
   toAddress: ToAddress;
-  /** The paths of health checks, which are never refused: load balancers decide by them whether to send requests here. */
+  /** The paths of health checks, which are always answered: load balancers use them to decide whether to send requests here. */
   healthPaths: ReadonlySet<string | undefined>;
 }
 
@@ -66,7 +66,7 @@ export class Connections {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
     server.maxConnections = 2 * this.limits.maxConnections;
-    // Node's own reply to an `Expect` that is not met would have no body.
+    // Node's own reply to an unmet `Expect` would have an empty body.
     server.on('request', take).on('checkExpectation', take);
     server.on('checkContinue', (request, response) => {
       (response as HttpResponse).continueWhenRead();
@@ -124,7 +124,7 @@ export class Connections {
       this.#overLimit.requests++;
     }
     const begin = () => {
-      // It may have been refused meanwhile, because its body is malformed, or its client has gone.
+      // The request may be answered already, because its body is malformed, or its client has gone.
       if (response.headersSent || request.socket.destroyed) return;
       if (isOver) this.rawReplies.send(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
@@ -169,7 +169,7 @@ export class Connections {
   }
 }
 
-/** A connection that has become a plugin's is never idle: of what it sends, nothing is a request. */
+/** A connection that a plugin took over is never idle: its bytes are not requests. */
 export function addUpgrades(app: FastifyInstance): void {
   const note = (_request: unknown, socket: Socket) => {
     httpConnectionOf(socket).lastUse = Number.POSITIVE_INFINITY;

@@ -20,7 +20,7 @@ const BACKLOG = 4096;
 export async function listen(app: FastifyInstance, { host, port, socket }: ListenAddress): Promise<string> {
   if (socket !== undefined) return listenOn(app, socket);
   await app.ready();
-  // IPv4 first: a machine without IPv6 may still have a name for ::1. For a name, Fastify would listen at each address, by servers
+  // IPv4 first: even a machine without IPv6 may define a name for ::1. For a name, Fastify would listen at each address, by servers
   // without our listeners.
   const { address } = await lookup(host, { verbatim: false });
   return withoutLine(app).listen({ host: address, port, backlog: BACKLOG });
@@ -37,14 +37,14 @@ async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   return withoutLine(app).listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
 
-/** Hides Fastify's line: the caller logs one of its own. */
+/** Hides Fastify's line: the caller logs its own. */
 const withoutLine = (app: FastifyInstance): FastifyInstance =>
   Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
 
 /**
- * How long a stop waits for requests on their way, in milliseconds. It waits again, at most MOST_WINDOWS times in all, when requests
- * arrived, when a connection younger than two seconds has sent nothing yet, and when the wait ended LATE milliseconds late: a paused
- * machine has held up its clients, too.
+ * The time that a stop waits for requests on their way, in milliseconds. The stop waits again, at most MOST_WINDOWS times in all, if
+ * requests arrived, if a connection younger than two seconds has sent nothing yet, and if the wait ended LATE milliseconds late: a paused
+ * machine also delayed its clients.
  */
 const DRAIN_WINDOW = 200;
 const LATE = 50;

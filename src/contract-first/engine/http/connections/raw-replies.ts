@@ -1,4 +1,4 @@
-/** Refuses requests past Fastify: those over the limits, and bytes that are no HTTP. */
+/** Sends error replies without Fastify: to requests over the limits, and to bytes that are not HTTP. */
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 import type { Logger } from 'pino';
@@ -29,7 +29,7 @@ export class RawReplies {
   /** Fastify's option `clientErrorHandler`: answers where Node's HTTP server gives up, since the request is malformed or incomplete. */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);
-    // It comes again with each check of timeouts. What arrives while the connection closes must not cut off a reply that is not read yet.
+    // The event repeats with each check of timeouts. Bytes that arrive while the connection closes must not cut off an unread reply.
     if (connection.isMalformed || socket.writableEnded) return;
     connection.isMalformed = true;
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -40,12 +40,12 @@ export class RawReplies {
     connection.stopReading();
     const failure = toMalformed(error);
     if (response && !response.req.complete) this.#endBody(response as HttpResponse, failure, error.code);
-    // Bytes behind a request that ends the connection need no answer.
+    // Bytes after a request that ends the connection need no answer.
     else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
       this.answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
   }
 
-  /** Answers a request past Fastify. */
+  /** Answers a request without Fastify. */
   send(response: HttpResponse, failure: HttpError, requestId = this.#options.nextRequestId()): void {
     const { renderError, bareHeaders, counts } = this.#options;
     const { text, type } = renderError(failure, requestId);
@@ -78,7 +78,7 @@ export class RawReplies {
     return reqId;
   }
 
-  /** Answers a request whose body has not arrived in full, unless it has been answered already. */
+  /** Answers a request with an incomplete body, unless it has been answered already. */
   #endBody(response: HttpResponse, failure: HttpError, code: string): void {
     const { req } = response;
     const { socket, reply } = req;

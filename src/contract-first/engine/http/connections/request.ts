@@ -5,8 +5,8 @@ import type { FastifyReply } from 'fastify';
 const UPGRADE = Symbol('upgrade');
 
 /**
- * A request with `Upgrade` (RFC 9110, section 7.8) is served as if it were not there, and then its connection closes, because Node's
- * parser drops the bytes that it has read behind one. Where a plugin listens for upgrades, as @fastify/websocket does, they are its own.
+ * A request with `Upgrade` (RFC 9110, section 7.8) is served as if the header were missing, and then its connection closes, because Node's
+ * parser drops the bytes that it has read after one. A plugin that listens for upgrades, such as @fastify/websocket, gets them instead.
  */
 export class HttpRequest extends IncomingMessage {
   declare [UPGRADE]: boolean;
@@ -16,8 +16,8 @@ export class HttpRequest extends IncomingMessage {
   declare reply?: FastifyReply;
 
   /**
-   * Node sets whether the client asks for an upgrade, then whether anybody listens for it, and acts upon what it gets. Java's client asks
-   * for HTTP/2 in each request: no plugin is asked whether it knows that. From Node 24.9 on, `shouldUpgradeCallback` could say so.
+   * Node sets whether the client asks for an upgrade, then whether anybody listens for it, and then reads this property. Java's client asks
+   * for HTTP/2 in each request, which no plugin supports. From Node 24.9 on, `shouldUpgradeCallback` could decide it.
    */
   get upgrade(): boolean {
     return this[UPGRADE] && (this.method === 'CONNECT' || this.headers.upgrade?.toLowerCase() !== 'h2c');
@@ -28,7 +28,7 @@ export class HttpRequest extends IncomingMessage {
   }
 }
 
-/** Notes that a handler has the body: the rest that it leaves unread may arrive in full, up to the operation's limit. */
+/** Notes that a handler received the body: its unread rest may arrive in full, up to the operation's limit. */
 export function allowUnreadBody(request: IncomingMessage, maxBytes: number): void {
   (request as HttpRequest).maxBytes = maxBytes;
 }

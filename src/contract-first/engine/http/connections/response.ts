@@ -8,8 +8,8 @@ import type { HttpRequest } from './request.ts';
 
 /**
  * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
- * They are constants, for which @fastify/helmet would add a hook to each request. `Strict-Transport-Security` is left to the
- * proxy that terminates TLS (RFC 6797, section 7.2).
+ * They are constants; @fastify/helmet would add a hook to each request for them. The proxy that terminates TLS sets
+ * `Strict-Transport-Security` (RFC 6797, section 7.2).
  */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
@@ -20,10 +20,10 @@ export const SECURITY_HEADERS = {
 const SECURITY = Object.entries(SECURITY_HEADERS);
 const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 
-/** The forms that Node takes beside an object: a list of names and values in turn, or of pairs. */
+/** The forms that Node takes besides an object: a list of names and values in turn, or of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
-/** Whether Fastify has made the headers, with names in lower case, and none of ours is set. The keys of a list are digits. */
+/** Whether Fastify made the headers, with names in lower case, and ours are still missing. The keys of a list are digits. */
 function isUsual(headers: OtherHeaders, response: ServerResponse): headers is OutgoingHttpHeaders {
   for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
   for (const name in SECURITY_HEADERS) if (response.hasHeader(name)) return false;
@@ -92,9 +92,9 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Decided with the head, not when the request comes: one from before the stop that is answered after it closes its connection, too.
-   * Also where the rest of the body may be more than is read: a proxy that has sent the body must know, or its next request goes there.
-   * The end of a body in chunks is unknown until it comes.
+   * Decided with the head, not when the request arrives: a request from before the stop that is answered during it also closes its
+   * connection. So does one with an unread body that may be too long to read: a proxy that sent it must know, or it would send its next
+   * request there. The end of a chunked body is unknown until it arrives.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;
@@ -104,7 +104,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 }
 
-/** Adds the id, and the security headers where `response.ts` does not: it has the replies on connections of our own server only. */
+/** Adds the id, and the security headers if `response.ts` does not: it only handles replies on connections of our own server. */
 export function addServerHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', id);
   if (!isInjected(raw) && !(raw as HttpRequest).upgrade) return;

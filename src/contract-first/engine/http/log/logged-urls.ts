@@ -13,8 +13,8 @@ const MAX_URL_LENGTH = 1024;
 const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
- * Hides each part that contains one of `keys`, which may be the start that all stored keys have, or one of `names`: the parameters in which
- * keys are sent, which a client may misspell.
+ * Hides each part that contains one of `keys`, such as the common beginning of all stored keys, or one of `names`: the parameters that carry
+ * keys, perhaps misspelt.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = keys.map((text) => text.toLowerCase());

@@ -33,7 +33,7 @@ export type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => 
 
 export interface RequestObserverParts {
   logger: Logger;
-  /** Where the logger writes. */
+  /** The destination of the logger. */
   lines: DestinationStream;
   toLogged: ToLogged;
   toAddress: ToAddress;
@@ -144,7 +144,7 @@ export class Counts {
   connections = 0;
   /** When the stored API keys were last read, in seconds since 1970. */
   keysReadAt = 0;
-  /** Requests that were refused before their operation was known. */
+  /** Requests that got an error before their operation was known. */
   readonly unread = new Map<ErrorCode, number>();
   /** Connections that the server closed: over the limit, idle when others needed room, or with replies that the client does not read. */
   readonly dropped = { full: 0, idle: 0, unread: 0 };

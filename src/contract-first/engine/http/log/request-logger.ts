@@ -36,11 +36,11 @@ class OwnLines extends LogController {
   }
 
   override requestCompleted(...[error, request]: Parameters<LogController['requestCompleted']>): void {
-    if (error) request.log.error({ err: error }, 'a hook failed behind the reply');
+    if (error) request.log.error({ err: error }, 'a hook failed after the reply');
   }
 }
 
-/** The first step of each request, also of one whose URL Fastify refuses before any hook. It must not throw. */
+/** The first step of each request, also of one with a URL that Fastify rejects before any hook. This step must not throw. */
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
