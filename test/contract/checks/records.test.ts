@@ -102,6 +102,19 @@ t.test('a field that is sent for a record, and neither stored nor in the reply, 
     },
   ];
   for (const edit of others) t.strictSame(await warningsOf(t, withColour({ type: 'string' }, edit)), []);
+  // The handler reads a list of changes, and another type whose fields are not those of a record.
+  const [PATCH, OTHER] = ['application/json-patch+json', 'application/vnd.pets.move+json'];
+  const string = { type: 'string' };
+  const changes = { type: 'array', items: { type: 'object', properties: { op: string, path: string, value: {} } } };
+  const move = { type: 'object', properties: { shelf: string } };
+  const inType =
+    (type: string, schema: object): Edit =>
+    ({ body }) =>
+      (body.content[type] = { schema });
+  t.strictSame(await warningsOf(t, edited(inType(PATCH, changes))), []);
+  t.strictSame(await warningsOf(t, edited(inType(OTHER, move))), []);
+  const mixed = { type: 'object', properties: { name: { $ref: '#/components/schemas/PetName' }, shelf: string } };
+  t.match(await warningsOf(t, edited(inType(OTHER, mixed))), [/^operation createPet: its body.shelf: no column/]);
   const none: Edit = ({ createPet }) => delete createPet.requestBody;
   const form = { type: 'object', properties: { picture: { type: 'string', format: 'binary' } } };
   const upload: Edit = ({ body }) => {

@@ -206,6 +206,68 @@ t.test('a reply that is narrower than its record is a build error', async (t) =>
     t.strictSame(await judge(t, edited(reply(other))), { errors: [], warnings: [] });
 });
 
+t.test('a reply that takes less by rules over several fields, or over a list, is refused at the build', async (t) => {
+  const narrowed =
+    (rules: Json): Edit =>
+    ({ Pet, getPet }) =>
+      (getPet.responses['200'].content['application/json'].schema = { allOf: [Pet, rules] });
+  const listed =
+    (rules: Json, edit: Edit = () => {}): Edit =>
+    (parts) => {
+      parts.listPets.responses['200'].content['application/json'].schema = {
+        type: 'array',
+        items: parts.Pet,
+        ...rules,
+      };
+      edit(parts);
+    };
+  const [of, ofList] = ['operation getPet: response 200: body', 'operation listPets: response 200: body'];
+  const sent = (place: string, value: string, problem: string) =>
+    `${place}: ${value} may be stored by schema Pet, and not sent: it ${problem}`;
+  const least = '{"id":1,"name":"Rex","categoryId":7}';
+  const withStatus = { required: ['status'] };
+  const unproven = 'cannot be proven to take what schema Pet stores';
+  // biome-ignore-start lint/suspicious/noThenProperty: a keyword of JSON Schema
+  // biome-ignore format: a table
+  const cases: [edit: Edit, errors: (string | RegExp)[], warnings?: (string | RegExp)[]][] = [
+    [narrowed({ properties: { name: { maxLength: 2 } } }), [sent(`${of}.name`, '"Rex"', 'must have at most 2 characters')]],
+    [narrowed(withStatus), [sent(of, least, '.status is missing').replace('it .', 'it.')]],
+    [narrowed({ minProperties: 4 }), [/^operation getPet: response 200: body: .* must have at least 4 fields$/]],
+    [narrowed({ maxProperties: 3 }), [/^operation getPet: response 200: body: .* must have at most 3 fields$/]],
+    [narrowed({ not: withStatus }), [/^operation getPet: response 200: body: .*"status".* may be stored/]],
+    [narrowed({ if: { properties: { status: { const: 'sold' } }, ...withStatus }, then: { properties: { categoryId: { maximum: 0 } } } }),
+      [/^operation getPet: response 200: body: .*"status":"sold".* may be stored/]],
+    [narrowed({ dependentRequired: { name: ['status'] } }), [/^operation getPet: response 200: body: .* may be stored/]],
+    [narrowed({ not: { properties: { name: { const: 'Rex the first' } } } }), [], [`${of}: ${unproven}`]],
+    [narrowed({ maxProperties: 4 }), []],
+    [narrowed({ minProperties: 3 }), []],
+    [listed({ contains: withStatus }), [sent(ofList, '[]', 'must contain at least 1 valid item(s)')]],
+    [listed({ contains: withStatus, minContains: 0, maxContains: 9 }), [], [`${ofList}: ${unproven}`]],
+    [listed({}, ({ Pet, listPets }) => (listPets.responses['200'].content['application/json'].schema.items = { allOf: [Pet, withStatus] })),
+      [/^operation listPets: response 200: body: .* may be stored/]],
+    // A list without pages may never be empty.
+    [listed({ minItems: 1 }, ({ listPets }) => (listPets.parameters = [])), [], [/its reply has a Link/, /^operation listPets: response 200: body: \[\] may be stored/].reverse()],
+    // The schema of the record itself has the rule.
+    [({ Pet }) => (Pet.minProperties = 3), []],
+  ];
+  // biome-ignore-end lint/suspicious/noThenProperty: a keyword of JSON Schema
+  for (const [edit, errors, warnings = []] of cases)
+    t.match(await judge(t, edited(edit)), { errors, warnings }, `${edit} ${JSON.stringify(errors)}`);
+});
+
+t.test('a request is compared with all that the parts of its record say of a field', async (t) => {
+  const edit: Edit = ({ schemas }) => {
+    schemas.Base = schemas.Pet;
+    schemas.Pet = { allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { name: { maxLength: 100 } } }] };
+  };
+  const reported = refusedBy(
+    'operation createPet: its body.name',
+    'a text of 101 characters',
+    'must have at most 100 characters',
+  );
+  t.match((await judge(t, edited(edit))).errors, [reported]);
+});
+
 t.test('an id that clients choose is compared where they choose it', async (t) => {
   const slug = { type: 'string', minLength: 1, maxLength: 50, pattern: '^[a-z]+$' };
   const withSlug = (given: Json, more: Json = {}) =>

@@ -9,8 +9,8 @@ import type { AnyDescription, Column } from '../../store/tables/description.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isSubset } from '../subsets/subsets.ts';
 import { type Checking, findWitness } from '../subsets/witnesses.ts';
+import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
-import { findCollection } from './unfit-records.ts';
 
 /** An order that a parameter of the query names is proven to be asked for; each other may be. */
 export function reportCursors(

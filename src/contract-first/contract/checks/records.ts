@@ -1,5 +1,5 @@
 /** The schemas of stored records: which replies every record fits, and refusals of what a collection would lose. */
-import type { Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
+import type { Body, Content, Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
@@ -7,6 +7,7 @@ import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDescription, AnyDomain, ColumnType } from '../../store/tables/description.ts';
 import { resolveOf } from '../read/references.ts';
+import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
 /** By collection. One whose schema the contract does not have is left out: it stores nothing. */
@@ -138,10 +139,13 @@ export function reportUnstoredFields(
     .filter(isSuccess)
     .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
-  const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
-  for (const { schema } of record ? contents : []) {
+  const contents = recordsIn(body);
+  // Another type than the first may be one that the handler reads.
+  const isOther = (schema: Schema) =>
+    schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
+  for (const { schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
     const gone = Object.entries(objectFieldsOf(schema)).filter(([name, field]) => {
-      const { writeOnly, hidden } = keywordsOf(field);
+      const { writeOnly, hidden } = mergeAllOf(field);
       return !(name in (record as object)) && !writeOnly && !hidden;
     });
     for (const [name] of gone) {
@@ -151,16 +155,30 @@ export function reportUnstoredFields(
   }
 }
 
+/** The contents of a body that may be records. A JSON Patch (RFC 6902) is a list of changes. */
+export const recordsIn = (body: Body | undefined): Content[] =>
+  body?.contents.filter(({ kind, type }) => kind === 'json' && type !== 'application/json-patch+json') ?? [];
+
 const isSuccess = ({ status }: Reply) => status.startsWith('2');
 
 /** The replies that may have a record as it is stored. */
 export const successesOf = (replies: Reply[]): Reply[] =>
   inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
-/** The fields of an object, or of the items of a list. */
+/** The fields of an object, or of the items of a list, each with what all parts of an `allOf` say of it. */
 export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   const { properties, items } = mergeAllOf(schema);
-  return properties ?? (items === undefined ? {} : objectFieldsOf(items));
+  if (!properties) return items === undefined ? {} : objectFieldsOf(items);
+  const parts = partsOf(schema, (keyword) => keyword === 'allOf');
+  const saidOf = (name: string) => [
+    ...new Set(parts.flatMap(({ properties: own = {} }) => (Object.hasOwn(own, name) ? [own[name] as Schema] : []))),
+  ];
+  return Object.fromEntries(
+    Object.keys(properties).map((name) => {
+      const [first = true, ...others] = saidOf(name);
+      return [name, others.length === 0 ? first : { allOf: [first, ...others] }];
+    }),
+  );
 }
 
 /** Whether each column of a collection is among the fields. */

@@ -52,7 +52,7 @@ function pairsWithin(given: Schema, wanted: Schema): [path: string, given: Schem
   return own.items && other.items ? [...fields, ['', own.items, other.items]] : fields;
 }
 
-function areTypedAlike(given: Schema, wanted: Schema): boolean {
+export function areTypedAlike(given: Schema, wanted: Schema): boolean {
   const [own, others] = [typesIn(given), typesIn(wanted)];
   const listed = valuesOf(mergeAllOf(wanted));
   return own.length > 0 && !listed && own.every((type) => type === 'null' || others.includes(type));
@@ -99,7 +99,7 @@ const MOST_LETTERS = 100_000;
 const MOST_ITEMS = 1000;
 
 /** Values at the limits of the schemas. The first schema is that of the values. */
-function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
+export function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
   const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
     [minimum, maximum, exclusiveMinimum, exclusiveMaximum].filter((one) => one !== undefined),

@@ -1,0 +1,52 @@
+/** What the checks of stored records find, in words, and the values and records that are stored. */
+import type { Column } from '../../store/tables/description.ts';
+import type { Unfit } from '../subsets/witnesses.ts';
+import { hasColumns, type RecordSchema } from './records.ts';
+
+export interface Finding {
+  words: string;
+  /** Whether it is an error: a value is proven not to fit, and there is no doubt that it is stored, or answered. */
+  isCertain: boolean;
+}
+
+export interface Words {
+  location: string;
+  /** After a value. */
+  proven: string;
+  unproven: string;
+  isCertain: boolean;
+}
+
+export const toFindings = (all: Unfit[], { location, proven, unproven, isCertain }: Words): Finding[] =>
+  all.map(({ path, witness }) => ({
+    words: `${location}${path}: ${witness ? `${show(witness.value)} ${proven}: ${witness.problem}` : unproven}`,
+    isCertain: isCertain && witness !== undefined,
+  }));
+
+/** The collection whose records have all these fields, and whether they have no others. */
+export function findCollection(
+  all: RecordSchema[],
+  fields: object,
+): { collection: RecordSchema; isWhole: boolean } | undefined {
+  const sizeOf = (of: object) => Object.keys(of).length;
+  const found = all.filter(({ description: { columns } }) => hasColumns(columns, fields));
+  const [collection] = found.sort((one, other) => sizeOf(other.description.columns) - sizeOf(one.description.columns));
+  return collection && { collection, isWhole: sizeOf(collection.description.columns) === sizeOf(fields) };
+}
+
+export function show(value: unknown): string {
+  if (typeof value === 'string' && value.length > 40) return `a text of ${value.length} characters`;
+  return JSON.stringify(value, (_name, one) => (typeof one === 'bigint' ? String(one) : one));
+}
+
+const TIMES = ['1970-01-01T00:00:00.000Z', '2026-12-31T23:59:59.999Z'];
+const UUIDS = ['01234567-89ab-4cde-8f01-23456789abcd', 'fedcba98-7654-4321-bfed-cba987654321'];
+/** Of ids and revisions, which begin with 1. */
+const NUMBERS = [1, 1_000_000];
+
+/** Values that the store itself puts into a column; undefined where a handler gives them. */
+export function setBy({ set, type }: Column): readonly unknown[] | undefined {
+  if (type === 'time' || set === 'created' || set === 'changed') return TIMES;
+  if (set === 'revision' || (set === 'id' && type === 'int64')) return NUMBERS;
+  return set === 'id' ? UUIDS : undefined;
+}

@@ -1,0 +1,99 @@
+/** Compares stored records with the replies that have them: a record that a reply does not take would be answered with 500. */
+import type { Operation, Reply } from '../../engine/contract/contract.ts';
+import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { findLimit } from '../read/parameters.ts';
+import { isSubset } from '../subsets/subsets.ts';
+import { areTypedAlike, type Compared, findUnfit, findWitness, valuesFor } from '../subsets/witnesses.ts';
+import { type Finding, findCollection, setBy, toFindings } from './findings.ts';
+import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
+
+/** Finds the fields of a record that a reply does not take, and then whole records and lists. */
+export function findUnfitReplies(operation: Operation, all: RecordSchema[], compared: Compared): Finding[] {
+  return successesOf(operation.replies).flatMap((reply) => {
+    const { collection, isWhole = false } = findCollection(all, objectFieldsOf(reply.schema)) ?? {};
+    if (!collection) return [];
+    const ofFields = findUnfitFields(reply, collection, isWhole, compared);
+    return ofFields.length > 0 ? ofFields : findUnfitRecords(operation, reply, collection, isWhole, compared);
+  });
+}
+
+const toWords = ({ status }: Reply, { description: { schema } }: RecordSchema, place: string, isCertain: boolean) => ({
+  location: `response ${status}: body${place}`,
+  proven: `may be stored by schema ${schema}, and not sent`,
+  unproven: `cannot be proven to take what schema ${schema} stores`,
+  isCertain,
+});
+
+function findUnfitFields(reply: Reply, collection: RecordSchema, isCertain: boolean, compared: Compared): Finding[] {
+  const [known, fields] = [objectFieldsOf(collection.stored), objectFieldsOf(reply.schema)];
+  return Object.entries(collection.description.columns).flatMap(([field, column]) => {
+    const [given, wanted] = [known[field], fields[field]] as [Schema, Schema];
+    const values = keywordsOf(wanted).hidden ? [] : setBy(column);
+    const witness = values && findWitness(values, given, wanted, compared);
+    const found = witness ? [{ path: '', witness }] : [];
+    const words = toWords(reply, collection, `.${field}`, isCertain);
+    return toFindings(values ? found : findUnfit(given, wanted, compared), words);
+  });
+}
+
+/** By what a reply says of several fields, or of a list. Nothing is found if the types of a field differ: the handler makes the record then. */
+function findUnfitRecords(
+  { method, parameters }: Operation,
+  reply: Reply,
+  collection: RecordSchema,
+  isWhole: boolean,
+  compared: Compared,
+): Finding[] {
+  const closed = toClosed(collection.stored);
+  const fits = (outer: Schema, toInner: (record: Schema) => Schema) =>
+    [collection.stored, closed].some((record) => isSubset(toInner(record), outer, compared.steps));
+  const isList = mergeAllOf(reply.schema).items !== undefined;
+  const isProven = fits(reply.schema, (items) => (isList ? { type: 'array', items } : items));
+  if (isProven || compared.steps.left <= 0) return [];
+  const record = { allOf: [closed, collection.stored] };
+  const records = recordsFor(collection, objectFieldsOf(reply.schema), compared);
+  if (records.length === 0) return [];
+  const [given, values] = isList
+    ? [{ type: 'array', items: record }, [[], ...records.map((one) => [one])]]
+    : [record, records];
+  const witness = findWitness(values, given, reply.schema, compared);
+  // Another list than a page may never be empty.
+  const isPage = method === 'GET' && findLimit(parameters) !== undefined;
+  const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
+  return toFindings([{ path: '', witness }], toWords(reply, collection, '', isCertain));
+}
+
+type Fields = Record<string, unknown>;
+
+/** The most records that are tried. */
+const MOST_RECORDS = 500;
+
+/** Records with all fields, and with the required ones, each also with other values of one field. */
+function recordsFor(
+  { description: { columns }, stored }: RecordSchema,
+  wanted: Record<string, Schema>,
+  { buildCheck }: Compared,
+): Fields[] {
+  const { required = [] } = mergeAllOf(stored);
+  const values = Object.entries(objectFieldsOf(stored)).map(([name, field]) => {
+    const check = buildCheck(field, { name: 'it' }, () => {});
+    const own = columns[name] && setBy(columns[name]);
+    const all = own ?? valuesFor(field, wanted[name] as Schema, buildCheck);
+    // Where the types differ, the handler makes another value.
+    const isAlike =
+      !keywordsOf(wanted[name]).hidden &&
+      (own || isSubset(field, wanted[name] as Schema) || areTypedAlike(field, wanted[name] as Schema));
+    return { name, isAlike, values: all.filter((value) => value !== undefined && !check(value)) };
+  });
+  if (values.some(({ isAlike }) => !isAlike)) return [];
+  const whole: Fields = Object.fromEntries(values.map(({ name, values: [first] }) => [name, first]));
+  const least = Object.fromEntries(Object.entries(whole).filter(([name]) => required.includes(name)));
+  const others = values.flatMap(({ name, values: all }) =>
+    all.flatMap((value) => [
+      { ...whole, [name]: value },
+      { ...least, [name]: value },
+    ]),
+  );
+  return [least, whole, ...others].slice(0, MOST_RECORDS);
+}
