@@ -13,6 +13,7 @@ import { finishFile } from '../../src/contract-first/contract/finish.ts';
 import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
 import { readSource } from '../../src/contract-first/contract/read/source.ts';
 import { lookUp } from '../../src/contract-first/engine/schema/keys.ts';
+import type { Json } from '../any-json.ts';
 
 /** A contract whose reply has this schema. */
 const contractWith = (schema: string, more = '') => `openapi: 3.1.0
@@ -195,4 +196,23 @@ t.test('each tool reports a problem with its file and line', async (t) => {
 t.test('a first file that is not YAML is reported itself', async (t) => {
   const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
   await t.rejects(finishFile(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
+});
+
+t.test('a reference to a file is a URI: a space in the name of a file is %20', async (t) => {
+  const schema = (type: string) => `{ type: ${type} }`;
+  const folder = t.testdir({
+    'other.yaml': contractWith(
+      '{ properties: { a: { $ref: My%20Tag.yaml }, b: { $ref: "All%20Tags.yaml#/One" } } }',
+    ).replace('  /pets: { $ref: paths/pets.yaml }\n', ''),
+    'My Tag.yaml': schema('string'),
+    'All Tags.yaml': `One: ${schema('integer')}`,
+  });
+  const { json } = await readSource(`${folder}/other.yaml`);
+  const { paths, components } = JSON.parse(json);
+  const targetOf = (node: { $ref?: string }) => (node.$ref ? lookUp({ components }, node.$ref) : node) as Json;
+  const { properties } = targetOf(paths['/a'].get.responses['200'].content['application/json'].schema);
+  const types = Object.values<{ $ref?: string }>(properties).map((one) => targetOf(one).type);
+  t.strictSame(types, ['string', 'integer']);
+  writeFileSync(`${folder}/none.yaml`, contractWith('{ $ref: No%00.yaml }'));
+  await t.rejects(readSource(`${folder}/none.yaml`), /\$ref No%00.yaml: /);
 });

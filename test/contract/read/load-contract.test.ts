@@ -212,6 +212,39 @@ const refusals: Refusal[] = [
       c.paths['/pets'].get.parameters[2]['x-opaque'] = 'yes';
     },
   ],
+  ...['x-sunset', 'x-deprecated-at', 'x-successor'].map(
+    (key): Refusal => [
+      `an operation with ${key} that is not deprecated`,
+      `operation createPet: ${key} needs deprecated: true beside it`,
+      (c) => (c.paths['/pets'].post[key] = key === 'x-successor' ? 'listPets' : '2030-12-05'),
+    ],
+  ),
+  [
+    'a scope that no flow of its scheme offers',
+    'operation createPet: security: no flow of login offers the scope write: add it to the scopes of one',
+    (c) => {
+      const flows = { clientCredentials: { tokenUrl: 'https://a.example', scopes: { read: 'Reads.' } } };
+      c.components.securitySchemes.login = { type: 'oauth2', flows };
+      c.paths['/pets'].post.security = [{ login: ['read', 'write'] }];
+    },
+  ],
+  ...['/v1/../..', '/.', 'https://a.example/v1/./b', '/..'].map(
+    (url): Refusal => [
+      `a prefix with parts that clients remove: ${url}`,
+      `servers: ${url.replace('https://a.example', '')} cannot be the path before that of each operation`,
+      (c) => (c.servers = [{ url }]),
+    ],
+  ),
+  ...['/pets/../all', '/a/./b', '/a/%2e%2E', '/..'].map(
+    (path): Refusal => [
+      `a path with parts that clients remove: ${path}`,
+      'operation createPet: its path has a part . or .., which clients remove',
+      (c) => {
+        c.paths[path] = { post: c.paths['/pets'].post };
+        delete c.paths['/pets'].post;
+      },
+    ],
+  ),
   [
     'a day that no month has',
     'operation getPet: x-sunset is no date',

@@ -10,7 +10,6 @@ import {
   type OperationNode,
   operationsOf,
   type ParameterNode,
-  type SchemeNode,
 } from '../../engine/contract/document.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { inAllTypes, isJson } from '../../engine/contract/replies.ts';
@@ -23,10 +22,6 @@ const BODILESS = /^(1..|204|205|304)$/;
 export function findNotes(contract: ReadContract): string[] {
   const { operations, resolved, document, json } = contract;
   const sources = sourcesOf(JSON.parse(json));
-  const flows = Object.entries(resolved.components?.securitySchemes ?? {}).flatMap(([name, scheme]) =>
-    scheme.flows ? [[name, scopesOf(scheme.flows)] as const] : [],
-  );
-  const scopes = new Map(flows);
   const seen = new Set<unknown>();
   const notes = [...operations.values()].flatMap((operation) => {
     const { item, source } = nodesOf(resolved, operation);
@@ -35,7 +30,6 @@ export function findNotes(contract: ReadContract): string[] {
       ...(source.servers || item.servers ? ['its own servers are not served: it has the path of all others'] : []),
       ...ofBody(source),
       ...ofReplies(source),
-      ...ofScopes(source.security ?? [], scopes),
       ...schemasOf(operation).flatMap((schema) => [...schemasIn(schema, seen)].flatMap(ofSchema)),
     ].map((note) => `operation ${operation.id}: ${note}`);
   });
@@ -105,19 +99,6 @@ function ofReplies({ responses = {} }: OperationNode): string[] {
     const sent = types.find(isJson) ?? types[0];
     return types.length > 1 ? [`response ${status}: of its types, ${sent} is sent where the handler chooses none`] : [];
   });
-}
-
-const scopesOf = (flows: NonNullable<SchemeNode['flows']>): string[] =>
-  Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes));
-
-function ofScopes(security: Record<string, string[]>[], scopes: Map<string, string[]>): string[] {
-  return security
-    .flatMap(Object.entries<string[]>)
-    .flatMap(([scheme, needed]) =>
-      needed
-        .filter((scope) => scopes.has(scheme) && !scopes.get(scheme)?.includes(scope))
-        .map((scope) => `security: no flow of ${scheme} has the scope ${scope}`),
-    );
 }
 
 function schemasOf({ parameters, body, replies }: Operation): Schema[] {

@@ -2,7 +2,7 @@
  * A contract in several files, as one. References are read only below the contract's own folder, from regular files of a bounded size, and
  * never fetched.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -17,6 +17,7 @@ import {
 import { stringify } from 'lossless-json';
 import type { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
+import { decodePath } from '../../engine/contract/path-names.ts';
 import { isNode } from '../../engine/schema/json.ts';
 import { isData, isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 
@@ -38,6 +39,14 @@ export class ContractFiles extends BaseResolver {
   constructor(contract: string) {
     super();
     this.contract = resolve(contract);
+  }
+
+  /** A reference is a URI, in which a space is %20 (RFC 3986, section 2.1). A file with the name as it is written comes first. */
+  override resolveExternalRef(base: string | null, ref: string): string {
+    const file = super.resolveExternalRef(base, ref);
+    const decoded = decodePath(ref);
+    if (decoded === undefined || isAbsoluteUrl(file) || existsSync(file)) return file;
+    return super.resolveExternalRef(base, decoded);
   }
 
   override async loadExternalRef(file: string): Promise<Source> {

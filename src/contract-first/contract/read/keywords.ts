@@ -46,7 +46,11 @@ export const isOurs = (key: string): boolean => key in EXTENSIONS;
 
 /** Reads `x-deprecated-at`, `x-sunset` and `x-successor`. */
 export function toDeprecation(source: OperationNode, report: ReportProblem): Deprecation | undefined {
-  if (!source.deprecated) return undefined;
+  if (!source.deprecated) {
+    const alone = ['x-deprecated-at', 'x-sunset', 'x-successor'].filter((key) => source[key] !== undefined);
+    for (const key of alone) report(`${key} needs deprecated: true beside it`);
+    return undefined;
+  }
   return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
 
   function dateIn(key: 'x-deprecated-at' | 'x-sunset'): Date | undefined {

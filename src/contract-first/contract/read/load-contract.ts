@@ -13,7 +13,7 @@ import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers
 import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 import { reportExtensions, reportInexactNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
-import { operationLabel, toOperations } from './operations.ts';
+import { hasDots, operationLabel, toOperations } from './operations.ts';
 import { resolveOf, withTrueReferences } from './references.ts';
 import { toKeyLocations } from './security.ts';
 import { readSource } from './source.ts';
@@ -102,7 +102,7 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   }
   const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => Object(variables)[name]?.default ?? '');
   const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
-  if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
+  if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix) || hasDots(prefix))
     report(`servers: ${prefix} cannot be the path before that of each operation`);
   return prefix;
 }

@@ -18,7 +18,7 @@ import { findInt64s } from './keyword-types.ts';
 import { toDeprecation } from './keywords.ts';
 import { withoutNames } from './normal-form.ts';
 import { toParameters } from './parameters.ts';
-import { isNoKey, type KeyLocations, toSecurity } from './security.ts';
+import { isNoKey, type KeyLocations, reportScopes, toSecurity } from './security.ts';
 import { isValidOperation } from './validity.ts';
 
 /** The default size limit of bodies, the same as Fastify's for JSON. */
@@ -51,6 +51,7 @@ export function toOperations(
         isWhole = false;
         continue;
       }
+      reportScopes(source.security, resolved.components.securitySchemes, reportOperation);
       const operation = toOperation({ method, path, item, source }, keyLocations, reportOperation);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
@@ -65,12 +66,17 @@ export function toOperations(
   return operations;
 }
 
+/** Whether clients remove parts of a path before they send it (RFC 3986, section 5.2.4). */
+export const hasDots = (path: string): boolean => path.split('/').some((part) => part === '.' || part === '..');
+
 /** Why no router would find a path, in words; undefined if it would. */
 function findUnserved(path: string): string | undefined {
   if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
   if (path.includes('*'))
     return 'its path has a *, which would stand for anything: write it as a parameter, such as {name}';
-  return decodePath(path) === undefined ? 'its path has a % that begins no encoded character: write %25' : undefined;
+  const decoded = decodePath(path);
+  if (decoded === undefined) return 'its path has a % that begins no encoded character: write %25';
+  return hasDots(decoded) ? 'its path has a part . or .., which clients remove' : undefined;
 }
 
 /** Paths that differ only in names of parameters, or after `?` or `#`, are the same. */

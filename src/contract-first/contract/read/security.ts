@@ -1,7 +1,7 @@
 /** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
 import { BEARER, type KeyLocation, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
 import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
-import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
+import { isMap, isNode, type ReportProblem } from '../../engine/schema/json.ts';
 
 /** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
@@ -64,6 +64,21 @@ export function toSecurity(
     const [first, ...alsoNeeded] = keys;
     return first ? [{ ...first, alsoNeeded }] : [];
   });
+}
+
+/** A scope that no flow of an OAuth scheme offers is in no token. The requirements, and the schemes, may be of a wrong kind. */
+export function reportScopes(
+  requirements: SecurityNode[],
+  schemes: ResolvedDocument['components']['securitySchemes'],
+  report: ReportProblem,
+): void {
+  for (const [name, scopes] of requirements.flatMap((requirement) => Object.entries<unknown>(Object(requirement)))) {
+    const { type, flows } = Object(schemes[name]);
+    if (type !== 'oauth2' || !isMap(flows) || !Array.isArray(scopes)) continue;
+    const offered = Object.values(flows).flatMap((flow) => Object.keys(Object(Object(flow).scopes)));
+    for (const scope of scopes.filter((one) => !offered.includes(one)))
+      report(`security: no flow of ${name} offers the scope ${scope}: add it to the scopes of one`);
+  }
 }
 
 /** A parameter in the place of a key is the key, which handlers do not get. */

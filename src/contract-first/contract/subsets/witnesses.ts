@@ -98,7 +98,7 @@ const UUID = '00000000-0000-4000-8000-000000000000';
 const MOST_LETTERS = 100_000;
 const MOST_ITEMS = 1000;
 
-/** Values at the limits of the schemas. The first schema is that of the values. */
+/** Values at the limits of the schemas. The first schema is that of the values; not all of them fit it. */
 export function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
   const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
