@@ -1,4 +1,4 @@
-/** What the checks of stored records find, in words, and the values and records that are stored. */
+/** Findings about stored records, in words, and the values that a store itself writes. */
 import type { Column } from '../../store/tables/description.ts';
 import type { Unfit } from '../subsets/witnesses.ts';
 import { hasColumns, type RecordSchema } from './records.ts';
