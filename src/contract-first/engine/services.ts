@@ -45,7 +45,7 @@ const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
 /** @throws HttpError with a cause that names a service which cannot be used, or does not answer in time */
-export type CheckServices = () => Promise<void>;
+type CheckServices = () => Promise<void>;
 
 /**
  * Checks the services at most once a second: all calls within a second share one answer, good or bad. `/readyz` needs no key, so a flood of

@@ -12,7 +12,7 @@ export interface Verified<Claims> {
 }
 
 /** A rejected token. The client gets the reason as `error_description`. */
-export interface TokenRejection {
+interface TokenRejection {
   refused: string;
 }
 

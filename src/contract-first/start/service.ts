@@ -33,6 +33,6 @@ export interface Service {
 }
 
 /** The module `plugins.ts`. It may also say where the documents and the health checks are served, if at all. */
-export interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
+interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
   addPlugins: (app: FastifyInstance) => Promise<void>;
 }

@@ -13,7 +13,7 @@ import { fromText, isStorable, toStored } from './tables/values.ts';
 /** How many records such a page scans. */
 const MAX_SCANNED = 1000;
 
-export interface FoundPage {
+interface FoundPage {
   texts: string[];
   next: string | undefined;
 }

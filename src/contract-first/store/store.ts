@@ -115,7 +115,7 @@ export interface Inspection {
 }
 
 /** The store of API keys. */
-export interface Keys {
+interface Keys {
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;

@@ -58,7 +58,7 @@ const LINE_LENGTH = 90;
 export const indented = ({ text }: CheckedCode): CheckedCode => new CheckedCode(text.replaceAll('\n', '\n  '));
 
 /** Writes the name of a field. In brackets, `__proto__` is a name like any other. */
-export function toPropertyName(name: string): CheckedCode {
+function toPropertyName(name: string): CheckedCode {
   if (name === '__proto__') return code`[${name}]`;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? new CheckedCode(name) : code`${name}`;
 }

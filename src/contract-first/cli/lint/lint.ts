@@ -40,7 +40,7 @@ const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
 const VERSION = SpecVersion.OAS3_1;
 
 /** The lines for people, and whether a contract has an error: warnings alone do not fail the lint. */
-export interface LintResult {
+interface LintResult {
   text: string;
   hasErrors: boolean;
 }

@@ -22,7 +22,7 @@ import {
   toTable,
 } from './error-values.ts';
 
-export interface FormOptions {
+interface FormOptions {
   buildCheck: BuildCheck;
   /** The codes of the errors that have this body. */
   codes: ErrorCode[];

@@ -92,7 +92,7 @@ const PROBLEM_TEXTS: [name: RegExp, value: ErrorValue][] = [
 ];
 
 /** Whether a field's name says that it is for people. */
-export const isMessage = (name: string): boolean =>
+const isMessage = (name: string): boolean =>
   /message|msg|detail|descr|reason|text|explanation|summary/i.test(name) && !/code|type/i.test(name);
 
 /** The values that a text may have, the likeliest first. `others` are the fields around it. */

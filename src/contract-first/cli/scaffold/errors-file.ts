@@ -11,7 +11,7 @@ import { type CheckedCode, checkedName, code, indented, joined } from '../genera
 import { findForm } from './error-forms.ts';
 import { CATALOGUE, CODES, type ErrorValue, statusOf, toErrorValue } from './error-values.ts';
 
-export interface ErrorsFile {
+interface ErrorsFile {
   /** Undefined if the server's own form fits everywhere. */
   code: CheckedCode | undefined;
   /** A function that makes the bodies that the code makes. */

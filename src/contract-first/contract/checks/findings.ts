@@ -9,7 +9,7 @@ export interface Finding {
   isCertain: boolean;
 }
 
-export interface Words {
+interface Words {
   location: string;
   /** After a value. */
   proven: string;

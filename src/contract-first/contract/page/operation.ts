@@ -118,7 +118,7 @@ function codesOf({ follow, targets }: PageContext, { content = {} }: ResponseNod
   return examples.map(({ code }) => toText(code)).filter((code) => targets.has(code));
 }
 
-export type NamedReply = readonly [status: string, reply: ResponseNode];
+type NamedReply = readonly [status: string, reply: ResponseNode];
 
 export const repliesOf = ({ follow }: PageContext, { responses = {} }: OperationNode): NamedReply[] =>
   Object.entries(responses).map(([status, reply]) => [status, follow(reply)]);

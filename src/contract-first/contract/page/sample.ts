@@ -5,9 +5,9 @@ import { isMatch } from '../subsets/keyword-subsets.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
 /** The fields that the sample leaves out: a request has none of the first kind, a reply none of the second. */
-export type LeftOut = 'readOnly' | 'writeOnly';
+type LeftOut = 'readOnly' | 'writeOnly';
 
-export interface Sample {
+interface Sample {
   summary: string | undefined;
   value: unknown;
 }

@@ -73,7 +73,7 @@ export class ContractFiles extends BaseResolver {
 }
 
 /** The file of a part, and the keys that lead to it there. */
-export interface Origin {
+interface Origin {
   file: string;
   keys: string[];
 }

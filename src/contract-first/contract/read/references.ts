@@ -7,7 +7,7 @@ import { isRecursion, toRecursion } from '../../engine/schema/subschemas.ts';
 const KIND = /^(type|format)$/;
 
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
-export type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
+type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 

@@ -15,7 +15,7 @@ export interface Unfit {
 }
 
 /** A value, and the first problem of it, which calls it `it`. */
-export interface Witness {
+interface Witness {
   value: unknown;
   problem: string;
 }

@@ -13,7 +13,7 @@ export interface CheckedKey extends NeededKey {
   identify: IdentifyCaller;
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** The alternative requirements, each with the keys that it needs. One of them is enough. */
   alternatives: CheckedKey[][];
   realm: string;

@@ -11,7 +11,7 @@ const INTERVAL = 500;
 /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
 const MAX_AGE = 60_000;
 
-export interface StoredKeysOptions {
+interface StoredKeysOptions {
   store: Store;
   logger: Logger;
   toCaller: (key: StoredKey) => Caller;

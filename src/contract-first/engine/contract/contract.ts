@@ -145,7 +145,7 @@ export interface RecordSchemas {
   internal?: Schema | undefined;
 }
 
-export type LoadPage = () => Promise<Buffer>;
+type LoadPage = () => Promise<Buffer>;
 
 /** A finished contract, which the build has checked. */
 export interface Contract extends AnyContract {

@@ -97,7 +97,7 @@ export interface MediaNode extends ValueNode {
   encoding?: Named<EncodingNode>;
 }
 
-export type ExampleNode = Node & { summary?: string; value?: unknown };
+type ExampleNode = Node & { summary?: string; value?: unknown };
 export type EncodingNode = Node & { contentType?: string; style?: string; explode?: boolean };
 export type BodyNode = Node & {
   required?: boolean;

@@ -21,7 +21,7 @@ const SMALLEST = 1400;
 type Headers = { 'content-type': string; [name: string]: string };
 
 /** A text, compressed by brotli already if it came so. */
-export interface Loaded {
+interface Loaded {
   body: Buffer;
   brotli?: Buffer | undefined;
 }

@@ -132,7 +132,7 @@ export class ErrorParts<Code extends ErrorCode> {
  * A handler's answer with an error. `toErrorBody` makes its body, so it fits wherever the operation declares the status,
  * its range or `default`, whatever form the contract's errors have.
  */
-export interface ErrorAnswer<Code extends ErrorCode> {
+interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
   body: ErrorParts<Code>;
 }

@@ -11,7 +11,7 @@ const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+
 const MAX_ADDRESS_LENGTH = 100;
 
 /** In `TRUST_PROXY`: a proxy that connects by a Unix socket, and so without an address. */
-export const UNIX = 'unix';
+const UNIX = 'unix';
 
 /** The address in canonical form (RFC 5952), an IPv4-mapped one as IPv4; undefined if the text is not an address. */
 function toAddress(text: string): string | undefined {

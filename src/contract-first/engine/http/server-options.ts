@@ -43,7 +43,7 @@ export interface HttpOptions {
 }
 
 /** The parts of a server that the app on it needs. */
-export interface HttpServer {
+interface HttpServer {
   options: FastifyServerOptions;
   fastifyLog: ReturnType<typeof buildFastifyLog>;
   sendError: SendError;

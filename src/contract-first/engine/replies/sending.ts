@@ -33,9 +33,9 @@ interface Form extends ReplyWriter {
 }
 
 /** Returns the reply if it is not sent yet, as with an asynchronous hook of a plugin, or a stream. */
-export type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
+type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
 
-export interface SendParts {
+interface SendParts {
   writerOf: WriterOf;
   checkHeadersOf: (status: number) => CheckHeaders | undefined;
   /** The link on every reply of a deprecated operation. */

@@ -9,9 +9,9 @@ import { isJson, PLAIN_JSON, toMediaType } from '../contract/replies.ts';
 import { type CodeAndMessage, HttpError, invalidRequest, TOO_LARGE } from '../errors/catalogue.ts';
 import { cut, problemAt } from '../errors/problem.ts';
 
-export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
+const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
 /** RFC 9110, section 12.5.3. */
-export const ACCEPTED_CODING = { headers: { 'accept-encoding': 'identity' } };
+const ACCEPTED_CODING = { headers: { 'accept-encoding': 'identity' } };
 const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
 /** RFC 8259, section 8.1. */
 const MARKED: CodeAndMessage = ['malformed_json', 'The body begins with a byte order mark: send it without one.'];

@@ -46,7 +46,7 @@ export function fileOf(part: Schema): Schema | undefined {
   return format === 'binary' ? part : [...anyOf, ...oneOf].find(fileOf);
 }
 
-export const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
+const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
 
 /** The schema of one part: the item's, if there may be several. */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);

@@ -20,7 +20,7 @@ export interface Raw {
 }
 
 /** Returns the values, and adds parameters that were sent more than once to `problems`. */
-export type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
+type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown;
 
 /** Text that does not fit its schema stays text, and so do unknown parameters: the check reports both later. */
@@ -109,7 +109,7 @@ function buildReadOne(at: string, toValue: ToValue): (given: string | string[], 
 }
 
 /** Returns the values of header parameters, and adds those that were sent more than once to `problems`. */
-export type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
+type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
 /** Reads `rawHeaders`: in Node's object of headers, a second line of a name is dropped, or joined to the first. */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {

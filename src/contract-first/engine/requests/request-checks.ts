@@ -33,7 +33,7 @@ export interface RequestProblems {
 }
 
 /** The parts of Fastify's request that are checked. */
-export interface SentRequest {
+interface SentRequest {
   params: unknown;
   query: unknown;
   body: unknown;
@@ -171,8 +171,7 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
  * A digest of parsed values. It ignores the order of fields, and whether an integer is a bigint. A body that is read as a stream is not
  * part of it.
  */
-export const toDigest = (values: unknown[]): string =>
-  hash('sha256', stringify(values, sortFields) as string, 'base64url');
+const toDigest = (values: unknown[]): string => hash('sha256', stringify(values, sortFields) as string, 'base64url');
 
 function sortFields(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -24,7 +24,7 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
+interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
   contract: Contract;
   compiled?: CompiledOperations;
   handlers: Handlers;

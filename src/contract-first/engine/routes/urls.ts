@@ -69,7 +69,7 @@ const encodePart = (value: unknown) => (Array.isArray(value) ? value.map(encode)
 const encode = (value: unknown) => encodeURIComponent(String(value));
 
 /** Makes the link from the request and the cursor of the next page. The build has checked that such a link fits the contract. */
-export type ToNextLink = (request: FastifyRequest, cursor: string) => string;
+type ToNextLink = (request: FastifyRequest, cursor: string) => string;
 
 export function buildToNextLink({ id, parameters }: Operation, urlOf: UrlOf): ToNextLink {
   const name = parameters.find(({ in: location, isOpaque }) => isOpaque && location === 'query')?.name;

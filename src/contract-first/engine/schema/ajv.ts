@@ -95,7 +95,7 @@ export function buildAjv(
 }
 
 /** `hidden: 'read-only'` rejects every value, with the reason. */
-export const hidden: KeywordDefinition = {
+const hidden: KeywordDefinition = {
   keyword: 'hidden',
   schema: true,
   validate: () => false,
@@ -103,7 +103,7 @@ export const hidden: KeywordDefinition = {
 };
 
 /** Reports `nullable`, which ajv would accept silently. */
-export const nullable: KeywordDefinition = {
+const nullable: KeywordDefinition = {
   keyword: 'nullable',
   compile: () => {
     throw new Error("nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'");

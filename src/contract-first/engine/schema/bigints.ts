@@ -3,7 +3,7 @@ import { toDouble, toInt64 } from '../../json/exact-number.ts';
 import type { Int64Map } from './int64-map.ts';
 
 /** Changes the value in place. */
-export type ToBigints = (value: unknown) => unknown;
+type ToBigints = (value: unknown) => unknown;
 
 /** Converters by map, also while they are being built: a map may contain itself. */
 const known = new WeakMap<Int64Map, ToBigints>();

@@ -102,7 +102,7 @@ function join(one: Int64Map | undefined, other: Int64Map): Int64Map {
   return int64s;
 }
 
-export function add(int64s: Int64Map, part: Int64Map): void {
+function add(int64s: Int64Map, part: Int64Map): void {
   for (const word of ['isInt64', 'isAlwaysInt64', 'isOtherNumber'] as const) int64s[word] ||= part[word];
   for (const keyword of part.comparisons) int64s.comparisons.add(keyword);
   for (const [name, inside] of part.fields) int64s.fields.set(name, join(int64s.fields.get(name), inside));

@@ -53,7 +53,7 @@ const isSilent = (keyword: string, value: unknown) =>
   ANNOTATION.test(keyword) &&
   (keyword === 'examples' ? Array.isArray(value) : typeof value === (ANNOTATION_TYPES.get(keyword) ?? typeof value));
 
-export interface Filling {
+interface Filling {
   /** Whether defaults are filled in. */
   fillsDefaults: boolean;
   /** Whether defaults that cannot be filled in are errors. */

@@ -12,7 +12,7 @@ import { type AtEnd, MAX_ERRORS } from './linear-keywords.ts';
 import { targetOf } from './subschemas.ts';
 
 /** A schema and its position in another one. */
-export interface SchemaPart {
+interface SchemaPart {
   schema: Schema;
   int64s: Int64Map;
   /** Whether the value need not fit it, as in `anyOf`: then no defaults are filled in. */
@@ -34,7 +34,7 @@ interface Outcome {
 
 type Evaluated = NonNullable<ValidateFunction['evaluated']>;
 
-export interface SchemaFunction extends Partial<Outcome> {
+interface SchemaFunction extends Partial<Outcome> {
   /** Called by ajv. Sets `errors` and `evaluated`, as ajv's own functions do. */
   (...args: Parameters<ValidateFunction>): boolean;
   part: SchemaPart;

@@ -73,7 +73,7 @@ const without = (keys: string[], schema: Keywords): Keywords =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 
 /** Keywords that depend on each other: those of two schemas would mean something else next to each other. */
-export const COUPLED = [
+const COUPLED = [
   ['if', 'then', 'else'],
   ['contains', 'minContains', 'maxContains'],
   ['items', 'prefixItems'],

@@ -24,7 +24,7 @@ export interface Command {
   run(call: CommandCall): Promise<number | undefined>;
 }
 
-export interface Program {
+interface Program {
   /** How it is called: `node dist/src/main.js`. */
   call: string;
   /** The lines of `--help` before the list of commands, and after it. */

@@ -8,7 +8,7 @@ import { loadConfig } from '../config.ts';
 import type { Command, CommandCall } from './command-table.ts';
 
 /** Opens the database, which it may make, and prints what the work returns. */
-export type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
+type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
 
 interface Options {
   /** A new key. */

@@ -9,7 +9,7 @@ import type { Counts } from '../../engine/http/log/request-log.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-export interface Operating {
+interface Operating {
   counts: Counts;
   listen(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export function endOnSignals(): void {
   process.on('SIGUSR1', () => {});
 }
 
-export interface OnStopSignals {
+interface OnStopSignals {
   onFirst: (signal: string) => void;
   onSecond: (signal: string) => void;
   logger: Logger;

@@ -13,7 +13,7 @@ const STORE_TIMEOUT = 5000;
 /** How long to wait for the last line of the log to be written, in milliseconds. */
 const LAST_LINE = 100;
 
-export interface StoppingOptions {
+interface StoppingOptions {
   app: FastifyInstance;
   store: Store;
   config: Config;

@@ -11,7 +11,7 @@ const WRITES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /** The labels of a request. */
 const LABELS = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'];
 
-export interface MetricsParts {
+interface MetricsParts {
   counts: RequestCounts;
   stored: StoreCounts;
   /** The paths of deprecated operations. */

@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from '../../engine/http/connections/response.ts';
 import { onSocketEnd } from '../../engine/http/node-internals.ts';
 import { writeMetrics } from './metrics.ts';
 
-export interface OperatorsParts {
+interface OperatorsParts {
   /** Whether the service can do its work. */
   isReady(): Promise<boolean>;
   metrics: Registry;

@@ -22,7 +22,7 @@ const TRACEPARENT_LENGTH = 55;
 
 type Api = OpenTelemetry['api'];
 
-export interface TracesParts {
+interface TracesParts {
   openTelemetry: OpenTelemetry;
   name: string;
   version: string;

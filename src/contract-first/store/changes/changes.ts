@@ -220,9 +220,7 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
 }
 
 /** A violated constraint, as a database reports it. */
-export type Violation =
-  | { kind: 'unique'; columns: string[] }
-  | { kind: 'reference'; isLost: (of: Relation) => boolean };
+type Violation = { kind: 'unique'; columns: string[] } | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
 /** The code with which the change is refused; undefined if the description has none for this constraint. */
 export function refusalCodeOf(

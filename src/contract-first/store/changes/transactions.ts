@@ -23,7 +23,7 @@ import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.t
 import { sqlStep } from './statement.ts';
 
 /** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
-export type Given<Domain extends AnyDomain> = {
+type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
   /** The current time, as the store sets it in fields. */
@@ -35,7 +35,7 @@ export type Given<Domain extends AnyDomain> = {
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
 /** The first parameter of a reading function. All reads are from one snapshot. */
-export type GivenToRead<Domain extends AnyDomain> = {
+type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
 
@@ -43,12 +43,12 @@ export type GivenToRead<Domain extends AnyDomain> = {
  * Runs a statement that only reads, with bound values. Rows are objects by column names; integers are bigint. In SQLite, a boolean is 0n
  * or 1n, and a `number` is a text.
  */
-export type Sql = <Row>(
+type Sql = <Row>(
   texts: TemplateStringsArray,
   ...values: readonly (bigint | number | string | boolean | null)[]
 ) => SqlSteps<Row[]>;
 
-export interface Transaction<Input, Output> {
+interface Transaction<Input, Output> {
   readonly run: (given: never, input: Input) => SqlSteps<Output>;
   readonly isReading?: true;
 }

@@ -20,7 +20,7 @@ interface Batch<Question, Answer> {
 }
 
 /** Shared by kinds of calls that run their statements in turn: a few large statements cost less than many small ones at once. */
-export interface Turns {
+interface Turns {
   latest: Promise<unknown>;
 }
 

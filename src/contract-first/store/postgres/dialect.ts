@@ -41,7 +41,7 @@ export function toArrays(fields: readonly Field[], records: readonly Fields[]): 
 }
 
 /** A value as it is bound. For a field that may be absent or null, NULL means absent, and the text `null` means null. */
-export function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
+function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;
   return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }

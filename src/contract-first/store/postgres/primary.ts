@@ -6,7 +6,7 @@ import type { RunTask, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
 /** Tries the hosts in order; the timeouts are for each. @throws Error with the reason for each host */
-export type Connect = (options: ConnectionOptions) => Promise<PostgresConnection>;
+type Connect = (options: ConnectionOptions) => Promise<PostgresConnection>;
 
 const MOVED = new Error('another server has become the one to write to');
 

@@ -8,7 +8,7 @@ import type { BatchLoader } from './coalescing.ts';
 import type { PostgresConnection } from './connection.ts';
 import { toArraySql, toCompared, toShownSql } from './dialect.ts';
 
-export interface PageAsked {
+interface PageAsked {
   limit: number;
   after: bigint;
   /** The values of the table's filters, in order; undefined for unused filters. */

@@ -29,7 +29,7 @@ export interface ServerAddress {
 }
 
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
-export type SslMode = (typeof SSL_MODES)[number];
+type SslMode = (typeof SSL_MODES)[number];
 
 export const POSTGRES_FORM =
   'postgres://<user>[:<password>]@<host>[:<port>][,…]/<database>[?sslmode=…&sslrootcert=…&schema=…]';

@@ -20,7 +20,7 @@ export function preventGc<Kept extends object>(made: Kept, node?: string): Kept 
   return made;
 }
 
-export interface Statements {
+interface Statements {
   get(sql: string): Statement<unknown[], unknown[]> | undefined;
   set(sql: string, statement: Statement<unknown[], unknown[]>): unknown;
 }

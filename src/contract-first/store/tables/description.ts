@@ -201,7 +201,7 @@ type ColumnsOf<Described extends AnyDescription> = Described['columns'] &
 type InternalOf<Described> = Described extends { internal: infer Internal extends object } ? Internal : never;
 
 /** A record as clients see it. */
-export type ShownOf<Described extends AnyDescription> = Described extends { schema: infer Name extends string }
+type ShownOf<Described extends AnyDescription> = Described extends { schema: infer Name extends string }
   ? SchemaOf<Name>
   : FreeFields<Described['columns']>;
 /** A record with its internal columns. As part of a reply it has the type that clients see. */

@@ -115,7 +115,7 @@ const BODY_ENDS = /(?:;|ATOMIC) END $/;
 const CONTROL = /^(?:BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|ATTACH|PREPARE TRANSACTION)\b/;
 
 /** Returns the first words of the first statement that controls transactions: a COMMIT would leave half of the migrations done. */
-export function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
+function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
   // Only in PostgreSQL a carriage return ends a comment.
   const text = database === 'postgres' ? sql.replaceAll('\r', '\n') : sql;
   let statement = '';

@@ -32,7 +32,7 @@ export const entriesAt = (document: Node, { node, at }: NodeAt, key: string): [n
     followReference(document, value, `${at}/${toPointerToken(key)}/${toPointerToken(name)}`),
   ]);
 
-export interface YamlOperation {
+interface YamlOperation {
   path: string;
   method: string;
   item: NodeAt;
@@ -58,7 +58,7 @@ export function operationsIn(document: Node): YamlOperation[] {
   );
 }
 
-export interface Compiled {
+interface Compiled {
   /** Without references, in the words of OpenAPI 3.1. */
   schema: Schema;
   check: Check;

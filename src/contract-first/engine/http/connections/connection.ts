@@ -205,7 +205,7 @@ const MAX_READ_AHEAD = 16 * 1024;
 export const MOST_DROPPED = 64 * 1024;
 
 /** How long a client may take to send the rest of a body, or to close its side after the last reply, in milliseconds. */
-export const LINGER_TIME = 1000;
+const LINGER_TIME = 1000;
 
 /**
  * Closes a connection while its client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
@@ -218,7 +218,7 @@ export function linger(socket: Socket): void {
 }
 
 /** Calls `onOver` when more than `most` bytes have arrived. Returns a function that stops counting. */
-export function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): () => void {
+function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): () => void {
   let left = most;
   const count = ({ length }: Buffer) => {
     if (left >= 0 && left < length) onOver();

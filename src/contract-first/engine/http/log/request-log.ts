@@ -29,9 +29,9 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
 }
 
 /** Observes a new request: logs and counts it when it is answered, or its client has disconnected. */
-export type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => void;
+type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => void;
 
-export interface RequestObserverParts {
+interface RequestObserverParts {
   logger: Logger;
   /** The destination of the logger. */
   lines: DestinationStream;
@@ -123,7 +123,7 @@ export type AddTraces = (
 ) => InitRequest;
 
 /** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
-export interface Trace {
+interface Trace {
   traceId: string;
   parentId: string;
 }

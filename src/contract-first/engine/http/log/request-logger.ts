@@ -78,7 +78,7 @@ export function setLog(app: FastifyInstance, { log, logController }: ReturnType<
 }
 
 /** A request's logger, made when it is first used: a child logger of pino takes a twentieth of a get. */
-export class RequestLogger {
+class RequestLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #request: FastifyRequest;
   #made: FastifyBaseLogger | undefined;
