@@ -17,9 +17,9 @@ import { Sqlite } from '../../store/sqlite/sqlite.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadMigrations } from '../../store/tables/migrations.ts';
 import { findNotes, findTokenNotes } from '../inspect/notes.ts';
-import { findSlowPatterns } from '../patterns.ts';
 import { findContract, findOtherVersion, readPackage } from '../project.js';
 import { loadTeamParts } from '../team-parts.ts';
+import { findUnservable } from '../unservable.ts';
 import { buildTypes } from './contract-types.ts';
 import {
   buildDomain,
@@ -75,21 +75,15 @@ async function generate(path: string): Promise<Outcome> {
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
-  const { checkOperations } = await import('../../contract/checks/checked-operations.ts');
-  const { domain, toErrorBody, verifyToken } = await loadTeamParts();
-  const { findUnknownCodes: describeUnknownCodes } = await import('../../contract/checks/server-errors.ts');
-  // A service without collections cannot declare any.
-  const unknown = Object.keys(domain).length > 0 ? describeUnknownCodes(contract, domain) : [];
-  if (unknown.length > 0) throw new ContractError(unknown);
+  const own = await loadTeamParts();
   // Refuses what the server would refuse at its start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
-  checkMigrations(domain, warn);
-  const slow = findSlowPatterns(contract);
-  const warnings = checkOperations(contract, { toErrorBody, domain, isLinear: slow.length === 0 });
+  checkMigrations(own.domain, warn);
+  const { ofContract, ofTeam, warnings } = findUnservable(contract, own);
+  if (ofContract.length + ofTeam.length > 0) throw new ContractError([...ofContract, ...ofTeam]);
   for (const warning of await toLocated(warnings, path)) warn(warning);
-  for (const note of [...findTokenNotes(contract, verifyToken), ...findNotes(contract)])
+  for (const note of [...findTokenNotes(contract, own.verifyToken), ...findNotes(contract)])
     console.error(toPrintable(`note: ${note}`));
-  if (slow.length > 0) throw new ContractError(slow);
   const notes = [
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),

@@ -39,7 +39,8 @@ function toChanges(changes: string[]): string[] {
 const MOST_SERVED = 20;
 
 /** The judgement of a contract as one table. */
-function toTable({ rows: all, notes }: Judgement): string {
+function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
+  const notes = [...ofTeam, ...others];
   const unserved = all.filter(({ problems }) => problems.length > 0);
   const served = all.length - unserved.length;
   const isLong = unserved.length > 0 && served > MOST_SERVED;
@@ -53,9 +54,9 @@ function toTable({ rows: all, notes }: Judgement): string {
       return `${first.padEnd(names)}  ${second.padEnd(requests)}  ${text}`;
     });
   };
-  const others = isLong ? [`The ${served} others are served.`] : [];
+  const rest = isLong ? [`The ${served} others are served.`] : [];
   const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
-  return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(unserved, served)].join('\n');
+  return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofTeam)].join('\n');
 }
 
 /** A third party's names, paths and texts are in it. */
@@ -65,8 +66,11 @@ const printable = ({ name, request, problems }: JudgedOperation): JudgedOperatio
   problems: problems.map(({ problem, advice }) => ({ problem: toPrintable(problem), advice })),
 });
 
-function toEnd({ length: unserved }: JudgedOperation[], served: number): string {
-  if (unserved === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
+function toEnd({ length: unserved }: JudgedOperation[], served: number, ofTeam: string[]): string {
+  const count = `${served} operation${served === 1 ? '' : 's'}`;
+  if (unserved === 0 && ofTeam.length > 0)
+    return `All of it can be served: ${count}. Write src/errors.ts first, as the notes say: generate fails until then.`;
+  if (unserved === 0) return `All of it is served: ${count}.`;
   const next = `${unserved} refused, ${served} served: change what is refused, and run it again.\n`;
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
 }

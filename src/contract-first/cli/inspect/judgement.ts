@@ -1,13 +1,11 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
-import { checkOperations } from '../../contract/checks/checked-operations.ts';
-import { isOfErrors } from '../../contract/checks/server-errors.ts';
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { operationLabel } from '../../contract/read/operations.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
-import { findSlowPatterns } from '../patterns.ts';
 import { loadTeamParts } from '../team-parts.ts';
+import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
 
 export interface JudgedOperation {
@@ -21,13 +19,15 @@ export interface JudgedOperation {
 
 export interface Judgement {
   rows: JudgedOperation[];
-  /** Lines on parts that a team has to write for it, and on what the server does otherwise than the contract says. */
+  /** Problems of `src/errors.ts`, which only its team can write: `generate` fails until then. */
+  ofTeam: string[];
+  /** Lines on what the server does otherwise than the contract says. */
   notes: string[];
 }
 
 /** `original` has the text before mistakes were fixed, and the name under which it is known: the positions of problems are in it. */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
-  const { contract, problems, ofErrors } = await readAll(file);
+  const { contract, problems, ofTeam } = await readAll(file);
   const left = new Set(problems);
   const locationOf = await buildLocationOf(original.file, original.name);
   const toErrorDetails = (problem: string, start = '') => {
@@ -46,14 +46,13 @@ export async function judge(file: string, original = { file, name: file }): Prom
   });
   const general = [...left].map((problem) => toErrorDetails(problem));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
-  return { rows, notes: contract ? [...findTokenNotes(contract), ...ofErrors, ...findNotes(contract)] : [] };
+  return { rows, ofTeam, notes: contract ? [...findTokenNotes(contract), ...findNotes(contract)] : [] };
 }
 
 interface Read {
   contract?: ReadContract;
   problems: string[];
-  /** The errors that `src/errors.ts` does not write as the contract has them. */
-  ofErrors: string[];
+  ofTeam: string[];
 }
 
 /** Each operation that can be compiled is, beside others that cannot be read. */
@@ -67,26 +66,12 @@ async function readAll(file: string): Promise<Read> {
     const hasProblems = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !hasProblems(id));
     const contract = { ...read.contract, operations: new Map(sound) };
-    collect(problems, () => checkOperations(contract, own));
-    collect(problems, () => problems.push(...findSlowPatterns(contract)));
-    const ofErrors = problems.filter(isOfErrors);
-    return { contract: read.contract, problems: problems.filter((problem) => !isOfErrors(problem)), ofErrors };
+    const { ofContract, ofTeam } = findUnservable(contract, own);
+    return { contract: read.contract, problems: [...problems, ...ofContract], ofTeam };
   } catch (error) {
-    return { problems: problemsOf(error), ofErrors: [] };
+    if (error instanceof ContractError) return { problems: error.problems, ofTeam: [] };
+    throw error;
   }
-}
-
-function collect(problems: string[], run: () => unknown): void {
-  try {
-    run();
-  } catch (error) {
-    problems.push(...problemsOf(error));
-  }
-}
-
-function problemsOf(error: unknown): string[] {
-  if (error instanceof ContractError) return error.problems;
-  throw error;
 }
 
 function sourcesOf(contract: ReadContract | undefined): { method: string; path: string; id: string }[] {

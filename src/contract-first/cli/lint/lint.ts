@@ -31,9 +31,9 @@ import { ContractError, type ReadContract } from '../../engine/contract/contract
 import { lookUp } from '../../engine/schema/keys.ts';
 import { toPrintable } from '../../json/literals.ts';
 import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
-import { findSlowPatterns } from '../patterns.ts';
 import { findContract } from '../project.js';
 import { type LoadedParts, loadTeamParts } from '../team-parts.ts';
+import { findUnservable, problemsThrownBy } from '../unservable.ts';
 
 const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
 /** Redocly's rules may differ by version of OpenAPI; ours do not. */
@@ -91,32 +91,18 @@ async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promis
   const text = toReports(found, files, ref).join('');
   if (found.some(({ severity }) => severity === 'error')) return { text, hasErrors: true };
   const contract = await loadContract(ref);
-  checkContract(contract, own);
+  const { ofContract } = findUnservable(contract, own);
+  if (ofContract.length > 0) throw new ContractError(ofContract);
   const judged = await judgeOperations(contract, own, rules, ref);
   const name = text === '' && judged.text !== '' ? `${ref}:\n` : '';
   return { text: text + name + judged.text, hasErrors: judged.hasErrors };
 }
 
-/** Refuses what `generate` refuses of the contract. @throws ContractError */
-function checkContract(contract: ReadContract, own: LoadedParts): void {
-  const slow = findSlowPatterns(contract);
-  const problems = [...findUnservable(contract, { ...own, isLinear: slow.length === 0 }), ...slow];
-  if (problems.length > 0) throw new ContractError(problems);
-}
-
-/** Without the faults of `src/errors.ts`, which are not the contract's. */
-function findUnservable(contract: ReadContract, own: Parameters<typeof checkOperations>[1]): string[] {
-  try {
-    checkOperations(contract, own);
-    return [];
-  } catch (error) {
-    return (error as ContractError).problems.filter((problem) => !isOfErrors(problem));
-  }
-}
-
 /** Formats, keywords, defaults and required fields that the server takes for annotations: they may be misspelt. */
 const findMeaningless = (contract: ReadContract, own: LoadedParts): string[] =>
-  findUnservable({ ...contract, isStrict: true }, { ...own, isLinear: true });
+  problemsThrownBy(() => checkOperations({ ...contract, isStrict: true }, { ...own, isLinear: true })).filter(
+    (problem) => !isOfErrors(problem),
+  );
 
 /** Rules that need the operations as the server reads them; their severities are those of the configuration. */
 const OF_OPERATIONS: Record<string, (contract: ReadContract, own: LoadedParts) => string[]> = {

@@ -1,0 +1,39 @@
+/** Finds the problems of a contract that stop `generate`, for `lint` and `inspect` too, so that all three agree. */
+import { checkOperations } from '../contract/checks/checked-operations.ts';
+import { findUnknownCodes, isOfErrors } from '../contract/checks/server-errors.ts';
+import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
+import { findSlowPatterns } from './patterns.ts';
+import type { LoadedParts } from './team-parts.ts';
+
+export interface Unservable {
+  /** Problems that the contract has. */
+  ofContract: string[];
+  /** Problems of `src/errors.ts`, which only its team can write. */
+  ofTeam: string[];
+  /** Parts that cannot be proven to fit. */
+  warnings: string[];
+}
+
+export function findUnservable(contract: ReadContract, own: LoadedParts): Unservable {
+  // A service without collections cannot declare any.
+  const unknown = Object.keys(own.domain).length > 0 ? findUnknownCodes(contract, own.domain) : [];
+  if (unknown.length > 0) return { ofContract: unknown, ofTeam: [], warnings: [] };
+  const slow = findSlowPatterns(contract);
+  let warnings: string[] = [];
+  const problems = problemsThrownBy(() => {
+    warnings = checkOperations(contract, { ...own, isLinear: slow.length === 0 });
+  });
+  const ofContract = [...problems.filter((problem) => !isOfErrors(problem)), ...slow];
+  return { ofContract, ofTeam: problems.filter(isOfErrors), warnings };
+}
+
+/** The problems with which it throws. @throws Error that is not a ContractError */
+export function problemsThrownBy(run: () => void): string[] {
+  try {
+    run();
+    return [];
+  } catch (error) {
+    if (error instanceof ContractError) return error.problems;
+    throw error;
+  }
+}
