@@ -19,7 +19,7 @@ import {
   textsFor,
   toConstant,
   toErrorValue,
-  toTable,
+  toStatusTable,
 } from './error-values.ts';
 
 interface FormOptions {
@@ -113,7 +113,7 @@ class FormFinder {
 
   #findListed(one: Schema, values: unknown[], place: Place): ErrorValue | undefined {
     const listed = values.filter((value) => value !== null);
-    if (!place.isInProblem) return toTable(place.name, listed, this.#codes);
+    if (!place.isInProblem) return toStatusTable(place.name, listed, this.#codes);
     const constants = listed.map((value) => toConstant(value));
     return this.#firstFit(one, [...textsFor(place.name, {}, [], true), ...constants], place);
   }

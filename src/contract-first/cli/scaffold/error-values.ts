@@ -174,7 +174,7 @@ function choose(values: unknown[], status: number): unknown {
 }
 
 /** A table of an enum's values by status, in a constant. */
-export function toTable(name: string, values: unknown[], codes: ErrorCode[]): ErrorValue {
+export function toStatusTable(name: string, values: unknown[], codes: ErrorCode[]): ErrorValue {
   const statuses = [...new Set(codes.map((one) => statusOf(one)))].sort((a, b) => a - b);
   const chosen = new Map(statuses.map((status) => [status, choose(values, status)]));
   const [first] = chosen.values();

@@ -1,5 +1,5 @@
 /** Writes `src/errors.ts` for a contract whose errors have another form than the server's, and tries it with every error reply. */
-import { findUnfit } from '../../contract/checks/server-errors.ts';
+import { findUnfitBody } from '../../contract/checks/server-errors.ts';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import type { ErrorCode } from '../../engine/errors/catalogue.ts';
@@ -99,7 +99,7 @@ function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: Co
   const compiled = compileReply(first.reply, () => {});
   const fits = (value: ErrorValue, codes: ErrorCode[]) =>
     codes.every(
-      (one) => !findUnfit(compiled, (parts, requestId) => value.toValue(toOwn(parts, requestId)), one, CATALOGUE),
+      (one) => !findUnfitBody(compiled, (parts, requestId) => value.toValue(toOwn(parts, requestId)), one, CATALOGUE),
     );
   const find = (codes: ErrorCode[]): ErrorValue | undefined =>
     [false, true]

@@ -74,7 +74,7 @@ export function reportUnfitErrors(
   report: ReportProblem,
 ): void {
   for (const code of Object.keys(codes) as ErrorCode[]) {
-    const problem = findUnfit(compiled, toBody, code, codes);
+    const problem = findUnfitBody(compiled, toBody, code, codes);
     if (problem === undefined) continue;
     if (!reported.has(problem)) report(`${MADE_BY_TEAM}${code} is no such body: ${problem}`);
     reported.add(problem);
@@ -91,7 +91,7 @@ export function failuresOf(code: ErrorCode, catalogue: Catalogue): HttpError[] {
 }
 
 /** Why the body of one of these errors does not fit, in words; undefined if both fit. */
-export const findUnfit = (
+export const findUnfitBody = (
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
   code: ErrorCode,

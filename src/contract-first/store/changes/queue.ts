@@ -35,7 +35,7 @@ export class Queue<Item, Result = unknown> {
 
   /** Takes the first `count` items, or all. Items that are late are rejected first. */
   take(count = this.#all.length): Waiting<Item, Result>[] {
-    this.#refuseLate();
+    this.#rejectLate();
     const taken = this.#all.splice(0, count);
     if (this.#all.length === 0) this.#watch();
     return taken;
@@ -52,14 +52,14 @@ export class Queue<Item, Result = unknown> {
     clearTimeout(this.#timer);
     const [first] = this.#all;
     const look = () => {
-      this.#refuseLate();
+      this.#rejectLate();
       this.#watch();
     };
     if (first) this.#timer = setTimeout(look, first.since + this.#timeout - performance.now());
   }
 
   /** Rejects the items that have waited too long, which are the first ones. */
-  #refuseLate(): void {
+  #rejectLate(): void {
     const limit = performance.now() - this.#timeout;
     const count = this.#all.findIndex(({ since }) => since > limit);
     const late = this.#all.splice(0, count === -1 ? this.#all.length : count);

@@ -94,7 +94,7 @@ class ChangeTransactions {
         end ??= Math.min(performance.now() + TURN, endOf(connection));
         return performance.now() <= end;
       },
-      refusalCodeOf: (error, change) => postgresRefusalCode(error as DatabaseError, change, this.#batches.changes),
+      refusalCodeOf: (error, change) => codeOf(error as DatabaseError, change, this.#batches.changes),
       toFault: (error) => toFault(error as DatabaseError),
     };
     try {
@@ -118,11 +118,8 @@ interface DatabaseError extends Error {
 /** SQLSTATEs. */
 const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
-function postgresRefusalCode(
-  { code, detail = '' }: DatabaseError,
-  change: Change,
-  changes: ChangeRunner,
-): string | undefined {
+/** The code of the refusal that an error of the database stands for; undefined for any other error. */
+function codeOf({ code, detail = '' }: DatabaseError, change: Change, changes: ChangeRunner): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
   // `Key (shop, lower(name))=(…)`, in the server's language; SQL's reserved words are quoted.

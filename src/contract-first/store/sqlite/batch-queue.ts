@@ -111,7 +111,7 @@ export class BatchQueue<Item, Result> {
   blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
     const culprit = find?.(itemsOf(this.#batch));
     if (this.#batch.length === 0) {
-      this.#refuseAll(error);
+      this.#rejectAll(error);
     } else if (culprit) {
       rejectAll(
         this.#batch.filter(({ item }) => item === culprit),
@@ -132,14 +132,14 @@ export class BatchQueue<Item, Result> {
 
   /** Nothing of the batch is written. `isLocked` means that another process holds the lock, and the disk is not at fault. */
   fail(cause: Error, kind?: OutageKind, isLocked = false): void {
-    this.#refuseAll(cause, kind, isLocked);
+    this.#rejectAll(cause, kind, isLocked);
     this.resume();
   }
 
   /** The writer is gone until `resume` is called. */
   pause(cause: Error): void {
     this.#busySince ??= performance.now();
-    this.#refuseAll(cause, 'outcome_unknown');
+    this.#rejectAll(cause, 'outcome_unknown');
     this.#emptyBatch();
   }
 
@@ -200,7 +200,7 @@ export class BatchQueue<Item, Result> {
     clearTimeout(this.#watching);
   }
 
-  #refuseAll(cause: Error, kind?: OutageKind, isLocked = false): void {
+  #rejectAll(cause: Error, kind?: OutageKind, isLocked = false): void {
     if (!isLocked) this.#provenAt = Number.NEGATIVE_INFINITY;
     rejectAll(this.#batch, new StoreUnavailable(cause, kind));
     rejectAll(this.#checks.take(), new StoreUnavailable(cause));

@@ -147,7 +147,7 @@ class ChangeRunner {
         this.#beganAt = performance.now();
         return true;
       },
-      refusalCodeOf: (error, change) => this.#toRefusal(change, error as Fault),
+      refusalCodeOf: (error, change) => this.#refusalCodeOf(error as Fault, change),
       toFault: (error) => ({ code: (error as Fault).code, message: (error as Fault).message }),
     };
   }
@@ -171,7 +171,7 @@ class ChangeRunner {
     }
   }
 
-  #toRefusal(change: Change, error: Fault): string | undefined {
+  #refusalCodeOf(error: Fault, change: Change): string | undefined {
     const { code, message } = error;
     const table = this.#batches.changes.tableOf(change);
     // A sum beyond 64 bits becomes a double, which the column refuses; an addend beyond 64 bits cannot be bound.

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import t from 'tap';
+
+const PACKAGE = new URL('../src/contract-first/', import.meta.url);
+
+/** The package's code, by the paths of its files. */
+const CODE = new Map(
+  readdirSync(PACKAGE, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /(?<!\.d)\.[jt]s$/.test(file) && !/^(dist|node_modules|cli\/template)\//.test(file))
+    .map((file) => [file, readFileSync(new URL(file, PACKAGE), 'utf8')]),
+);
+
+/** An exported declaration of a function, a class, a type or a constant; or of several constants, by a pattern. */
+const EXPORTED =
+  /^export (?:async |abstract )?(?:(?:function\*?|class|interface|type|const|let) ([\w$]+)|const [{[]([^}\]]*)[}\]])/gm;
+
+/** The files that declare and export a name, by the name. A function's overloads are one. */
+const FILES_OF = new Map<string, string[]>();
+for (const [file, text] of CODE) {
+  const names = [...text.matchAll(EXPORTED)].flatMap(([, name, pattern = '']) =>
+    name ? [name] : pattern.split(',').map((part) => part.replace(/.*:/, '').trim()),
+  );
+  for (const name of new Set(names)) FILES_OF.set(name, [...(FILES_OF.get(name) ?? []), file]);
+}
+
+/** Names with two meanings, and why. */
+const SHARED: Record<string, string> = {
+  OpenOperation: 'cli/generate writes it into a service, where registered.ts reads it',
+  loadCodecs: 'cli/generate writes it into a service, where it calls that of service-contract.ts',
+  toErrorBody: 'cli/scaffold writes it into a service, in place of the usual one',
+};
+
+const countIn = (files: string[], folder: string) => files.filter((file) => file.startsWith(folder)).length;
+
+/** How many meanings a name has: the same part of both databases is one. */
+const countMeanings = (files: string[]) =>
+  files.length - Math.min(countIn(files, 'store/sqlite/'), countIn(files, 'store/postgres/'));
+
+t.test('an exported name has one meaning in the package', async (t) => {
+  t.ok(FILES_OF.size > 500, 'the names are found');
+  for (const [name, files] of FILES_OF)
+    t.equal(countMeanings(files), name in SHARED ? 2 : 1, `${name}: ${files.join(', ')}`);
+});
+
+/** A handler refuses a request by an error reply, the store refuses a change; and helpers of both. */
+const REFUSING = /^(refuse|refuseAt|Refused|RefusedUnlessNever|Refusal|isRefused|refusalCodeOf)$/;
+
+/** Functions, methods, classes and types, exported or not. */
+const DECLARED =
+  /\b(?:function\*?|class|interface|type) (\w+)|^ +(?:async )?\*?#?(\w+)\(.*\{$|\bconst (\w+) = (?:async )?\(/gm;
+
+t.test('only handlers refuse requests, and the store changes: other code reports, checks or rejects', async (t) => {
+  for (const [file, text] of CODE) {
+    for (const [, ...found] of text.matchAll(DECLARED)) {
+      const name = found.find((one) => one !== undefined) as string;
+      if (/refus/i.test(name)) t.match(name, REFUSING, file);
+    }
+  }
+});
