@@ -102,7 +102,7 @@ export const withRecordsOf = (contract: ReadContract, own: AnyDomain = domain) =
 export function finished(contract: ReadContract, own: TeamParts = { toErrorBody, domain }): Contract {
   checkOperations(contract, own);
   const read = readFinished(JSON.parse(JSON.stringify(finish(contract, own.domain))), contract.yaml);
-  return { ...read, loadPage: () => makePage(read, CLIENTS) };
+  return { ...read, loadPage: () => makePage(read, new URL('./', CONTRACT)) };
 }
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {

@@ -49,5 +49,5 @@ async function readServiceContract(contract: URL, finish: () => Promise<Finished
 async function loadPage(contract: Finished, file: URL): Promise<Buffer> {
   const made = toPageFile(file);
   if (existsSync(made)) return readFile(made);
-  return (await import('./contract/page/page.ts')).makePage(contract, new URL('clients/', file));
+  return (await import('./contract/page/page.ts')).makePage(contract, new URL('./', file));
 }

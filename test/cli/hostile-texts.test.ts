@@ -84,9 +84,9 @@ const ELEMENTS: Record<string, string> = {
     option: 'value',
   },
   ...{
-    a: 'href class',
+    a: 'href class aria-current',
     section: 'id class',
-    div: 'class',
+    div: 'id class popover role aria-label',
     figure: 'class',
     details: 'open',
     pre: 'tabindex',
@@ -96,17 +96,18 @@ const ELEMENTS: Record<string, string> = {
     tr: 'id',
     dt: 'id',
     dl: 'class',
-    h3: 'id',
+    h2: 'id',
+    ul: 'class',
   },
   ...{
-    button: 'type class popovertarget data-fetch',
-    input: 'type autocomplete spellcheck',
+    button: 'type class popovertarget data-fetch hidden',
+    input: 'type class autocomplete spellcheck autofocus aria-label placeholder',
     img: 'src alt',
     ol: 'start',
   },
 };
 const BARE =
-  /^(head|body|title|main|header|small|h[1-6]|p|ul|li|dl|dt|dd|code|summary|label|output|s|span|table|thead|tbody|th|td|em|strong|blockquote|hr|br|figcaption)$/;
+  /^(head|body|title|main|header|small|kbd|h[1-6]|p|ul|li|dl|dt|dd|code|summary|label|output|s|span|table|thead|tbody|th|td|em|strong|blockquote|hr|br|figcaption)$/;
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>/g;
 
 /** Each `<` begins an element of ours, and no address runs anything. */

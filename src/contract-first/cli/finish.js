@@ -23,5 +23,5 @@ const [{ finishFile }, { makePage }, { toFinishedFile, toPageFile }, { readFinis
 const { file, yaml } = await finishFile(pathToFileURL(contract), service);
 writeFileSync(service.contract, yaml);
 writeFileSync(toFinishedFile(service.contract), JSON.stringify(file));
-const page = await makePage(readFinished(file, yaml), new URL('clients/', service.contract));
+const page = await makePage(readFinished(file, yaml), new URL('./', service.contract));
 writeFileSync(toPageFile(service.contract), page);

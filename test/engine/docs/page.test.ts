@@ -165,7 +165,7 @@ t.test('a type is one line of words, and a named object is explained once', asyn
     t.match(textOf(page, 'object-Words'), words);
   t.match(textOf(page, 'object-Named'), 'own string required');
   t.match(page, 'id="object-Tree.below"');
-  t.equal(page.match(/<h3>Tree<\/h3>/g)?.length, 1);
+  t.equal(page.match(/<h3><a href="#object-Tree">Tree<\/a><\/h3>/g)?.length, 1);
   t.match(textOf(page, 'addAll'), 'An array of:name string');
   t.match(textOf(page, 'putThing'), '410 It is gone. gone Headers: X-Last');
   t.match(page, '<dt id="header-X-Shared">');
@@ -278,7 +278,7 @@ t.test('a start fills in its servers and prefix, and otherwise sends the bytes o
   const page = (await other.app.inject('/docs')).body;
   t.match(commandOf(page, 'listPets'), "'https://SERVER/shop/v1/pets?limit=20'");
   t.match(decoded(partsOf(page, '<code class="server">', '</code>')[0] as string), '/shop/v1');
-  t.match((await other.app.inject('/docs/')).body, 'href="../docs/static/reading.css"');
+  t.match((await other.app.inject('/docs/')).body, 'href="../docs/static/page.css"');
   const moved = await startService(t, { contract: withPublicPath(contract, '/a"<b>') });
   t.match((await moved.app.inject('/docs')).body, '/a&#34;&#60;b&#62;/v1');
 });

@@ -168,7 +168,7 @@ t.test('100 Continue is never sent in the middle of a reply', async (t) => {
   const { port } = await startService(t);
   const { replies, received, socket } = connectRaw(
     port,
-    head('GET /v1/pets') + head('GET /docs/static/reading.css', 'Expect: 100-continue', 'Connection: close'),
+    head('GET /v1/pets') + head('GET /docs/static/page.css', 'Expect: 100-continue', 'Connection: close'),
   );
   t.strictSame(
     (await replies()).map(({ status }) => status),

@@ -1,7 +1,7 @@
 /** The ids of a page's elements, each once: those of operations as they are, and all others different from them. */
 export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);
-  const objects = new Map<string, string>();
+  const made = new Map<string, string>();
 
   /** An id of its own for this text. */
   function add(text: string): string {
@@ -12,13 +12,18 @@ export function buildIds(operations: Iterable<string>) {
     return id;
   }
 
+  /** Gives a name the same id each time. */
+  function known(kind: string, name: string): string {
+    const text = `${kind}-${name}`;
+    const id = made.get(text) ?? add(text);
+    made.set(text, id);
+    return id;
+  }
+
   return {
     add,
-    ofObject(name: string): string {
-      const id = objects.get(name) ?? add(`object-${name}`);
-      objects.set(name, id);
-      return id;
-    },
+    ofObject: (name: string) => known('object', name),
+    ofTag: (name: string) => known('tag', name),
   };
 }
 

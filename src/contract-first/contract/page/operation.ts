@@ -34,7 +34,7 @@ export function renderSection(page: PageContext, operation: Operation): Html {
   const replies = repliesOf(page, source);
   return html`<section id="${id}" class="row">
 <div class="words">
-<h3>${source.summary ?? id}</h3>
+<h3><a href="#${id}">${source.summary ?? id}</a></h3>
 <p><b class="${method.toLowerCase()}">${method}</b> <code>${page.blank('prefix')}${path}</code>${source.summary && html` <small>${id}</small>`}</p>
 ${toNotice(page, operation)}
 ${page.toProse(source.description)}
@@ -62,7 +62,7 @@ const PLACES = [
 ] as const;
 
 const toTryLink = ({ id }: Operation, { tags }: OperationNode): Html =>
-  html`<a href="./docs/try#/${encodeURIComponent((tags?.[0] ?? 'default').toWellFormed())}/${id}">Try it</a>`;
+  html`<a href="./docs/try#/${encodeURIComponent((tags?.[0] ?? 'default').toWellFormed())}/${id}">Form</a>`;
 
 const toDay = (date: Date): string => date.toISOString().slice(0, 10);
 

@@ -1,4 +1,5 @@
 /** The reference of a contract as one page. The build makes it; the server fills what only a start knows (`filled.ts`). */
+import { existsSync, readFileSync } from 'node:fs';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { SchemeNode } from '../../engine/contract/document.ts';
 import { listClients } from '../../engine/docs/docs.ts';
@@ -18,7 +19,7 @@ import {
 import { buildProse, errorCodesIn, splitTopics } from './prose.ts';
 import { sampleCurl } from './request.ts';
 import { buildSamples } from './sample.ts';
-import { renderFields, renderType } from './schema.ts';
+import { join, renderFields, renderType } from './schema.ts';
 import { toSource } from './source.ts';
 
 /** A part of the contents. */
@@ -27,16 +28,20 @@ interface Group {
   entries: { id: string; words: Html | string; operation?: Operation }[];
 }
 
-/** `clients` are the paths of the clients to copy: `python/client.py`. */
-export function renderPage(contract: AnyContract, clients: readonly string[]): string {
+/** `clients` are the paths of the clients to copy, such as `python/client.py`; `changes` is the change log, in Markdown. */
+export function renderPage(contract: AnyContract, clients: readonly string[], changes = ''): string {
   const page = buildPage(contract);
   const [intro, ...topics] = splitTopics(page.document.info.description);
   const guide = topics.map(({ title, text }) => ({ title, text, id: page.ids.add(`about-${title.toLowerCase()}`) }));
   const tags = toTags(page, [...contract.operations.values()]);
-  const start = toStart(page, contract, intro?.text);
+  const start = toStart(page, contract, intro?.text, changes !== '');
   const sections = tags.map(([title, operations]) => toTagged(page, title, operations));
   const objects = toObjects(page);
   const headers = page.headers.size > 0 ? [{ id: 'page-headers', words: 'Headers of replies' }] : [];
+  const more = [
+    ...(clients.length > 0 ? [{ id: 'page-clients', words: 'Clients to copy' }] : []),
+    ...(changes ? [{ id: 'page-changes', words: 'Changes' }] : []),
+  ];
   const toEntry = (operation: Operation) => {
     return { id: operation.id, words: page.nodesOf(operation).source.summary ?? operation.id, operation };
   };
@@ -47,21 +52,25 @@ export function renderPage(contract: AnyContract, clients: readonly string[]): s
     { title: 'Objects', entries: [...page.linked].map((name) => ({ id: page.ids.ofObject(name), words: name })) },
   ];
   const body = html`${toBar(page, contract)}
-${toContents(groups, clients)}
+${toContents(groups, more)}
 <main>
 ${start}
 ${sections}
-${guide.map(({ id, title, text }) => html`<section id="${id}" class="guide"><h2>${title}</h2>${page.toProse(text)}</section>`)}
+${guide.map(({ id, title, text }) => html`<section id="${id}" class="guide">${toHeading('h2', id, title)}${page.toProse(text)}</section>`)}
 ${headers.length > 0 && toHeaders(page)}
 ${page.linked.size > 0 && html`<h2>Objects</h2>${objects}`}
 ${clients.length > 0 && toClients(clients)}
+${changes && toChanges(page, changes)}
 </main>`;
   return toDocument(contract.title, body);
 }
 
-/** As the build writes it, and the server loads it. `clients` is the folder of the clients to copy. */
-export const makePage = (contract: AnyContract, clients: URL): Promise<Buffer> =>
-  toBrotli(Buffer.from(renderPage(contract, listClients(clients))));
+/** As the build writes it, and the server loads it. `folder` is that of the contract, with `clients/` and `CHANGELOG.md` if it has them. */
+export function makePage(contract: AnyContract, folder: URL): Promise<Buffer> {
+  const log = new URL('CHANGELOG.md', folder);
+  const changes = existsSync(log) ? readFileSync(log, 'utf8') : '';
+  return toBrotli(Buffer.from(renderPage(contract, listClients(new URL('clients/', folder)), changes)));
+}
 
 /** The server puts another relative path in place of `./`: a proxy may serve the page below any path. */
 const toDocument = (title: string, body: Html): string =>
@@ -74,8 +83,8 @@ const toDocument = (title: string, body: Html): string =>
 <title>${title}</title>
 <link rel="icon" type="image/png" href="./docs/static/favicon-32x32.png" sizes="32x32">
 <link rel="service-desc" type="application/json" href="./openapi.json">
-<link rel="stylesheet" href="./docs/static/reading.css">
-<script src="./docs/static/reading.js" type="module"></script>
+<link rel="stylesheet" href="./docs/static/page.css">
+<script src="./docs/static/reference.js" type="module"></script>
 </head>
 <body>
 ${body}
@@ -84,19 +93,20 @@ ${body}
 `.text;
 
 const STARTS = [
-  { id: 'page-servers', words: 'Servers' },
+  { id: 'page-introduction', words: 'Introduction' },
   { id: 'page-authentication', words: 'Authentication' },
+  { id: 'page-servers', words: 'Servers' },
 ];
+
+/** Ids that the page itself has. */
+const OWN_IDS = ['headers', 'clients', 'changes', 'objects', 'contents', 'search', 'server', 'key', 'form'].map(
+  (name) => `page-${name}`,
+);
 
 function buildPage(contract: AnyContract): PageContext {
   const source = toSource(contract);
   const operations = [...contract.operations.values()];
-  const ids = buildIds([
-    ...operations.map(({ id }) => id),
-    ...STARTS.map(({ id }) => id),
-    'page-headers',
-    'page-clients',
-  ]);
+  const ids = buildIds([...operations.map(({ id }) => id), ...STARTS.map(({ id }) => id), ...OWN_IDS]);
   const targets = new Map([
     ...errorCodesIn(source.document.info.description).map((code) => [code, ids.add(`error-${code}`)] as const),
     ...operations.flatMap(({ id, method, path }) => [[id, id] as const, [`${method} ${path}`, id] as const]),
@@ -119,24 +129,34 @@ function toTags(page: PageContext, operations: Operation[]): [title: string, ope
 
 function toTagged(page: PageContext, title: string, operations: Operation[]): Html {
   const description = page.document.tags?.find(({ name }) => name === title)?.description;
-  return html`<section id="${page.ids.add(`tag-${title}`)}" class="tag"><h2>${title}</h2>${page.toProse(description)}</section>
+  const id = page.ids.ofTag(title);
+  return html`<section id="${id}" class="tag">${toHeading('h2', id, title)}${page.toProse(description)}</section>
 ${operations.map((operation) => renderSection(page, operation))}`;
 }
 
-/** The first letter of the title leads to the top. The servers are chosen by their index. */
+/** The bar of both pages: the server puts it before the form, too. The servers are chosen by their index. */
 function toBar(page: PageContext, contract: AnyContract): Html {
   const { title, version } = page.document.info;
   const options = toServers(contract).map(
     ({ url, description }, index) =>
       html`<option value="${index}">${index === 0 ? 'This server' : (/^[\w ]{1,30}/.exec(description ?? '')?.[0] ?? url)}</option>`,
   );
+  const hasKeys = Object.keys(page.document.components?.securitySchemes ?? {}).length > 0;
   return html`<header><button type="button" popovertarget="page-contents">Contents</button>
 <a class="title" href="#">${title}</a> <small>${version}</small>
+<a class="tab" href="#" aria-current="page">Reference</a> <a class="tab" href="./docs/try">Form</a>
 <select id="page-server" aria-label="Server" hidden>${options}</select>
-<a class="try" href="./docs/try">Try it</a></header>`;
+${hasKeys && KEY_FIELD}</header>`;
 }
 
-function toContents(groups: Group[], clients: readonly string[]): Html {
+const KEY_FIELD = html`<button type="button" popovertarget="page-key" class="with-key" hidden>Set API key</button>
+<div id="page-key" popover role="dialog" aria-label="Key">
+<p><label>API key <input class="key" type="password" autocomplete="off" spellcheck="false" autofocus></label></p>
+<p><label><input type="checkbox"> Remember it in this browser</label></p>
+<p><small>Otherwise it is gone with this tab. <a href="#page-authentication">How to get a key</a></small></p>
+<p><button type="button" class="forget">Forget it</button> <button type="button" class="primary" popovertarget="page-key">Done</button></p></div>`;
+
+function toContents(groups: Group[], more: Group['entries']): Html {
   const lists = groups
     .filter(({ entries }) => entries.length > 0)
     .map(
@@ -150,38 +170,81 @@ ${entries.map(
 `,
     );
   return html`<nav id="page-contents" popover aria-label="Contents">
-<p id="page-search" hidden><label>Search <input type="search" autocomplete="off"></label> <output></output></p>
+<p id="page-search" hidden><input type="search" aria-label="Search" placeholder="Search" autocomplete="off"><kbd>/</kbd> <output></output></p>
 ${lists}
 <details open><summary>More</summary><ul>
-${clients.length > 0 && html`<li><a href="#page-clients">Clients to copy</a></li>`}
-<li><a href="./openapi.json">openapi.json</a></li>
+${more.map(
+  ({ id, words }) => html`<li><a href="#${id}">${words}</a></li>
+`,
+)}<li><a href="./openapi.json">openapi.json</a></li>
 <li><a href="./openapi.yaml">openapi.yaml</a></li></ul></details>
 </nav>`;
 }
 
-/** Title, servers, authentication; beside them a first request, if an operation can be called without parameters. */
-function toStart(page: PageContext, contract: AnyContract, intro: string | undefined): Html {
-  const first = [...contract.operations.values()].find(
-    ({ method, path, parameters }) =>
-      method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
+function toHeading(name: 'h2' | 'h3', id: string, words: string): Html {
+  const link = html`<a href="#${id}">${words}</a>`;
+  return name === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
+}
+
+/** The first screen: the service and its operations; beside them a first request, if one can be called without parameters. */
+function toStart(page: PageContext, contract: AnyContract, intro: string | undefined, hasChanges: boolean): Html {
+  const operations = [...contract.operations.values()];
+  const first = operations.find(
+    ({ method, path, parameters, deprecation }) =>
+      method === 'GET' && !path.includes('{') && !deprecation && parameters.every(({ required }) => !required),
   );
   const servers = toServers(contract).map(
     ({ description }, index) =>
       html`<dt><code class="server">${page.blank(`server-${index}`)}</code></dt><dd>${page.toProse(description)}</dd>`,
   );
-  return html`<section class="row start">
+  return html`<section id="page-introduction" class="row start">
 <div class="words"><h1>${page.document.info.title}</h1>
-${page.toProse(intro)}</div>
+${page.toProse(intro)}
+${toOverview(page, operations)}
+${toFacts(page, hasChanges)}</div>
 <div class="samples">${first && toFirstRequest(page, first)}</div>
-<div class="fields"><h3 id="page-servers">Servers</h3><dl>${servers}</dl>
-<h3 id="page-authentication">Authentication</h3>${toSchemes(page)}</div>
+<div class="fields"><h2 id="page-authentication"><a href="#page-authentication">Authentication</a></h2>${toSchemes(page)}
+<h2 id="page-servers"><a href="#page-servers">Servers</a></h2><dl>${servers}</dl></div>
 </section>`;
+}
+
+/** More operations than these are shown by their tags. */
+const MOST_OPERATIONS = 9;
+
+function toOverview(page: PageContext, operations: Operation[]): Html {
+  const tags = toTags(page, operations);
+  if (operations.length > MOST_OPERATIONS && tags.length > 1) {
+    const rows = tags.map(
+      ([title, own]) =>
+        html`<li><a href="#${page.ids.ofTag(title)}">${title}</a> <small>${own.length} operation${own.length > 1 && 's'}</small></li>`,
+    );
+    return html`<ul class="overview">${rows}</ul>`;
+  }
+  const rows = operations.map((operation) => {
+    const { id, method, path, deprecation } = operation;
+    const words = page.nodesOf(operation).source.summary ?? id;
+    return html`<li><b class="${method.toLowerCase()}">${method}</b> <a href="#${id}">${deprecation ? html`<s>${words}</s>` : words}</a> <code>${path}</code></li>`;
+  });
+  return html`<ul class="overview">${rows}</ul>`;
+}
+
+function toFacts({ document, blank }: PageContext, hasChanges: boolean): Html {
+  const { version, contact: { name, url = '', email } = {} } = document.info;
+  const words = name ?? url;
+  const help = [
+    /^https?:/i.test(url) ? html`<a href="${url}">${words}</a>` : words,
+    email ? html`<a href="mailto:${email}">${email}</a>` : '',
+  ].filter((one) => one !== '');
+  return html`<dl class="facts"><dt>Base URL</dt><dd><code class="base">${blank('server-0')}</code></dd>
+<dt>Version</dt><dd>${version}${hasChanges && html`, <a href="#page-changes">changes</a>`}</dd>
+${help.length > 0 && html`<dt>Help</dt><dd>${join(help, ', ')}</dd>`}</dl>`;
 }
 
 function toFirstRequest(page: PageContext, operation: Operation): Html {
   const replies = repliesOf(page, page.nodesOf(operation).source);
-  return html`<h2>A first request</h2>
-<p id="page-key" hidden><label>Your API key <input type="password" autocomplete="off" spellcheck="false"></label></p>
+  const field = html`<p class="with-key" hidden><label>Your API key <input class="key" type="password" autocomplete="off" spellcheck="false"></label></p>`;
+  return html`<h2>Quick start</h2>
+${operation.security.length > 0 && field}
 ${renderFigure(sampleCurl(page, operation), html`<a href="#${operation.id}">${operation.id}</a>`, true)}
 ${renderReplySamples(page, replies.slice(0, 1))}`;
 }
@@ -208,7 +271,7 @@ function toHeaders(page: PageContext): Html {
 ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
 `;
   });
-  return html`<section id="page-headers" class="guide"><h2>Headers of replies</h2><dl>${terms}</dl></section>`;
+  return html`<section id="page-headers" class="guide">${toHeading('h2', 'page-headers', 'Headers of replies')}<dl>${terms}</dl></section>`;
 }
 
 /** Each object that was linked to, those that its own fields lead to as well. */
@@ -219,7 +282,7 @@ function toObjects(page: PageContext): Html[] {
     const value = page.ofSchema(schema, 'writeOnly');
     const id = page.ids.ofObject(name);
     sections.push(html`<section id="${id}" class="row">
-<div class="words"><h3>${name}</h3>${page.toProse(page.flat(schema).description)}</div>
+<div class="words">${toHeading('h3', id, name)}${page.toProse(page.flat(schema).description)}</div>
 <div class="samples">${isNode(value) && renderFigure(toSampleText(value), name)}</div>
 <div class="fields">${renderFields(page, schema, id)}</div>
 </section>
@@ -233,6 +296,11 @@ function toClients(clients: readonly string[]): Html {
     const button = html` <button type="button" class="copy" data-fetch="./docs/clients/${path}">Copy</button>`;
     return html`<li><a href="./docs/clients/${path}">${path}</a>${!path.endsWith('.md') && button}</li>`;
   });
-  return html`<section id="page-clients" class="guide"><h2>Clients to copy</h2>
+  return html`<section id="page-clients" class="guide">${toHeading('h2', 'page-clients', 'Clients to copy')}
 <p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;
 }
+
+/** Below its title, which is ours; the versions are one level deeper here. */
+const toChanges = (page: PageContext, changes: string): Html =>
+  html`<section id="page-changes" class="guide">${toHeading('h2', 'page-changes', 'Changes')}
+${page.toProse(changes.replace(/^# .*\n/, '').replace(/^##/gm, '###'))}</section>`;

@@ -14,7 +14,12 @@ interface Node {
 
 export interface Document extends Node {
   openapi: string;
-  info: { title: string; version: string; description?: string };
+  info: {
+    title: string;
+    version: string;
+    description?: string;
+    contact?: { name?: string; url?: string; email?: string };
+  };
   servers?: ServerNode[];
   tags?: { name: string; description?: string }[];
   paths: Named<PathItem>;

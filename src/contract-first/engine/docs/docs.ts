@@ -33,11 +33,14 @@ const PAGE_HEADERS = {
 
 /** The files of Swagger UI that the page loads. */
 const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui'));
-const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+const SWAGGER_UI_FILES = ['swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** Our files for the browser. `try.html` is the page of Swagger UI, the others are its scripts and styles, and those of the page to read. */
+/** Our files for the browser. `form.html` is the page of Swagger UI, without its bar and contents. */
 const ADDITIONS = new URL('assets/', import.meta.url);
-const OWN_FILES = ['reading.css', 'reading.js', 'try.css', 'try.js'];
+const OWN_FILES = [
+  ...['page.css', 'key.js', 'requests.js', 'figures.js', 'contents.js'],
+  ...['reference.js', 'send.js', 'form.css', 'form.js'],
+];
 
 const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -59,9 +62,7 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
   const headers = { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS };
   addDocument(app, `${prefix}/docs`, headers, () => loadFilled(contract, './'));
   addDocument(app, `${prefix}/docs/`, headers, () => loadFilled(contract, '../'));
-  const form = readFileSync(new URL('try.html', ADDITIONS), 'utf8');
-  const tryPage = form.replaceAll('TITLE', () => html`${contract.title}`.text);
-  addDocument(app, `${prefix}/docs/try`, headers, async () => ({ body: Buffer.from(tryPage) }));
+  addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract));
   for (const path of listClients(folder)) add(`docs/clients/${path}`, readFileSync(new URL(path, folder)));
   for (const name of SWAGGER_UI_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, SWAGGER_UI)));
   for (const name of OWN_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, ADDITIONS)));
@@ -73,6 +74,19 @@ async function loadFilled(contract: Contract, root: string) {
   const text = (await promisify(brotliDecompress)(made)).toString();
   const filled = fill(text, pageValues(contract)).replaceAll('="./', `="${root}`);
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
+}
+
+/** The form, with the bar and the contents of the page to read, whose links lead there. */
+async function loadForm(contract: Contract) {
+  const page = String((await loadFilled(contract, '../')).body);
+  const frame = page
+    .slice(page.indexOf('<header>'), page.indexOf('<main>'))
+    .replaceAll('href="#', 'href="../docs#')
+    .replace(' aria-current="page"', '')
+    .replace('href="../docs/try"', '$& aria-current="page"');
+  const form = readFileSync(new URL('form.html', ADDITIONS), 'utf8');
+  const texts: Record<string, string> = { TITLE: html`${contract.title}`.text, FRAME: frame };
+  return { body: Buffer.from(form.replace(/TITLE|FRAME/g, (name) => texts[name] as string)) };
 }
 
 /** The clients to copy, in a folder for each language: `python/client.py`. None if there is no such folder: a contract need not have any. */

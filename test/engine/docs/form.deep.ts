@@ -12,16 +12,7 @@ const ABOVE_2_53 = '9007199254740993';
 
 const IDS = ['listPets', 'createPet', 'getPet'];
 
-/** Where the body of an operation's reply and its button begin and end: at one moment, since the page may be scrolling still. */
-const readPlaces = (operation: Locator): Promise<number[]> =>
-  operation.evaluate((element) =>
-    ['.live-responses-table .highlight-code code', '.download-contents'].flatMap((place) => {
-      const { top, bottom } = element.querySelector(place).getBoundingClientRect();
-      return [top, bottom];
-    }),
-  );
-
-t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
+t.test('the form, in a browser', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const complaints: string[] = [];
   const foreignUrls: string[] = [];
@@ -51,90 +42,57 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
       t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
     });
 
-    t.test('it fits a phone, and is dark for those who prefer that', async (t) => {
-      t.equal(await page.locator('meta[name=viewport]').getAttribute('content'), 'width=device-width, initial-scale=1');
-      const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
-      t.equal(await background(), 'rgb(250, 250, 250)');
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html.dark-mode').waitFor({ state: 'attached' });
-      t.equal(await background(), 'rgb(28, 32, 34)');
-      await page.emulateMedia({ colorScheme: 'light' });
-      await page.locator('html:not(.dark-mode)').waitFor({ state: 'attached' });
-      t.equal(await background(), 'rgb(250, 250, 250)');
+    t.test('it has the bar and the contents of the reference, whose entries lead to its operations', async (t) => {
+      t.equal(await page.locator('header [aria-current]').textContent(), 'Form');
+      await page.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).click();
+      await operationOf(page, 'createPet').locator('.opblock-body').waitFor();
+      t.match(await page.locator('nav [aria-current]').textContent(), 'Add an animal');
+      t.equal(
+        await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).getAttribute('href'),
+        '../docs#about-errors',
+      );
+      await page.getByLabel('Search').fill('getpet');
+      await page.getByText('1 found').waitFor();
+      await page.getByLabel('Search').fill('');
     });
 
-    t.test(
-      'it is a form: Authorize stands at the top, and what the page to read explains is not repeated',
-      async (t) => {
-        const { y } = (await page.locator('.btn.authorize').boundingBox()) as { y: number };
-        t.ok(y < 80, `${y}`);
-        const listPets = await unfold(page, 'listPets');
-        for (const place of ['.info', '.servers', '.models', '.opblock-description', '.responses-table'])
-          t.equal(await page.locator(`${place}:visible`).count(), 0, place);
-        t.equal(await listPets.getByRole('link', { name: 'Read about it' }).getAttribute('href'), '../docs#listPets');
-      },
-    );
+    t.test('before a reply it shows the samples of the reference, and types and limits in its words', async (t) => {
+      const createPet = await unfold(page, 'createPet');
+      t.match(await createPet.locator('.samples .request pre').textContent(), `http://127.0.0.1:`);
+      t.match(await createPet.locator('.samples').innerText(), 'The animal with its id');
+      t.match(await (await unfold(page, 'listPets')).locator('[data-param-name=limit]').innerText(), '1 to 100');
+      for (const place of ['.info', '.servers', '.models', '.authorize', '.opblock-description', '.responses-table'])
+        t.equal(await page.locator(`${place}:visible`).count(), 0, place);
+      t.equal(await createPet.getByRole('link', { name: 'Read about it' }).getAttribute('href'), '../docs#createPet');
+    });
 
-    t.test('a try without a key shows the 401 of the server', async (t) => {
+    t.test('a request without a key shows the 401 of the server', async (t) => {
       const { status, body } = await execute(page, await unfold(page, 'listPets'));
       t.equal(status, 401);
       t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
-      t.equal(await page.getByRole('heading', { name: 'Responses' }).count(), 0, 'no title of hidden replies');
     });
   });
 
   t.test('in each size and both colours', async (t) => {
     const { page } = await openPage(t);
-    const dialogFits = async (t: Test, width: number) => {
-      await page.locator('.btn.authorize').click();
-      const dialog = await page.locator('.modal-ux').boundingBox();
-      t.ok(dialog && dialog.x >= 0 && dialog.x + dialog.width <= width, JSON.stringify(dialog));
-      t.strictSame(await violationsOf(page), [], 'while the dialog is open');
-      for (let presses = 0; presses < 12; presses++) {
-        await page.keyboard.press('Tab');
-        t.ok(
-          await page.evaluate("document.activeElement.closest('[role=dialog]') !== null"),
-          'Tab stays in the dialog',
-        );
-      }
-      await page.getByRole('button', { name: 'Close', exact: true }).click();
-      t.ok(await page.evaluate("document.activeElement.matches('.btn.authorize')"), 'the focus is back');
-    };
-
-    // What takes long is done once.
-    await authorize(page, KEY);
+    await setKey(page);
     for (const id of IDS) {
       const operation = await unfold(page, id);
-      if (id === 'getPet') await operation.locator('input').fill('1');
+      if (id === 'getPet') await operation.locator('.parameters input').fill('1');
       await execute(page, operation);
     }
-    await page.locator('.btn.authorize').click();
-    await page.getByRole('button', { name: 'Remove authorization' }).click();
-    await page.getByRole('button', { name: 'Close', exact: true }).click();
-
-    for (const [width, colorScheme] of [
-      [280, 'light'],
-      [320, 'light'],
-      [390, 'dark'],
-      [700, 'dark'],
-      [768, 'light'],
-      [1280, 'dark'],
-    ] as const) {
-      t.test(`at ${width} pixels, ${colorScheme}, all of it fits, and axe-core finds nothing`, async (t) => {
+    await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [280, 320, 360, 390, 480, 640, 768, 999, 1000, 1024, 1280, 1440]) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
-        await dialogFits(t, width);
-        for (const id of IDS) {
-          const places = await readPlaces(operationOf(page, id));
-          const [begin, end, button, buttonEnd] = places as [number, number, number, number];
-          t.ok(begin < end && end <= button && button < buttonEnd, `Download does not hide the reply: ${places}`);
-        }
         const wide = await page.evaluate(
-          `[...document.querySelectorAll('.swagger-ui *')].filter((one) => one.getBoundingClientRect().right > ${width}).map((one) => one.className).slice(-5)`,
+          `[...document.querySelectorAll('#page-form *')].filter((one) => one.getBoundingClientRect().right > ${width} && !one.closest('pre')).map((one) => one.className).slice(-5)`,
         );
-        t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, String(wide));
-        t.strictSame(await violationsOf(page), []);
-      });
+        t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, `${width} ${wide}`);
+        if ([280, 390, 1024, 1440].includes(width))
+          t.strictSame(await violationsOf(page), [], `axe-core finds nothing at ${width}, ${colorScheme}`);
+      }
     }
   });
 
@@ -153,25 +111,26 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
     await tabTo('[data-param-name=limit] input');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('7');
-    await tabTo('.btn.execute');
+    await tabTo('#operations-pets-listPets .execute');
     await page.keyboard.press('Enter');
-    await page.locator('.request-url', { hasText: 'limit=7' }).waitFor();
-    await page.getByText('"code": "unauthorized"').first().waitFor();
+    await page.locator('#operations-pets-listPets .reply', { hasText: '"code": "unauthorized"' }).waitFor();
+    t.match(await page.locator('#operations-pets-listPets .request pre').textContent(), 'limit=7');
+    t.ok(await page.evaluate("document.activeElement.matches('.execute')"), 'the focus stays');
   });
 
-  t.test('it says what a limit may be, and what is wrong with 500', async (t) => {
+  t.test('it says what is wrong with a limit of 500, in place of an old reply', async (t) => {
     const { page } = await openPage(t);
     const listPets = await unfold(page, 'listPets');
-    const limit = listPets.locator('[data-param-name=limit]');
-    t.match(await limit.textContent(), /minimum: 1.*maximum: 100/);
-    await limit.locator('input').fill('500');
-    await listPets.getByRole('button', { name: 'Execute' }).click();
+    await execute(page, listPets);
+    await listPets.locator('[data-param-name=limit] input').fill('500');
+    await listPets.getByRole('button', { name: 'Send' }).click();
     await listPets.getByText("For 'limit': Value must be less than or equal to 100.").waitFor();
+    t.equal(await listPets.locator('.reply').count(), 0);
   });
 
   t.test('with a key', async (t) => {
     const { page, service } = await openPage(t);
-    await authorize(page, KEY);
+    await setKey(page);
 
     t.test('a list is requested without a filter unless one is chosen', async (t) => {
       const { sent } = await execute(page, await unfold(page, 'listPets'));
@@ -199,20 +158,23 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
       const { sent, body } = await execute(page, createPet);
       t.equal(sent.postData(), typed);
       t.match(body, `"categoryId": ${LARGEST}`);
-      t.match(await createPet.locator('.curl-command').textContent(), LARGEST);
+      t.match(await createPet.locator('.request pre').textContent(), LARGEST);
       t.match((await service.request(`/v1/pets/${JSON.parse(body).id}`)).text, `"categoryId":${LARGEST}`);
     });
 
     t.test('a create that is tried twice with one Idempotency-Key adds one pet, and the page shows that', async (t) => {
       const createPet = await unfold(page, 'createPet');
       await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
-      await createPet.getByPlaceholder('Idempotency-Key').fill('tried-twice');
+      const once = createPet.getByPlaceholder('Idempotency-Key');
+      const offered = await once.inputValue();
+      t.match(offered, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'it offers one');
+      await once.fill('tried-twice');
       const first = await execute(page, createPet);
       t.equal(await first.sent.headerValue('idempotency-key'), 'tried-twice');
-      t.equal(await createPet.getByText('idempotency-replayed: true').count(), 0);
+      t.notMatch(await createPet.locator('.reply').textContent(), 'idempotency-replayed');
       const second = await execute(page, createPet);
       t.strictSame([first.status, second.status, second.body], [201, 201, first.body]);
-      await createPet.getByText('idempotency-replayed: true').first().waitFor();
+      t.match(await createPet.locator('.reply').textContent(), 'idempotency-replayed: true');
       await createPet.locator('textarea').fill('{ "name": "Max", "categoryId": 7 }');
       const other = await execute(page, createPet);
       t.equal(other.status, 422);
@@ -226,7 +188,7 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
       t.equal(sent.url(), `http://127.0.0.1:${service.port}/v1/pets/${ABOVE_2_53}`);
       t.equal(status, 404);
       t.match(body, ABOVE_2_53);
-      t.ok(await getPet.getByText('sunset: Thu, 05 Dec 2030 00:00:00 GMT').isVisible());
+      t.match(await getPet.locator('.reply').textContent(), 'sunset: Thu, 05 Dec 2030 00:00:00 GMT');
     });
   });
 
@@ -242,47 +204,37 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
     t.equal(await (await unfold(page, 'getPet')).locator('input').inputValue(), ABOVE_2_53);
   });
 
-  t.test('the key is not stored, and is gone after a reload', async (t) => {
+  t.test('no reply is said so, and the offered Idempotency-Key stays until there is one', async (t) => {
     const { page } = await openPage(t);
-    await authorize(page, KEY);
-    t.strictSame(await stored(page), { cookies: [], origins: [] });
-    await page.reload();
-    t.notOk(await isAuthorized(page));
+    await setKey(page);
+    const createPet = await unfold(page, 'createPet');
+    const once = createPet.getByPlaceholder('Idempotency-Key');
+    const offered = await once.inputValue();
+    await page.route('**/v1/pets', (route) => route.abort());
+    await createPet.getByRole('button', { name: 'Send' }).click();
+    await createPet.getByText('No reply').waitFor();
+    t.equal(await once.inputValue(), offered);
+    await page.unroute('**/v1/pets');
+    const { sent } = await execute(page, createPet);
+    t.equal(await sent.headerValue('idempotency-key'), offered);
+    t.not(await once.inputValue(), offered);
+    complaints.splice(0);
   });
 
-  t.test('the key survives a reload when the person asks for it, until they log out', async (t) => {
-    const { page, service } = await openPage(t);
-    await authorize(page, KEY, { remember: true });
-    const { cookies, origins } = await stored(page);
-    t.strictSame(cookies, []);
-    t.strictSame(
-      origins.map(({ origin }) => origin),
-      [`http://127.0.0.1:${service.port}`],
-    );
+  t.test('the key stays for a reload and the reference, and is forgotten on demand', async (t) => {
+    const { page } = await openPage(t);
+    await setKey(page);
     await page.reload();
-    t.ok(await isAuthorized(page));
     t.equal((await execute(page, await unfold(page, 'listPets'))).status, 200);
-
-    await page.locator('.btn.authorize').click();
-    t.ok(await rememberBox(page).isChecked());
-    await page.getByRole('button', { name: 'Remove authorization' }).click();
-    t.strictSame(await stored(page), { cookies: [], origins: [] });
-    await page.reload();
-    t.notOk(await isAuthorized(page));
-    await page.locator('.btn.authorize').click();
-    t.notOk(await rememberBox(page).isChecked());
-  });
-
-  t.test('the key can be remembered, or forgotten, after it was given', async (t) => {
-    const { page } = await openPage(t);
-    await authorize(page, KEY);
-    await page.locator('.btn.authorize').click();
-    await rememberBox(page).check();
-    t.match(JSON.stringify(await stored(page)), KEY);
-    await rememberBox(page).uncheck();
-    t.strictSame(await stored(page), { cookies: [], origins: [] });
-    await page.reload();
-    t.notOk(await isAuthorized(page));
+    t.notMatch(await page.evaluate('document.documentElement.outerHTML'), KEY, 'it is no text of the page');
+    await page.locator('header').getByRole('link', { name: 'Reference' }).click();
+    await page.locator('#listPets').waitFor();
+    await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
+    await page.goBack();
+    await page.locator('header .with-key').click();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    await page.keyboard.press('Escape');
+    t.equal((await execute(page, await unfold(page, 'listPets'))).status, 401);
   });
 
   t.test('through all of this, nothing was complained of in the console', async (t) => t.strictSame(complaints, []));
@@ -300,21 +252,10 @@ const isFailedOperation = (message: ConsoleMessage) => new URL(message.location(
 
 const operationOf = (page: Page, id: string) => page.locator(`#operations-pets-${id}`);
 
-const rememberBox = (page: Page) => page.getByLabel('Remember the key in this browser');
-
-const stored = (page: Page) => page.context().storageState();
-
-async function authorize(page: Page, key: string, { remember = false } = {}): Promise<void> {
-  await page.locator('.btn.authorize').click();
-  await page.getByLabel('auth-bearer-value').fill(key);
-  if (remember) await rememberBox(page).check();
-  await page.getByRole('button', { name: 'Apply credentials' }).click();
-  await page.getByRole('button', { name: 'Close', exact: true }).click();
-}
-
-async function isAuthorized(page: Page): Promise<boolean> {
-  await page.locator('.btn.authorize').waitFor();
-  return (await page.locator('.btn.authorize.locked').count()) > 0;
+async function setKey(page: Page): Promise<void> {
+  await page.locator('header .with-key').click();
+  await page.locator('#page-key .key').fill(KEY);
+  await page.keyboard.press('Enter');
 }
 
 /** Opens the operation for trying out, unless it is open. */
@@ -325,16 +266,17 @@ async function unfold(page: Page, id: string): Promise<Locator> {
   return operation;
 }
 
-/** Presses Execute: what the browser sent, and what the page shows of the reply. */
+/** Presses Send: what the browser sent, and what the page shows of the reply. */
 async function execute(page: Page, operation: Locator) {
+  for (const old of await operation.locator('.reply').all()) await old.evaluate((one) => one.remove());
   const [sent] = await Promise.all([
     page.waitForRequest((request) => new URL(request.url()).pathname.startsWith('/v1/')),
-    operation.getByRole('button', { name: 'Execute' }).click(),
+    operation.getByRole('button', { name: 'Send' }).click(),
   ]);
-  await operation.locator('.loading-container').waitFor({ state: 'detached' });
-  const live = operation.locator('.live-responses-table');
-  const status = Number(await live.locator('tbody .response-col_status').textContent());
-  return { sent, status, body: (await live.locator('.highlight-code code').textContent()) as string };
+  const reply = operation.locator('.reply');
+  await reply.waitFor();
+  const status = Number.parseInt((await reply.locator('.status').textContent()) as string, 10);
+  return { sent, status, body: (await reply.locator('pre').first().textContent()) as string };
 }
 
 /** The checked-in contract with some of its text replaced. */

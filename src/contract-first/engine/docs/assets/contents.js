@@ -1,0 +1,117 @@
+/** The contents of both pages: search, and the entry that is read. */
+const nav = document.querySelector('#page-contents');
+const field = nav.querySelector('input');
+const output = nav.querySelector('output');
+export const links = [...nav.querySelectorAll('a[href*="#"]')];
+const idOf = (link) => decodeURIComponent(link.hash.slice(1));
+nav.querySelector('#page-search').hidden = false;
+
+/** The document whose sections are searched: the form fetches it. */
+let loadDocument = async () => document;
+let texts;
+
+export function searchIn(load) {
+  loadDocument = load;
+}
+
+async function loadTexts() {
+  const page = await loadDocument();
+  const sectionOf = (link) => page.getElementById(link.dataset.section ?? idOf(link))?.closest('section');
+  return new Map(links.map((link) => [link, `${link.textContent} ${sectionOf(link)?.textContent}`.toLowerCase()]));
+}
+
+const toWords = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** Marks the words in the sections, if the browser can. */
+function mark(words) {
+  const ranges = [];
+  const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  while (words.length > 0 && walker.nextNode()) {
+    const text = walker.currentNode.data.toLowerCase();
+    for (const word of words)
+      for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+        const range = { startContainer: walker.currentNode, endContainer: walker.currentNode };
+        ranges.push(new StaticRange({ ...range, startOffset: at, endOffset: at + word.length }));
+      }
+  }
+  globalThis.CSS?.highlights?.set('found', new Highlight(...ranges));
+  return ranges;
+}
+
+const search = { found: [], next: 0, ranges: [] };
+
+async function find(query) {
+  texts ??= loadTexts();
+  const [known, words] = [await texts, toWords(query)];
+  if (query !== field.value) return;
+  for (const [link, text] of known) link.parentElement.hidden = !words.every((word) => text.includes(word));
+  for (const group of nav.querySelectorAll('details'))
+    group.hidden = words.length > 0 && !group.querySelector('li:not([hidden]) > a[href*="#"]');
+  const found = links.filter((link) => !link.parentElement.hidden);
+  const isTitled = (link) => words.every((word) => link.textContent.toLowerCase().includes(word));
+  search.found = words.length > 0 ? [...found.filter(isTitled), ...found.filter((link) => !isTitled(link))] : [];
+  search.next = 0;
+  search.ranges = mark(words);
+  output.textContent = words.length > 0 ? `${found.length} found${found.length > 0 ? ', Enter goes on' : ''}` : '';
+}
+
+/** To the next place, and in it to the first marked word. */
+function goOn() {
+  const link = search.found[search.next++ % search.found.length];
+  if (!link) return;
+  link.click();
+  const section = document.getElementById(idOf(link))?.closest('section');
+  const first = search.ranges.find(({ startContainer }) => section?.contains(startContainer));
+  const { top } = first?.startContainer.parentElement.getBoundingClientRect() ?? { top: 0 };
+  if (top > innerHeight * 0.8) first.startContainer.parentElement.scrollIntoView({ block: 'center' });
+}
+
+field.addEventListener('input', () => find(field.value));
+field.addEventListener('keydown', async ({ key }) => {
+  if (key !== 'Enter') return;
+  await texts;
+  goOn();
+});
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
+  const isAsked = event.key === 'k' ? event.ctrlKey || event.metaKey : event.key === '/' && !isTyping;
+  if (!isAsked) return;
+  event.preventDefault();
+  if (!nav.checkVisibility()) nav.showPopover();
+  field.focus();
+});
+nav.addEventListener('click', ({ target }) => target.closest('a') && nav.matches(':popover-open') && nav.hidePopover());
+
+export function setCurrent(link) {
+  for (const one of links) one.ariaCurrent = one === link ? 'true' : null;
+  link?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Follows the reading: the line goes from near the top to the bottom on the last screen, so that each entry has its turn. */
+export function followReading() {
+  const targets = links.map((link) => [link, document.getElementById(idOf(link))]).filter(([, target]) => target);
+  let current;
+  const update = () => {
+    const rest = document.documentElement.scrollHeight - innerHeight - scrollY;
+    const line = innerHeight * (0.15 + 0.85 * Math.max(0, 1 - rest / innerHeight));
+    let [low, high] = [0, targets.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (targets[middle][1].getBoundingClientRect().top <= line) low = middle + 1;
+      else high = middle;
+    }
+    const [link] = targets[Math.max(0, low - 1)] ?? [];
+    if (link !== current) setCurrent(link);
+    current = link;
+  };
+  let isWaiting = false;
+  addEventListener('scroll', () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      update();
+    });
+  });
+  update();
+}

@@ -1,0 +1,233 @@
+/** Samples of requests and replies, on both pages: languages, colours, copies, and a reply of the server. */
+import { getKey, maskKey, onKey } from './key.js';
+import { LANGUAGES, makeUuid, translate } from './requests.js';
+
+const server = document.querySelector('#page-server');
+
+/** Relative URLs of servers are relative to that of the contract (OpenAPI 3.1, section 4.8.5). */
+const contract = new URL('../../openapi.json', import.meta.url);
+const toBase = (url) =>
+  (URL.canParse(url, contract) ? new URL(url, contract).href : url).replace(/\/$/, '').replaceAll("'", '%27');
+
+/** `servers` are the base URLs in the order of the choice; `once` is the next Idempotency-Key. */
+export const chosen = { language: 'curl', once: makeUuid(), servers: [] };
+
+/** A request as a curl command, with these in place of the base URL, of the reader's key and of a new Idempotency-Key. */
+const [BASE, KEY, ONCE] = ['\0', '<API_KEY>', '<UUID>'];
+const commands = new WeakMap();
+
+/** The text around its base URL, as it came. */
+function commandOf(pre) {
+  if (!commands.has(pre)) {
+    const texts = [...pre.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data);
+    commands.set(pre, texts.length > 2 ? texts[0] + BASE + texts.slice(2).join('') : pre.textContent);
+  }
+  return commands.get(pre);
+}
+
+const baseUrl = () => chosen.servers[server.value];
+const toShell = (text) => text.replaceAll("'", "'\\''");
+const fillIn = (command, key) =>
+  command
+    .replaceAll(KEY, () => toShell(key))
+    .replaceAll(ONCE, chosen.once)
+    .replaceAll(BASE, () => baseUrl());
+
+/** As it is copied and sent: with the key itself. */
+export const completed = (pre) => fillIn(commandOf(pre), getKey() || KEY);
+
+function keepEdited(pre) {
+  // Browsers write a new line as an element.
+  const text = pre.innerText.replaceAll(chosen.once, ONCE).replaceAll(baseUrl(), BASE);
+  commands.set(pre, maskKey() ? text.replaceAll(maskKey(), KEY) : text);
+}
+
+/** Colours without elements, if the browser has them: of strings, JSON's names and numbers. */
+const highlights = globalThis.CSS?.highlights;
+const KINDS = ['string', 'name', 'number'];
+const WORD = /("(?:[^"\\]|\\.)*")(?!:)|("(?:[^"\\]|\\.)*"):|(-?\d[\d.e+-]*)/gi;
+const QUOTED = /('[^']*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/gs;
+const MOST_COLOURED = 100_000;
+for (const kind of KINDS) highlights?.set(kind, new Highlight());
+const coloured = new WeakMap();
+
+function colour(pre) {
+  for (const [kind, range] of coloured.get(pre) ?? []) highlights.get(kind).delete(range);
+  coloured.delete(pre);
+  const [node] = pre.childNodes;
+  if (pre.childNodes.length !== 1 || node.length > MOST_COLOURED) return;
+  const words = node.data.matchAll(pre.parentElement.matches('.request') ? QUOTED : WORD);
+  const made = [...words].map(({ index, ...groups }) => {
+    const at = KINDS.findIndex((_, position) => groups[position + 1]);
+    const end = index + groups[at + 1].length;
+    return [
+      KINDS[at],
+      new StaticRange({ startContainer: node, startOffset: index, endContainer: node, endOffset: end }),
+    ];
+  });
+  for (const [kind, range] of made) highlights.get(kind).add(range);
+  coloured.set(pre, made);
+}
+
+/** An element with these properties and children. */
+export function create(name, properties, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+}
+
+const button = (textContent, properties) => create('button', { type: 'button', textContent, ...properties });
+
+function addLanguages(figure) {
+  const choices = LANGUAGES.map((name) => button(name, { onclick: () => draw(name) }));
+  figure.querySelector('figcaption').prepend(create('span', { role: 'group', ariaLabel: 'Language' }, ...choices));
+}
+
+/** Functions of a page that are called with each request that is drawn: the reference adds Send. */
+const decorators = new Set();
+export const onDraw = (decorate) => decorators.add(decorate);
+
+/** The figures near the screen, which are drawn; others wait, since a page may have thousands. */
+const near = new Set();
+
+function drawRequest(figure, pre) {
+  if (!figure.querySelector('[role=group]')) addLanguages(figure);
+  for (const one of figure.querySelectorAll('[role=group] button'))
+    one.ariaPressed = String(one.textContent === chosen.language);
+  const text = translate(fillIn(commandOf(pre), maskKey() || KEY), chosen.language);
+  if (text !== pre.textContent && text !== pre.innerText) {
+    const caret = pre === document.activeElement ? getSelection().focusOffset : undefined;
+    pre.textContent = text;
+    if (caret) getSelection().collapse(pre.firstChild, Math.min(caret, text.length));
+  }
+  for (const decorate of decorators) decorate(figure, pre);
+}
+
+export function drawFigure(figure) {
+  const pre = figure.querySelector('pre');
+  if (figure.matches('.request')) drawRequest(figure, pre);
+  if (highlights) colour(pre);
+}
+
+export function draw(language = chosen.language) {
+  chosen.language = language;
+  for (const figure of near) drawFigure(figure);
+}
+
+/** After a reply or a copy: the next request is for another record. */
+export function renew() {
+  chosen.once = makeUuid();
+  draw();
+}
+
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) near.delete(target);
+      else if (!near.has(target)) {
+        near.add(target);
+        drawFigure(target);
+      }
+    }
+  },
+  { rootMargin: '600px' },
+);
+
+/** Draws the figures of a part of the page as they come near to the screen. */
+export const watchFigures = (part) => {
+  for (const figure of part.querySelectorAll('figure')) watcher.observe(figure);
+};
+
+/** To begin with: draws the figures of the page, for the servers of the reference. */
+export function startFigures(reference) {
+  chosen.servers = [...reference.querySelectorAll('.server')].map(({ textContent }) => toBase(textContent));
+  server.addEventListener('change', () => draw());
+  onKey(draw);
+  watchFigures(document);
+}
+
+document.addEventListener('input', ({ target }) => {
+  if (!target.matches('.request pre')) return;
+  keepEdited(target);
+  drawFigure(target.parentElement);
+});
+
+/** Browsers have the clipboard only on https and localhost; `execCommand` works everywhere. */
+async function copy(text, from) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = create('textarea', { value: text });
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+    from.focus();
+  }
+  from.textContent = 'Copied';
+  setTimeout(() => {
+    from.textContent = 'Copy';
+  }, 2000);
+}
+
+document.addEventListener('click', async ({ target }) => {
+  if (!target.matches('.copy')) return;
+  const { fetch: url } = target.dataset;
+  if (url) return copy(await (await fetch(url)).text(), target);
+  const figure = target.closest('figure');
+  const pre = figure.querySelector('pre');
+  const isRequest = figure.matches('.request');
+  await copy(isRequest ? translate(completed(pre), chosen.language) : pre.textContent, target);
+  if (isRequest) renew();
+});
+
+/** Indents JSON, each number as it came; other text, and all of it in older browsers, stays as it is. */
+function indent(text) {
+  try {
+    const keep = (_name, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
+    return JSON.stringify(JSON.parse(text, keep), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** A figure of a request that was sent, as a curl command. */
+export function makeRequest(command) {
+  const caption = create('figcaption', {}, button('Copy', { className: 'copy' }));
+  return create('figure', { className: 'request' }, caption, create('pre', { tabIndex: 0, textContent: command }));
+}
+
+/** Replies after which the same request is sent again, with the same Idempotency-Key. */
+export const PASSING = [408, 425, 429, 500, 502, 503, 504];
+
+const IS_TEXT = /json|text|xml|yaml|javascript|urlencoded/i;
+
+function toBody({ text, blob }, type) {
+  if (blob?.size && !IS_TEXT.test(type)) {
+    const href = URL.createObjectURL(blob);
+    return [
+      create('p', {}, `${blob.size} bytes of ${type}. `, create('a', { href, download: 'reply', textContent: 'Save' })),
+    ];
+  }
+  return text ? [create('pre', { tabIndex: 0, textContent: /json/i.test(type) ? indent(text) : text })] : [];
+}
+
+/** A reply of the server: `headers` are pairs, `milliseconds` its time. */
+export function makeReply({ status, statusText, headers, milliseconds, ...body }) {
+  const type = headers.find(([name]) => name === 'content-type')?.[1] ?? '';
+  const kind = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';
+  const lines = headers.map(([name, value]) => `${name}: ${value}`).join('\n');
+  const content = toBody(body, type);
+  const copies = content[0]?.matches('pre') ? [button('Copy', { className: 'copy' })] : [];
+  const title = create(
+    'span',
+    {},
+    create('b', { className: `status ${kind}`, textContent: `${status} ${statusText}`.trim() }),
+  );
+  title.append(` ${milliseconds} ms${content.length > 0 ? '' : ', without a body'}`);
+  const more = create('details', {}, create('summary', { textContent: `${headers.length} headers` }));
+  more.append(create('pre', { tabIndex: 0, textContent: lines }));
+  const figure = create('figure', { className: 'reply' }, create('figcaption', {}, title, ...copies), ...content, more);
+  if (highlights && content[0]?.matches('pre')) colour(content[0]);
+  return figure;
+}

@@ -1,0 +1,76 @@
+/**
+ * The reader's key: one for the tab, on both pages. Only scripts of this origin can read it, and the page's policy lets no text of a contract
+ * become one. It is never text of the page: samples show a mask.
+ */
+const NAME = `key ${new URL('../../openapi.json', import.meta.url).pathname}`;
+
+/** A browser may block storage: then the key is gone with the page. */
+const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
+  try {
+    return globalThis[name];
+  } catch {
+    return { getItem: () => null, setItem() {}, removeItem() {} };
+  }
+});
+const inputs = [...document.querySelectorAll('input.key')];
+const remember = document.querySelector('#page-key [type=checkbox]');
+const opener = document.querySelector('[popovertarget="page-key"]');
+const channel = new BroadcastChannel(NAME);
+const listeners = new Set();
+let key = tab.getItem(NAME) ?? browser.getItem(NAME) ?? '';
+
+export const getKey = () => key;
+
+/** Dots, and the last characters of a key that is long enough to keep its secret; empty if there is no key. */
+export const maskKey = () => (key ? `••••••••${key.length < 16 ? '' : key.slice(-4)}` : '');
+
+/** Calls the listener now and after each change. */
+export function onKey(listener) {
+  listeners.add(listener);
+  listener();
+}
+
+/** Opens the field for the key. */
+export const askKey = () => document.querySelector('#page-key').showPopover();
+
+function change(value) {
+  key = value;
+  for (const input of inputs) if (input.value.trim() !== key) input.value = key;
+  if (opener) opener.textContent = key ? `Key ${maskKey().slice(4)}` : 'Set API key';
+  opener?.classList.toggle('primary', !key);
+  for (const listener of listeners) listener();
+}
+
+function store() {
+  tab.setItem(NAME, key);
+  if (remember.checked) browser.setItem(NAME, key);
+  else browser.removeItem(NAME);
+}
+
+function forget() {
+  for (const storage of [tab, browser]) storage.removeItem(NAME);
+  if (remember) remember.checked = false;
+  change('');
+}
+
+for (const input of inputs) {
+  input.addEventListener('input', () => {
+    change(input.value.trim());
+    store();
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return;
+    // Else it would also press the button that has the focus next.
+    event.preventDefault();
+    input.closest('[popover]')?.hidePopover();
+  });
+}
+if (remember) remember.checked = browser.getItem(NAME) !== null;
+remember?.addEventListener('change', store);
+document.querySelector('#page-key .forget')?.addEventListener('click', () => {
+  forget();
+  channel.postMessage('forget');
+});
+channel.addEventListener('message', forget);
+for (const one of document.querySelectorAll('.with-key')) one.hidden = false;
+change(key);

@@ -1,0 +1,47 @@
+/** The page to read: requests for the chosen server, key and language, which can be sent; search; objects in place. Without it, all can be read. */
+import { followReading } from './contents.js';
+import { create, startFigures } from './figures.js';
+import './send.js';
+
+document.documentElement.classList.add('script');
+document.querySelector('#page-server').hidden = false;
+const base = document.querySelector('.base');
+if (URL.canParse(base.textContent, location)) base.textContent = new URL(base.textContent, location).href;
+startFigures(document);
+followReading();
+
+/** Shows the fields of an object below the field that has it, or hides them. */
+function unfold(press, link) {
+  const isOpen = press.ariaExpanded === 'true';
+  press.ariaExpanded = String(!isOpen);
+  const place = link.closest('dt').nextElementSibling;
+  if (isOpen) return place.querySelector('.unfolded').remove();
+  const fields = document.getElementById(decodeURIComponent(link.hash.slice(1))).querySelector('.fields');
+  const copy = create('div', { className: 'unfolded' }, ...fields.cloneNode(true).childNodes);
+  for (const one of copy.querySelectorAll('[id]')) one.removeAttribute('id');
+  for (const one of copy.querySelectorAll('.unfold')) one.remove();
+  place.append(copy);
+  addUnfolding(copy);
+}
+
+function addUnfolding(part) {
+  for (const link of part.querySelectorAll('dt > a[href^="#object-"]:not(:has(code))')) {
+    const press = create('button', { type: 'button', className: 'unfold', textContent: 'Fields' });
+    press.ariaExpanded = 'false';
+    press.ariaLabel = `Fields of ${link.textContent}`;
+    press.addEventListener('click', () => unfold(press, link));
+    link.after(' ', press);
+  }
+}
+
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      watcher.unobserve(target);
+      addUnfolding(target);
+    }
+  },
+  { rootMargin: '600px' },
+);
+for (const fields of document.querySelectorAll('.row .fields')) watcher.observe(fields);

@@ -1,0 +1,398 @@
+/** The page to read, as a person sees it, in a real Chromium. */
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { KEY, startService } from '../../service.ts';
+import { launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
+
+const WIDTHS = [280, 320, 360, 390, 480, 640, 768, 999, 1000, 1024, 1280, 1440];
+const LOOKED_AT = [280, 390, 1024, 1440];
+
+/** Written when it is missing, or on demand: UPDATE_PICTURE=1. */
+const PICTURE = fileURLToPath(new URL('../../../.github/reference.png', import.meta.url));
+
+/** The largest 64-bit integer. */
+const LARGEST = '9223372036854775807';
+
+t.test('the page to read', { skip: noChromium }, async (t) => {
+  const browser = await launchBrowser(t);
+  const service = await startService(t);
+  const url = `http://127.0.0.1:${service.port}/docs`;
+  const context = await newContext(t, browser, {
+    viewport: { width: 1440, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  await page.goto(url);
+  const pre = (id: string) => page.locator(`#${id} figure.request pre`).first();
+  const footer = (id: string) => page.locator(`#${id} .send output`).first();
+
+  /** Presses Copy and reads the clipboard. It waits from before the click: the button says so for two seconds only. */
+  async function copyIn(place: string): Promise<string> {
+    const button = (name: string) => page.locator(place).getByRole('button', { name }).first();
+    await button('Copied').waitFor({ state: 'hidden' });
+    await Promise.all([button('Copied').waitFor(), button('Copy').click()]);
+    return page.evaluate('navigator.clipboard.readText()');
+  }
+
+  async function setKey(on: Page = page): Promise<void> {
+    await on.locator('header .with-key').click();
+    await on.locator('#page-key .key').fill(KEY);
+    await on.keyboard.press('Enter');
+  }
+
+  /** Presses Send, and waits for another reply. */
+  async function send(id: string): Promise<string> {
+    await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+    await Promise.all([
+      page.waitForResponse((reply) => new URL(reply.url()).pathname.startsWith('/v1/')),
+      page.locator(`#${id}`).getByRole('button', { name: 'Send', exact: true }).click(),
+    ]);
+    await page.locator(`#${id} .request:not([aria-busy])`).first().waitFor();
+    return page.locator(`#${id} .reply`).innerText();
+  }
+
+  t.test(
+    'the first screen of a desk has what the service can do, the key, a request that works and its reply',
+    async (t) => {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      const box = await page.locator('.start figure').nth(1).boundingBox();
+      t.ok(box && box.y + box.height <= 900, JSON.stringify(box));
+      for (const name of ['List animals', 'Add an animal', 'Get an animal', 'changes'])
+        t.ok(await page.locator('.start').getByRole('link', { name }).isVisible(), name);
+      t.equal(await page.locator('.base').textContent(), `http://127.0.0.1:${service.port}/v1`);
+      t.match(await footer('page-introduction').textContent(), 'Asks for your key first');
+      await page.locator('.start').getByRole('button', { name: 'Send' }).click();
+      t.ok(await page.evaluate("document.activeElement.closest('#page-key') !== null"), 'Send asks for the key');
+      await page.keyboard.type(KEY);
+      await page.keyboard.press('Enter');
+      t.match(await send('page-introduction'), /200 OK[\s\S]*\[\]/);
+    },
+  );
+
+  t.test('the key is masked wherever it is shown, and real in what is copied and sent', async (t) => {
+    const curl = (key: string) =>
+      `curl -i \\\n  -H 'Authorization: Bearer ${key}' \\\n  'http://127.0.0.1:${service.port}/v1/pets?limit=20'`;
+    const masked = `••••••••${KEY.slice(-4)}`;
+    t.equal(await page.locator('.start pre').first().textContent(), curl(masked));
+    t.equal(await copyIn('.start'), curl(KEY));
+    t.notMatch(await page.evaluate('document.documentElement.outerHTML'), KEY);
+    t.equal(await page.locator('header .with-key').textContent(), `Key ${masked.slice(4)}`);
+  });
+
+  t.test('the key stays for the form, Back and a reload, and is gone with the tab', async (t) => {
+    await page.getByRole('link', { name: 'Form', exact: true }).first().click();
+    await page.locator('.opblock').first().waitFor();
+    t.match(await page.locator('header .with-key').textContent(), KEY.slice(-4));
+    await page.goBack();
+    await page.reload();
+    await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
+    t.strictSame((await context.storageState()).origins, [], 'not stored in the browser');
+    const other = await context.newPage();
+    await other.goto(url);
+    t.equal(await other.locator('header .with-key').textContent(), 'Set API key', 'another tab has none');
+    await setKey(other);
+    await other.locator('header .with-key').click();
+    await other.getByLabel('Remember it in this browser').check();
+    const third = await context.newPage();
+    await third.goto(url);
+    await third.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
+    await third.locator('header .with-key').click();
+    t.ok(await third.getByLabel('Remember it in this browser').isChecked());
+    await third.getByRole('button', { name: 'Forget it' }).click();
+    for (const one of [page, other, third]) await one.getByText('Set API key').waitFor();
+    t.strictSame((await context.storageState()).origins, [], 'it is forgotten in all tabs');
+    await third.close();
+    await other.close();
+    await setKey();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    t.test(
+      `fits ${WIDTHS.join(', ')} pixels with everything open, and axe-core finds nothing: ${colorScheme}`,
+      async (t) => {
+        await page.emulateMedia({ colorScheme });
+        await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+        await page.locator('#object-Error').scrollIntoViewIfNeeded();
+        await page.locator('#object-Error .unfold').first().click();
+        await send('listPets');
+        await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 800 });
+          t.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+          if (!LOOKED_AT.includes(width)) continue;
+          t.strictSame(await violationsOf(page), [], `${width}`);
+          await page.locator('header .with-key').click();
+          t.strictSame(await violationsOf(page), [], `${width}, while the key is asked for`);
+          await page.getByRole('button', { name: 'Done' }).click();
+        }
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await page.reload();
+      },
+    );
+  }
+
+  t.test('requests of three operations in three languages run as copied, each digit of an integer kept', async (t) => {
+    const folder = t.testdir({});
+    const programs: Record<string, [string, string]> = {
+      curl: ['bash', 'a.sh'],
+      JavaScript: ['node', 'a.mjs'],
+      Python: ['python3', 'a.py'],
+    };
+    for (const [language, [command, file]] of Object.entries(programs)) {
+      for (const id of ['createPet', 'listPets', 'getPet']) {
+        await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+        await page.locator(`#${id}`).getByRole('button', { name: language, exact: true }).click();
+        writeFileSync(
+          `${folder}/${file}`,
+          (await copyIn(`#${id}`)).replace('"categoryId":7', `"categoryId":${LARGEST}`),
+        );
+        // Not synchronously: the server that answers is in this process.
+        const { stdout } = await promisify(execFile)(command, [file], { cwd: folder });
+        t.match(stdout, /^(HTTP\/1\.1 )?20[01] /, `${language} ${id}`);
+        t.match(stdout, `"categoryId":${LARGEST}`, `${language} ${id}`);
+      }
+    }
+    const { text } = await service.request('/v1/pets');
+    t.equal(JSON.parse(text).length, 3, 'each copy has an Idempotency-Key of its own');
+    await page.locator('#listPets').getByRole('button', { name: 'curl', exact: true }).click();
+  });
+
+  t.test('a request is edited and sent in place, and its reply is shown to the last digit', async (t) => {
+    await page.locator('#createPet').scrollIntoViewIfNeeded();
+    const text = (await pre('createPet').textContent()) as string;
+    await pre('createPet').fill(text.replace('"categoryId":7', `"categoryId":${LARGEST}`));
+    await page.locator('#createPet').getByRole('button', { name: 'Python', exact: true }).click();
+    t.match(await pre('createPet').textContent(), `"categoryId":${LARGEST}`, 'other languages follow');
+    await page.locator('#createPet').getByRole('button', { name: 'curl', exact: true }).click();
+    await pre('createPet').focus();
+    await page.keyboard.press('Control+Enter');
+    const reply = page.locator('#createPet .reply');
+    await reply.waitFor();
+    t.match(await reply.innerText(), /201 Created[\s\S]*"categoryId": 9223372036854775807/);
+    t.match(await footer('createPet').textContent(), /^201 after \d+ ms$/);
+    t.ok(await pre('createPet').evaluate((one) => one === one.ownerDocument.activeElement), 'the focus stays');
+    await pre('createPet').fill(text.replace('"name":"Rex"', '"name":""'));
+    t.match(await send('createPet'), /400 Bad Request[\s\S]*"place": "\/name"/);
+    t.equal(await reply.count(), 1, 'in place of the old reply');
+  });
+
+  t.test(
+    'after no reply a request is sent again with the same Idempotency-Key, after a reply with a new one',
+    async (t) => {
+      const once = async () => /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
+      await page.reload();
+      await page.locator('#createPet').scrollIntoViewIfNeeded();
+      await page.locator('#createPet .send').waitFor();
+      const first = await once();
+      await page.route('**/v1/pets', (route) => route.abort());
+      await page.locator('#createPet').getByRole('button', { name: 'Send', exact: true }).click();
+      await footer('createPet').getByText('No reply').waitFor();
+      t.equal(await once(), first);
+      await page.unroute('**/v1/pets');
+      t.match(await send('createPet'), '201');
+      t.not(await once(), first);
+      complaints.splice(0);
+    },
+  );
+
+  t.test('it says why a request cannot be sent from here', async (t) => {
+    await page.locator('#listPets').scrollIntoViewIfNeeded();
+    await page.getByLabel('Server').selectOption('Staging');
+    t.match(await footer('listPets').textContent(), 'its own server only');
+    t.ok(await page.locator('#listPets').getByRole('button', { name: 'Send', exact: true }).isDisabled());
+    await page.getByLabel('Server').selectOption('This server');
+    for (const [from, to, reason] of [
+      ['curl -i', "curl -i -F 'a=b'", 'sent by the form'],
+      ['http', '', 'not complete'],
+      ['curl -i', "curl -i -H 'Cookie: a=b'", 'cannot set cookies'],
+    ] as const) {
+      const text = (await pre('listPets').textContent()) as string;
+      await pre('listPets').fill(text.replace(from, to));
+      t.match(await footer('listPets').textContent(), reason);
+      await pre('listPets').fill(text);
+    }
+  });
+
+  t.test('one choice of a server changes every sample', async (t) => {
+    await page.getByLabel('Server').selectOption('Staging');
+    for (const id of ['listPets', 'createPet']) {
+      await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+      t.match(await pre(id).textContent(), "'https://staging.petstore.example/v1/pets");
+    }
+    await page.getByLabel('Server').selectOption('This server');
+  });
+
+  t.test('it copies without the clipboard of browsers, too', async (t) => {
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })");
+    await page.evaluate(
+      'document.execCommand = (name) => { window.done = [name, getSelection().toString()]; return true; }',
+    );
+    const once = async () => /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
+    const first = await once();
+    t.match(first, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    await page.locator('#createPet').getByRole('button', { name: 'Copy' }).first().click();
+    t.equal((await page.evaluate('window.done[0]')) as string, 'copy');
+    t.not(await once(), first);
+  });
+
+  t.test('a search finds and marks words, says how many places have them, and Enter goes on', async (t) => {
+    const entries = page.locator('#page-contents li:visible:has(a[href^="#"])');
+    await page.keyboard.press('/');
+    t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), '/ leads to the search');
+    await page.keyboard.type('idempotency-key twice');
+    await page.getByText(`${await entries.count()} found`).waitFor();
+    await page.getByLabel('Search').fill('getpet');
+    t.strictSame(await entries.allTextContents(), ['Get an animal GET']);
+    t.equal(await page.locator('#page-contents details:visible').count(), 1, 'groups without a place vanish');
+    await page.getByLabel('Search').fill('page');
+    await page.getByLabel('Search').press('Enter');
+    t.equal(await page.evaluate('location.hash'), '#about-pages', 'a title comes first');
+    t.ok((await page.evaluate("CSS.highlights.get('found').size")) as number, 'marked');
+    await page.getByLabel('Search').press('Enter');
+    t.not(await page.evaluate('location.hash'), '#about-pages');
+    await page.getByLabel('Search').fill('capped xyz');
+    t.equal(await entries.count(), 0);
+    await page.getByLabel('Search').fill('');
+    t.ok((await entries.count()) > 15);
+    await page.locator('body').press('Control+k');
+    t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), 'so does Ctrl+K');
+  });
+
+  t.test('an object unfolds where it is used', async (t) => {
+    await page.goto(`${url}#object-Error`);
+    const problems = page.locator('[id="object-Error.problems"]');
+    await problems.getByRole('button', { name: 'Fields of Problem' }).click();
+    t.match(await problems.locator('+ dd .unfolded').innerText(), 'JSON Pointer');
+    await problems.getByRole('button').click();
+    t.equal(await page.locator('.unfolded').count(), 0);
+  });
+
+  t.test('each entry of the contents has its turn while the page is read', async (t) => {
+    await page.goto(url);
+    const seen = new Set<string>();
+    for (let step = 0; step < 400; step++) {
+      seen.add((await page.locator('#page-contents [aria-current]').getAttribute('href')) as string);
+      await page.evaluate(
+        'scrollBy(0, 120); new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 5)))',
+      );
+      if (await page.evaluate('scrollY + innerHeight >= document.documentElement.scrollHeight - 1')) break;
+    }
+    await page.waitForTimeout(50);
+    seen.add((await page.locator('#page-contents [aria-current]').getAttribute('href')) as string);
+    const all = await page
+      .locator('#page-contents a[href^="#"]')
+      .evaluateAll((links) => links.map((one) => one.getAttribute('href')));
+    t.strictSame(
+      all.filter((one) => !seen.has(one as string)),
+      [],
+    );
+  });
+
+  t.test(
+    'fields, codes, headers and objects have URLs, names lead to operations, and each of these to its form',
+    async (t) => {
+      for (const id of ['createPet.name', 'error-gone', 'header-RateLimit', 'object-Pet', 'listPets.400']) {
+        await page.goto(`${url}#${id}`);
+        t.ok(await page.locator(`[id="${id}"]`).isVisible(), id);
+      }
+      await page.locator('#createPet .replies').getByRole('link', { name: 'idempotency_key_reused' }).click();
+      t.equal(await page.evaluate('location.hash'), '#error-idempotency_key_reused');
+      await page.locator('#getPet .deprecated').getByRole('link', { name: 'listPets' }).click();
+      t.equal(await page.evaluate('location.hash'), '#listPets');
+      await page.locator('#createPet').getByRole('link', { name: 'Form', exact: true }).click();
+      await page.locator('#operations-pets-createPet .opblock-body').waitFor();
+      await page.getByRole('link', { name: 'Read about it' }).click();
+      await page.locator('#createPet').waitFor();
+      t.equal(await page.evaluate('location.hash'), '#createPet');
+    },
+  );
+
+  t.test('with the keyboard alone, a phone opens the contents and goes on in an operation', async (t) => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.goto(url);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('#page-contents').waitFor();
+    for (let presses = 0; !(await page.evaluate("document.activeElement.hash === '#createPet'")); presses++) {
+      if (presses > 30) throw new Error('Tab does not reach the operation');
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.locator('#page-contents').waitFor({ state: 'hidden' });
+    t.equal(await page.evaluate('location.hash'), '#createPet');
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  t.test('no section far from the screen is laid out, so that a thousand of them delay nothing', async (t) => {
+    await page.goto(url);
+    const isLaidOut = (id: string) =>
+      page.locator(`#${id} h3`).evaluate((one) => one.checkVisibility({ contentVisibilityAuto: true }));
+    t.notOk(await isLaidOut('object-Pet'));
+    await page.goto(`${url}#object-Pet`);
+    t.ok(await isLaidOut('object-Pet'));
+  });
+
+  t.test('lines have at most about 70 characters', async (t) => {
+    const lines = (await page.evaluate(`[...document.querySelectorAll('main p')]
+      .map((one) => [one.textContent.length, Math.round(one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight))])
+      .filter(([, lines]) => lines > 3)`)) as [number, number][];
+    t.ok(lines.length > 3);
+    for (const [characters, count] of lines)
+      t.ok(characters / count < 76, `${characters} characters in ${count} lines`);
+  });
+
+  t.test('printed, each sample is there and nothing of the screen is', async (t) => {
+    await page.goto(url);
+    await page.emulateMedia({ media: 'print' });
+    t.notOk(await page.getByRole('navigation').isVisible());
+    t.notOk(await page.getByRole('button', { name: 'Copy' }).first().isVisible());
+    t.ok(await page.getByText('No pet has the id 4711.').isVisible());
+    await page.emulateMedia({ media: 'screen' });
+  });
+
+  t.test('without JavaScript all of it can be read, and nothing is offered that would not work', async (t) => {
+    const bare = await newContext(t, browser, { javaScriptEnabled: false, viewport: { width: 360, height: 800 } });
+    const read = await bare.newPage();
+    await read.goto(url);
+    const text = await read.locator('main').innerText();
+    for (const words of [
+      '/v1/pets',
+      'curl -i',
+      'idempotency_key_reused',
+      'integer, int32, 1 to 100, default 20',
+      'To be removed',
+      'Retry-After',
+    ])
+      t.match(text.toLowerCase(), words.toLowerCase());
+    t.equal(await read.locator('.copy:visible, input:visible, select:visible, .with-key:visible').count(), 0);
+    await read.getByRole('button', { name: 'Contents' }).click();
+    t.ok(await read.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).isVisible());
+  });
+
+  t.test('where Swagger UI cannot be loaded, a text says where to read', async (t) => {
+    const other = await context.newPage();
+    await other.route('**/swagger-ui-bundle.js', (route) => route.abort());
+    await other.goto(`${url}/try`);
+    t.match(await other.locator('body').innerText(), 'read the reference');
+  });
+
+  t.test('has its picture taken for the README', async (t) => {
+    if (process.env.UPDATE_PICTURE === '1' || !existsSync(PICTURE)) {
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.goto(url);
+      await page.locator('.start [role=group]').waitFor();
+      await page.screenshot({ path: PICTURE });
+    }
+    t.ok(existsSync(PICTURE), 'UPDATE_PICTURE=1 takes another');
+  });
+
+  t.test('through all of this, nothing was complained of in the console', async (t) => t.strictSame(complaints, []));
+});
