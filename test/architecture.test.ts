@@ -44,7 +44,7 @@ const MAY_IMPORT: Record<string, string> = {
   contract: 'contract engine store/tables/description.ts json',
   'contract/checks':
     'engine contract/subsets contract/read/parameters.ts contract/read/references.ts json/pointer.ts ' +
-    'store/lists.ts store/tables/description.ts',
+    'store/lists.ts store/tables/description.ts store/tables/table.ts',
   'contract/page':
     'engine/contract engine/docs engine/schema contract/read/normal-form.ts ' +
     'contract/subsets/keyword-subsets.ts json',

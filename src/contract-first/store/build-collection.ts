@@ -15,6 +15,7 @@ import {
 import type { Dialect } from './changes/statement.ts';
 import { type AnyTransactions, fromOutput, TransactionRunner } from './changes/transactions.ts';
 import {
+  type AllQuery,
   AlreadyDone,
   type AnyCollection,
   type Awaitable,
@@ -25,14 +26,20 @@ import {
   type PageQuery,
   type SqlSteps,
 } from './collection.ts';
-import { hasLists, isPlain, readPage, toRecordPage, toStoredQuery } from './lists.ts';
+import { hasLists, isPlain, readAll, readPage, toRecordPage, toStoredQuery, withTenant } from './lists.ts';
 import type { StoredTable } from './tables/record-codec.ts';
 import { type Field, isFree } from './tables/table.ts';
 import { isStorable, toStored } from './tables/values.ts';
 
 /** A database's part of one collection: its table, its codec, and how its records and plain pages are read. */
 interface Own extends StoredTable {
-  reads: Pick<AnyCollection, 'get' | 'list'>;
+  reads: PlainReads;
+}
+
+/** Reads of records as clients see them, and of pages in the order in which records were added. */
+export interface PlainReads {
+  get(id: unknown): Awaitable<JsonText<Fields> | undefined>;
+  list(query: PageQuery): Awaitable<Page | undefined>;
 }
 
 /** The parts that all collections share. */
@@ -91,7 +98,7 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
 }
 
 function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): AnyCollection {
-  const { table, codec, reads, read, change } = parts;
+  const { table, codec, reads, read, change, dialect } = parts;
   /** Reads whole records: those without internal columns from the caches, or joined with other reads. */
   const readText = async (id: unknown) =>
     table.internal.length > 0
@@ -111,6 +118,8 @@ function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: 
       return text === undefined ? undefined : codec.whole.read(text);
     },
     ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
+    all: async (query: AllQuery) =>
+      JsonText.of<Fields[]>(await read(() => readAll(table, withTenant(table, query, tenant), { dialect })), codec),
     ...buildMethods(builder, run),
     create: async (given: Fields, { idempotency }: HowToChange = NO_OPTIONS) => {
       const record = builder.toFit(given);
@@ -171,11 +180,12 @@ function buildCalls(
 }
 
 /** Plain pages, in the order in which records were added, are cached or coalesced; others are read one by one. */
-function buildList({ table, codec, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
-  return async (asked: PageQuery): Promise<Page | undefined> => {
+function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: CollectionParts) {
+  return async (asked: PageQuery & Fields): Promise<Page | undefined> => {
     const query = toStoredQuery(table, asked);
     if (isPlain(table, query)) return reads.list(query);
-    return toRecordPage(await read(() => readPage(table, query, dialect)), codec);
+    const run = asked.count === true ? onSnapshot : read;
+    return toRecordPage(await run(() => readPage(table, query, { dialect })), codec);
   };
 }
 

@@ -75,7 +75,7 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
 /**
  * Every method throws StoreUnavailable if the store cannot be reached or written; UnfitRecord, before anything is stored, if the record
  * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request; AlreadyDone if its stored answer breaks
- * the contract by now, and the record is gone; TextTooLong, if the record has a longer text than an index can hold. Writes resolve when
+ * the contract by now, and the record is gone; InvalidValue, if the record has a longer text than an index can hold. Writes resolve when
  * they are durable.
  */
 export interface Collection<
@@ -92,9 +92,13 @@ export interface Collection<
   /** The whole record, with its internal columns. */
   read(id: Id): Awaitable<Found | undefined>;
   /** Undefined if `after` is no cursor of this list. A property that is no filter does not compile. */
-  list<Query extends PageQuery<Found, Lists>>(
-    query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
-  ): Awaitable<Page<Shown> | undefined>;
+  list<const Query extends PageQuery<Found, Lists>>(
+    query: Query & NoOther<Query, PageQuery<Found, Lists>>,
+  ): Awaitable<PageOf<Query, Shown>>;
+  /** All records of a list, as text. @throws Error if there are more than `most` */
+  all<const Query extends AllQuery<Found, Lists>>(
+    query: Query & NoOther<Query, AllQuery<Found, Lists>>,
+  ): Awaitable<JsonText<Shown[]>>;
 }
 
 export type AnyCollection = Collection;
@@ -175,7 +179,12 @@ export type PageQuery<Found = Fields, Lists = AnyLists> = {
     | (Name extends NamesIn<Lists, 'equal'> ? ValueOf<Found, Name> : never)
     | (Name extends NamesIn<Lists, 'range'> ? RangeOf<ValueOf<Found, Name>> : never)
     | undefined;
-} & { [Name in NamesIn<Lists, 'prefix'> as `${Name}Begins`]?: string | undefined } & (Lists extends {
+} & { [Name in NamesIn<Lists, 'always'>]: ValueOf<Found, Name> } & (Lists extends { skip: number }
+    ? { skip?: number | bigint | undefined }
+    : unknown) &
+  (Lists extends { count: true } ? { count?: boolean | undefined } : unknown) & {
+    [Name in NamesIn<Lists, 'prefix'> as `${Name}Begins`]?: string | undefined;
+  } & (Lists extends {
     orders: infer Orders;
   }
     ? { order?: keyof Orders | undefined }
@@ -183,6 +192,17 @@ export type PageQuery<Found = Fields, Lists = AnyLists> = {
 interface AnyLists {
   equal: readonly string[];
 }
+/** The query of a list that is read as a whole. */
+export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
+  PageQuery<Found, Lists>,
+  'limit' | 'after' | 'skip' | 'count'
+> & { most: number };
+export type NoOther<Query, Known> = { [Name in Exclude<keyof Query, keyof Known>]: never };
+/** Undefined only with a cursor, which may belong to another list. With `count`, it has the number of all records of the list. */
+export type PageOf<Query, Found> = [Query] extends [never] ? Page<Found> | undefined : PageFor<Query, Found>;
+type PageFor<Query, Found> =
+  | (Page<Found> & (Query extends { count: true } ? { total: number } : unknown))
+  | ('after' extends keyof Query ? undefined : never);
 type NamesIn<Lists, Kind extends string> = Lists extends { [Given in Kind]: readonly (infer Name)[] }
   ? Name & string
   : never;
@@ -251,11 +271,12 @@ export class KeyReused extends Error {
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
-/** A text of a record is longer than an index can hold. The code distinguishes it from other errors, also when it comes from another thread. */
-export class TextTooLong extends Error {
-  override name = 'TextTooLong';
-  readonly code = 'TEXT_TOO_LONG';
+
+/** The database cannot take a value of a request: it is answered with 400. The code distinguishes it from other errors, also across threads. */
+export class InvalidValue extends Error {
+  override name = 'InvalidValue';
+  readonly code = 'INVALID_VALUE';
 }
 
-export const isTooLong = (error: unknown): error is Error =>
-  error instanceof Error && (error as { code?: unknown }).code === 'TEXT_TOO_LONG';
+export const isInvalidValue = (error: unknown): error is Error =>
+  error instanceof Error && (error as { code?: unknown }).code === 'INVALID_VALUE';

@@ -6,8 +6,16 @@ import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
 import { JsonText, type TextSource } from '../json/json-text.ts';
 import { type Dialect, Statement } from './changes/statement.ts';
-import type { Fields, Page, PageQuery, SqlStep, SqlSteps } from './collection.ts';
-import type { Field, Order, Table } from './tables/table.ts';
+import {
+  type AllQuery,
+  type Fields,
+  InvalidValue,
+  type Page,
+  type PageQuery,
+  type SqlStep,
+  type SqlSteps,
+} from './collection.ts';
+import { type Field, mayBeAbsent, type OrderKey, sequenceOf, type Table } from './tables/table.ts';
 import { fromText, isStorable, toStored } from './tables/values.ts';
 
 /** How many records such a page scans. */
@@ -16,6 +24,7 @@ const MAX_SCANNED = 1000;
 interface FoundPage {
   texts: string[];
   next: string | undefined;
+  total?: number;
 }
 
 /** `from` is inclusive, `below` exclusive; either may be undefined. */
@@ -25,30 +34,38 @@ interface Range {
   below: unknown;
 }
 
-/** The last record of the previous page: its sequence number, and its value of the order's field. */
-interface Position {
-  sequence: bigint;
-  value: unknown;
-}
-
 interface Asked {
   table: Table;
   query: PageQuery;
-  order: Partial<Order>;
+  order: readonly OrderKey[];
   ranges: Range[];
-  position: Position | undefined;
+  /** The last record of the previous page: its values of the order, null for absent ones. */
+  position: unknown[] | undefined;
+  /** Whether a page scans a limited number of records. */
+  isScanned: boolean;
   /** SQL of a record. */
   json: string;
 }
 
-type Row = [sequence: bigint | string, value: unknown, text: string | null];
+type Row = [sequence: bigint | string, ...values: unknown[], text: string | null];
 
-export const hasLists = ({ filters, ranges, prefixes, orders }: Table) =>
-  ranges.length + prefixes.length + Object.keys(orders).length > 0 || filters.some(({ type }) => type === 'time');
+export const hasLists = ({ filters, ranges, prefixes, orders, mostSkipped, counts }: Table) =>
+  counts ||
+  mostSkipped + ranges.length + prefixes.length + Object.keys(orders).length > 0 ||
+  filters.some(({ type }) => type === 'time');
+
+/** The query of a tenant's list. */
+export const withTenant = <Query extends object>({ tenant }: Table, query: Query, value: unknown): Query =>
+  tenant ? { ...query, [tenant.name]: value } : query;
 
 /** The query with its values as they are stored, and without ranges that have no end: equal lists have equal cursors and cache entries. */
-export function toStoredQuery({ filters, ranges }: Table, query: PageQuery): PageQuery {
+export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped }: Table, query: PageQuery): PageQuery {
   const asked: PageQuery & Fields = { ...query };
+  const missing = filters.slice(0, fixed).find(({ name }) => query[name] === undefined);
+  if (missing)
+    throw new Error(`a list of ${collection} was asked for without ${missing.name}, which each of them needs`);
+  if (asked.skip !== undefined && BigInt(asked.skip as number) > mostSkipped)
+    throw new InvalidValue(`a list skips at most ${mostSkipped} records: use the link to the next page instead`);
   for (const field of [...filters, ...ranges]) asked[field.name] = toQueryValue(field, query[field.name]);
   return asked;
 }
@@ -60,85 +77,245 @@ function toQueryValue(field: Field, value: unknown): unknown {
   return { from: toStored(field, from), below: toStored(field, below) };
 }
 
-/** Whether a list that `toStoredQuery` has made has no declared order and no ranges. */
+/** Whether a list that `toStoredQuery` has made has no declared order, no ranges, and neither skips nor counts. */
 export const isPlain = (table: Table, query: PageQuery) =>
-  query.order === undefined && toRanges(table, query).length === 0;
+  query.order === undefined && !isExact(query) && toRanges(table, query).length === 0;
+
+/** Whether records that ranges leave out must be told from others, however many there are. */
+const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || count === true;
+
+/** How a page is read. */
+export interface Reading {
+  dialect: Dialect;
+  /** By default, as clients see it. */
+  toJsonSql?: Dialect['toJsonSql'];
+  /** Whether it has all records that match, up to its limit. */
+  isWhole?: boolean;
+}
 
 /** Reads a page of a list that `toStoredQuery` has made; undefined if the cursor belongs to another list. */
-export function* readPage(
-  table: Table,
-  query: PageQuery,
-  dialect: Dialect,
-  toJsonSql = dialect.toShownSql,
-): SqlSteps<FoundPage | undefined> {
-  const { limit, after } = query;
-  const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
+export function* readPage(table: Table, query: PageQuery, reading: Reading): SqlSteps<FoundPage | undefined> {
+  const { dialect, toJsonSql = dialect.toShownSql, isWhole = isExact(query) } = reading;
+  const order = orderOf(table, query);
   const ranges = toRanges(table, query);
   const values = [
     ...table.filters.map(({ name }) => (isRange(query[name]) ? undefined : query[name])),
     ...ranges.flatMap(({ field, from, below }) => [field.name, from, below]),
     query.order,
   ];
-  const position = after === undefined ? undefined : toPosition(after, values, order.field);
-  if (after !== undefined && position === undefined) return undefined;
-  if (!values.every(isStorable)) return { texts: [], next: undefined };
-  const json = toJsonSql(table);
-  const rows = (yield toPageSql({ table, query, order, ranges, position, json }, dialect)) as Row[];
+  const position = query.after === undefined ? undefined : toPosition(table, order, query.after, values);
+  if (query.after !== undefined && position === undefined) return undefined;
+  const asked = { table, query, order, ranges, position, json: toJsonSql(table) };
+  const isNone = !values.every(isStorable);
+  const total = (query as Fields).count === true ? { total: isNone ? 0 : yield* readTotal(asked, dialect) } : {};
+  if (isNone) return { texts: [], next: undefined, ...total };
+  // Conditions beside the order's own are tried on a limited number of rows.
+  const isScanned = !isWhole && ranges.some(({ field }) => field !== order[0]?.field);
+  const rows = (yield toPageSql({ ...asked, isScanned }, dialect)) as Row[];
+  return { ...toPage(rows, query.limit, isScanned, (row) => toCursorOf(table, order, row, values)), ...total };
+}
+
+const orderOf = (table: Table, query: PageQuery): readonly OrderKey[] =>
+  (query.order === undefined ? undefined : table.orders[String(query.order)]) ?? [
+    { field: sequenceOf(table), isDown: false },
+  ];
+
+function toPage(rows: Row[], limit: number, isScanned: boolean, toNext: (row: Row) => string): FoundPage {
   const texts: string[] = [];
   let seen = 0;
   while (seen < rows.length && texts.length < limit) {
-    const [, , text] = rows[seen++] as Row;
+    const text = rows[seen++]?.at(-1) as string | null;
     if (text !== null) texts.push(text);
   }
   const last = rows[seen - 1];
-  // Conditions beside the order's own are tried on so many rows at most.
-  const isScanned = ranges.some(({ field }) => field !== order.field);
   const isMore = seen < rows.length || (isScanned && rows.length === MAX_SCANNED);
-  const next = last && isMore ? toCursor(BigInt(last[0]), values, order.field && String(last[1])) : undefined;
-  return { texts, next };
+  return { texts, next: last && isMore ? toNext(last) : undefined };
 }
 
-export const toRecordPage = (found: FoundPage | undefined, source: TextSource): Page | undefined =>
-  found && { body: JsonText.of<Fields[]>(`[${found.texts}]`, source), next: found.next };
-
-function toPosition(cursor: string, values: readonly unknown[], field: Field | undefined): Position | undefined {
-  const { id, position } = fromCursor(cursor, values, field !== undefined) ?? {};
-  const value = field && position !== undefined ? fromText(field, position) : '';
-  return id === undefined || value === undefined ? undefined : { sequence: id, value };
+/** Reads all records of a list. @throws Error if there are more than `most` */
+export function* readAll(table: Table, { most, ...query }: AllQuery & Fields, reading: Reading): SqlSteps<string> {
+  const stored = toStoredQuery(table, { ...query, limit: most } as PageQuery);
+  const { texts, next } = (yield* readPage(table, stored, { ...reading, isWhole: true })) as FoundPage;
+  if (next !== undefined) throw new Error(`a list of ${table.collection} has more than ${most} records`);
+  return `[${texts}]`;
 }
 
-function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
-  const { table, query, ranges, position, json } = asked;
-  const { field, isDown } = asked.order;
-  const statement = new Statement(dialect);
-  const bind = (of: Field, value: unknown) => dialect.toOrdered(of, statement.bind(of, value));
-  const toConditions = ({ field: of, from, below }: Range) => [
-    ...(from === undefined ? [] : [`${dialect.toOrdered(of, of.column)} >= ${bind(of, from)}`]),
-    ...(below === undefined ? [] : [`${dialect.toOrdered(of, of.column)} < ${bind(of, below)}`]),
-  ];
-  const { sequence, filters } = table;
-  const number: Field = { name: sequence, column: sequence, type: 'int64' };
-  const keys = field ? [field, number] : [number];
-  // Values must be bound in the order of their placeholders in the statement.
-  const others = ranges.filter((range) => range.field !== field).flatMap(toConditions);
-  const conditions = [
-    ...filters
-      .filter(({ name }) => query[name] !== undefined && !isRange(query[name]))
-      .map((filter) => `${statement.toCompared(filter)} = ${statement.toCompared(filter, query[filter.name])}`),
-    ...ranges.filter((range) => range.field === field).flatMap(toConditions),
-  ];
-  const columns = keys.map((key) => dialect.toOrdered(key, key.column));
-  if (position) {
-    const values = keys.map((key) => bind(key, key === number ? position.sequence : position.value));
-    conditions.push(`(${columns}) ${isDown ? '<' : '>'} (${values})`);
+export function toRecordPage(found: FoundPage | undefined, source: TextSource): Page | undefined {
+  if (!found) return undefined;
+  const { texts, ...page } = found;
+  return { body: JsonText.of<Fields[]>(`[${texts}]`, source), ...page };
+}
+
+/** The fields of an order whose values a cursor has: the number of the record is in every cursor. */
+export const placedIn = (table: Table, order: readonly OrderKey[]) =>
+  order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
+
+/** One value that is never absent is in a cursor as it is; several are a list of JSON. */
+const isList = (fields: readonly Field[]) => fields.length > 1 || fields.some(mayBeAbsent);
+
+/** The values of a cursor, as its text; undefined in the order of the numbers. */
+export function toPlace(fields: readonly Field[], values: readonly unknown[]): string | undefined {
+  if (isList(fields)) return JSON.stringify(values.map((value) => (value === null ? null : String(value))));
+  return fields.length > 0 ? String(values[0]) : undefined;
+}
+
+function toCursorOf(table: Table, order: readonly OrderKey[], row: Row, values: readonly unknown[]): string {
+  const places = order.flatMap(({ field }, index) => (field.column === table.sequence ? [] : [row[index + 1]]));
+  return toCursor(BigInt(row[0]), values, toPlace(placedIn(table, order), places));
+}
+
+function toPosition(table: Table, order: readonly OrderKey[], cursor: string, values: readonly unknown[]) {
+  const fields = placedIn(table, order);
+  const { id, position = '' } = fromCursor(cursor, values, fields.length > 0) ?? {};
+  if (id === undefined) return undefined;
+  // The digest shows that it was made here, of as many values.
+  const texts: (string | null)[] = isList(fields) ? fromJson(position, fields.length) : [position];
+  const places = new Map(fields.map((field, index) => [field, fromPlace(field, texts[index])]));
+  if ([...places.values()].includes(undefined)) return undefined;
+  return order.map(({ field }) => (places.has(field) ? places.get(field) : id));
+}
+
+/** Texts of a JSON list; none of anything else, which a client has made up. */
+function fromJson(text: string, count: number): (string | null)[] {
+  try {
+    const list = JSON.parse(text);
+    return Array.isArray(list) && list.length === count ? list : [];
+  } catch {
+    return [];
   }
-  const sql = `
-    SELECT ${sequence}, ${field?.column ?? sequence}, ${others.length > 0 ? `CASE WHEN ${others.join(' AND ')} THEN ${json} END` : json}
-    FROM ${dialect.nameOf(table)} ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-    ORDER BY ${columns.map((column) => (isDown ? `${column} DESC` : column))}
-    LIMIT ${others.length > 0 ? MAX_SCANNED : query.limit + 1}`;
-  return { sql, values: statement.values };
 }
+
+function fromPlace(field: Field, text: string | null | undefined): unknown {
+  if (text === null) return mayBeAbsent(field) ? null : undefined;
+  return typeof text === 'string' ? fromText(field, text) : undefined;
+}
+
+function* readTotal(
+  { table, query, order, ranges }: Pick<Asked, 'table' | 'query' | 'order' | 'ranges'>,
+  dialect: Dialect,
+): SqlSteps<number> {
+  const writer = new PageWriter(
+    { table, query, order, ranges, position: undefined, isScanned: false, json: '' },
+    dialect,
+  );
+  const where = toWhere(writer.filter());
+  const sql = `SELECT count(*) FROM ${dialect.nameOf(table)} ${where}`;
+  const [[total]] = (yield { sql, values: writer.values }) as [[unknown]];
+  return Number(total);
+}
+
+const toWhere = (conditions: readonly string[]) => (conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '');
+
+/**
+ * Absent values come last in both directions, which no index does: where the first field may be absent, the records that have it are read
+ * by one range of its index, and those without it by another.
+ */
+function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
+  const { query, order, position, isScanned } = asked;
+  const [{ field: first }, ...others] = order as [OrderKey, ...OrderKey[]];
+  const writer = new PageWriter(asked, dialect);
+  const skip = Number((query as Fields).skip ?? 0);
+  const most = isScanned ? MAX_SCANNED : query.limit + 1;
+  const page = `LIMIT ${most}${skip > 0 ? ` OFFSET ${skip}` : ''}`;
+  if (!mayBeAbsent(first)) return { sql: `${writer.select(order, position)} ${page}`, values: writer.values };
+  const present = order.map((key, index) => (index === 0 ? { ...key, isPresent: true } : key));
+  const parts = [
+    ...(position?.[0] === null ? [] : [[`${first.column} IS NOT NULL`, present, position] as const]),
+    [`${first.column} IS NULL`, others, position?.[0] === null ? position.slice(1) : undefined] as const,
+  ].map(
+    ([condition, keys, place]) =>
+      `SELECT * FROM (${writer.select(keys, place, condition)} LIMIT ${skip + most}) AS part`,
+  );
+  const sql = `SELECT * FROM (${parts.join(' UNION ALL ')}) AS found ORDER BY ${writer.toOrderBy(order, true)} ${page}`;
+  return { sql, values: writer.values };
+}
+
+/** A field of an order; `isPresent` where only records that have it are read. */
+type Key = OrderKey & { isPresent?: boolean };
+
+/** Writes the parts of a page's statement. Values are bound in the order of their placeholders. */
+class PageWriter {
+  readonly #asked: Asked;
+  readonly #dialect: Dialect;
+  readonly #statement: Statement;
+
+  constructor(asked: Asked, dialect: Dialect) {
+    this.#asked = asked;
+    this.#dialect = dialect;
+    this.#statement = new Statement(dialect);
+  }
+
+  get values(): unknown[] {
+    return this.#statement.values;
+  }
+
+  select(keys: readonly Key[], position: readonly unknown[] | undefined, ...more: string[]): string {
+    const { table, order, ranges, json, isScanned } = this.#asked;
+    const isOwn = ({ field }: Range) => field === order[0]?.field;
+    const scanned = isScanned ? ranges.filter((range) => !isOwn(range)).flatMap((range) => this.#toRange(range)) : [];
+    const record = scanned.length > 0 ? `CASE WHEN ${scanned.join(' AND ')} THEN ${json} END` : json;
+    const columns = order.map(({ field }, index) => `${field.column} AS ${toAlias(index)}`);
+    const conditions = [...this.filter(isScanned ? isOwn : undefined), ...more];
+    if (position) conditions.push(this.#toAfter(keys, position, true));
+    return `SELECT ${table.sequence} AS _sequence, ${columns}, ${record} AS _record
+      FROM ${this.#dialect.nameOf(table)} ${toWhere(conditions)} ORDER BY ${this.toOrderBy(keys)}`;
+  }
+
+  filter(isAsked: (range: Range) => boolean = () => true): string[] {
+    const { table, query, ranges } = this.#asked;
+    const statement = this.#statement;
+    const used = table.filters.filter(({ name }) => query[name] !== undefined && !isRange(query[name]));
+    return [
+      ...used.map((field) => `${statement.toCompared(field)} = ${statement.toCompared(field, query[field.name])}`),
+      ...ranges.filter(isAsked).flatMap((range) => this.#toRange(range)),
+    ];
+  }
+
+  /** Of the columns of the table, or of the rows that were found. */
+  toOrderBy(keys: readonly Key[], isFound = false): string {
+    const parts = keys.flatMap(({ field, isDown, isPresent }, index) => {
+      const column = isFound ? toAlias(index) : field.column;
+      const ordered = `${this.#dialect.toOrdered(field, column)}${isDown ? ' DESC' : ''}`;
+      return mayBeAbsent(field) && !isPresent ? [`(${column} IS NULL)`, ordered] : [ordered];
+    });
+    return parts.join(', ');
+  }
+
+  #toRange({ field, from, below }: Range): string[] {
+    const own = this.#dialect.toOrdered(field, field.column);
+    return [
+      ...(from === undefined ? [] : [`${own} >= ${this.#bind(field, from)}`]),
+      ...(below === undefined ? [] : [`${own} < ${this.#bind(field, below)}`]),
+    ];
+  }
+
+  /** The records after a position. It begins with a range of the first field, so that an index finds them. */
+  #toAfter(keys: readonly Key[], position: readonly unknown[], isFirst = false): string {
+    const [{ field, isDown, isPresent }, ...others] = keys as [Key, ...Key[]];
+    const isPlain = (key: Key) => key.isDown === isDown && (key.isPresent || !mayBeAbsent(key.field));
+    if (keys.every(isPlain)) return this.#toRowAfter(keys, position, isDown);
+    const [value, ...rest] = position;
+    if (value === null) return `(${field.column} IS NULL AND ${this.#toAfter(others, rest)})`;
+    const own = this.#dialect.toOrdered(field, field.column);
+    const lead =
+      isFirst && isPlain(keys[0] as Key) ? `${own} ${isDown ? '<=' : '>='} ${this.#bind(field, value)} AND ` : '';
+    const absent = mayBeAbsent(field) && !isPresent ? `${field.column} IS NULL OR ` : '';
+    const beyond = `${absent}${own} ${isDown ? '<' : '>'} ${this.#bind(field, value)}`;
+    return `${lead}(${beyond} OR (${own} = ${this.#bind(field, value)} AND ${this.#toAfter(others, rest)}))`;
+  }
+
+  #toRowAfter(keys: readonly Key[], position: readonly unknown[], isDown: boolean): string {
+    const columns = keys.map(({ field }) => this.#dialect.toOrdered(field, field.column));
+    const values = keys.map(({ field }, index) => this.#bind(field, position[index]));
+    return `(${columns}) ${isDown ? '<' : '>'} (${values})`;
+  }
+
+  #bind(field: Field, value: unknown): string {
+    return this.#dialect.toOrdered(field, this.#statement.bind(field, value));
+  }
+}
+
+const toAlias = (index: number) => `_key${index}`;
 
 const isRange = (value: unknown): value is Omit<Range, 'field'> => typeof value === 'object' && value !== null;
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { toHttpError } from '../../../src/contract-first/engine/http/thrown.ts';
-import { TextTooLong } from '../../../src/contract-first/store/collection.ts';
+import { InvalidValue } from '../../../src/contract-first/store/collection.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 
 t.test('an outage of the store is a 503, with or without a cause', async (t) => {
@@ -12,7 +12,7 @@ t.test('an outage of the store is a 503, with or without a cause', async (t) => 
 
 t.test('a text that is longer than its index can hold is a fault of the request', async (t) => {
   const message = 'note has more than 1300 bytes, the most that its index can hold';
-  const thrown = new TextTooLong(message);
+  const thrown = new InvalidValue(message);
   // From another thread comes a plain error.
   for (const error of [thrown, Object.assign(new Error(message), { code: thrown.code })])
     t.match(toHttpError(error, 200), { status: 400, code: 'invalid_request', message });

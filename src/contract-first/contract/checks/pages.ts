@@ -4,8 +4,9 @@ import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import { EXTREME_CURSORS, toCursor } from '../../store/lists.ts';
-import type { AnyDescription, Column } from '../../store/tables/description.ts';
+import { EXTREME_CURSORS, placedIn, toCursor, toPlace } from '../../store/lists.ts';
+import type { AnyDescription } from '../../store/tables/description.ts';
+import { type Field, toTable } from '../../store/tables/table.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isSubset } from '../subsets/subsets.ts';
 import { type Checking, findWitness } from '../subsets/witnesses.ts';
@@ -37,8 +38,8 @@ export function reportCursors(
   const { description, stored } = collection;
   const fields = objectFieldsOf(stored);
   const { asked, others } = ordersOf(description, parameters);
-  for (const [order, field] of [...asked, ...others]) {
-    const longest = longestCursor(fields[field] as Schema, description.columns[field] as Column, checking);
+  for (const [order, keys] of [...asked, ...others]) {
+    const longest = longestCursor(keys, fields, checking);
     const problems = check(longest);
     const words = `parameter ${name}: cannot be the cursor of the order ${order}, which may have ${longest.length} characters`;
     if (problems)
@@ -49,16 +50,14 @@ export function reportCursors(
 const headerOf = (headers: Reply['headers'], name: string) =>
   Object.keys(headers).find((key) => key.toLowerCase() === name);
 
-type Orders = [order: string, field: string][];
+type Orders = [order: string, keys: Field[]][];
 
-function ordersOf({ lists = {} }: AnyDescription, parameters: Parameter[]): { asked: Orders; others: Orders } {
+function ordersOf(description: AnyDescription, parameters: Parameter[]): { asked: Orders; others: Orders } {
   const named = parameters.flatMap(({ in: location, schema }) =>
     location === 'query' ? (keywordsOf(schema).enum ?? []) : [],
   );
-  const orders = Object.entries(lists.orders ?? {}).map(([order, field]): Orders[0] => [
-    order,
-    field.replace(/^-/, ''),
-  ]);
+  const table = toTable(description);
+  const orders = Object.entries(table.orders).map(([order, keys]): Orders[0] => [order, placedIn(table, keys)]);
   const asked = orders.filter(([order]) => named.includes(order));
   return { asked, others: asked.length > 0 ? [] : orders };
 }
@@ -67,13 +66,18 @@ function ordersOf({ lists = {} }: AnyDescription, parameters: Parameter[]): { as
 const MOST_BYTES = 2600;
 const LETTERS = ['x', 'é', '🐕'];
 
-/** The cursor behind a record with the longest value of the field. */
-function longestCursor(field: Schema, column: Column, checking: Checking): string {
-  const cursors = longValuesOf(field, column, checking).map((value) => toCursor(-(2n ** 63n), [''], String(value)));
-  return cursors.reduce((longest, cursor) => (cursor.length > longest.length ? cursor : longest));
+/** The cursor behind a record with the longest values of the fields. */
+function longestCursor(keys: Field[], fields: Record<string, Schema>, checking: Checking): string {
+  const longest = keys.map((key) => {
+    const values = longValuesOf(fields[key.name] ?? {}, key, checking);
+    return values.reduce((most, value) => (sizeOf(value) > sizeOf(most) ? value : most));
+  });
+  return toCursor(-(2n ** 63n), [''], toPlace(keys, longest));
 }
 
-function longValuesOf(field: Schema, { type }: Column, checking: Checking): unknown[] {
+const sizeOf = (value: unknown) => Buffer.byteLength(String(value));
+
+function longValuesOf(field: Schema, { type }: Field, checking: Checking): unknown[] {
   const { minimum, maximum, maxLength = MOST_BYTES } = mergeAllOf(field);
   if (type === 'time') return ['2026-12-31T23:59:59.999Z'];
   if (type === 'uuid') return ['01234567-89ab-4cde-8f01-23456789abcd'];

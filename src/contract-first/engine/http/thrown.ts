@@ -1,7 +1,7 @@
 /** Maps anything that a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { inspect } from 'node:util';
-import { AlreadyDone, isTooLong, KeyReused } from '../../store/collection.ts';
+import { AlreadyDone, isInvalidValue, KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
 import { type CodeAndMessage, codeOf, HttpError, NO_ROUTE, TOO_LARGE } from '../errors/catalogue.ts';
 import { BAD_URL, MALFORMED, URI_TOO_LONG } from './malformed.ts';
@@ -57,7 +57,7 @@ export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = f
       return new HttpError(...OUTAGE_ERRORS[thrown.kind], { cause: thrown.cause ?? thrown });
     if (thrown instanceof KeyReused) return new HttpError(...REUSED);
     if (thrown instanceof AlreadyDone) return new HttpError(...DONE, { cause: thrown });
-    if (isTooLong(thrown)) return new HttpError('invalid_request', thrown.message);
+    if (isInvalidValue(thrown)) return new HttpError('invalid_request', thrown.message);
     const error = (thrown ?? {}) as ErrorLike;
     const status = [error.statusCode, error.status, replyStatus].find(isFailing) ?? 500;
     if (isReplayed && status === 500) return new HttpError(...DONE, { cause: toCause(thrown) });

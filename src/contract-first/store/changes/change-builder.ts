@@ -45,7 +45,7 @@ export class ChangeBuilder {
     this.#tenant = tenant;
   }
 
-  /** A record as it will be stored, with this id if there is one. @throws UnfitRecord, TextTooLong */
+  /** A record as it will be stored, with this id if there is one. @throws UnfitRecord, InvalidValue */
   toFit(given: Fields, id?: unknown): Fields {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
@@ -55,7 +55,7 @@ export class ChangeBuilder {
     return record;
   }
 
-  /** @throws UnfitRecord, TextTooLong */
+  /** @throws UnfitRecord, InvalidValue */
   toChanges(given: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
     const { table, codec } = this.#stored;
     const changes = splitChanges(table, given);

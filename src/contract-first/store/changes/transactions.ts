@@ -6,6 +6,7 @@
 import { isObject } from '../../json/merge-patch.ts';
 import { internalOf, markWhole } from '../../json/whole-records.ts';
 import {
+  type AllQuery,
   type Awaitable,
   type Fields,
   type Idempotency,
@@ -15,7 +16,7 @@ import {
   type SqlStep,
   type SqlSteps,
 } from '../collection.ts';
-import { readPage, toRecordPage, toStoredQuery } from '../lists.ts';
+import { readAll, readPage, toRecordPage, toStoredQuery, withTenant } from '../lists.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from '../tables/description.ts';
 import type { RecordCodecs, StoredTable } from '../tables/record-codec.ts';
 import { buildMethods, ChangeBuilder } from './change-builder.ts';
@@ -36,7 +37,7 @@ type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Doma
 
 /** The first parameter of a reading function. All reads are from one snapshot. */
 type GivenToRead<Domain extends AnyDomain> = {
-  [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
+  [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list' | 'all'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
@@ -200,18 +201,21 @@ class Steps {
       this.#count(this.#changes.read(table, id, tenant), (text) =>
         text === undefined ? undefined : codec.whole.read(text),
       );
+    const { dialect } = this.#changes;
+    const whole = { dialect, toJsonSql: dialect.toJsonSql };
     const list = (asked: PageQuery) => {
-      const query = toStoredQuery(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
-      const { dialect } = this.#changes;
-      return this.#count(readPage(table, query, dialect, dialect.toJsonSql), (page) => toRecordPage(page, codec.whole));
+      const query = toStoredQuery(table, withTenant(table, asked, tenant));
+      return this.#count(readPage(table, query, whole), (page) => toRecordPage(page, codec.whole));
     };
-    if (!this.#running) return { get, list };
+    const all = (query: AllQuery) =>
+      this.#count(readAll(table, withTenant(table, query, tenant), whole), (text) => codec.whole.read(text));
+    if (!this.#running) return { get, list, all };
     const builder = new ChangeBuilder(stored, tenant);
     const run = (toChange: () => Change) => {
       const change = toChange();
       return this.#count(this.#run(change), (outcome) => builder.toAnswer(change, outcome));
     };
-    return { get, list, ...buildMethods(builder, run) };
+    return { get, list, all, ...buildMethods(builder, run) };
   }
 
   readonly sql = (texts: readonly string[], ...values: unknown[]) =>

@@ -1,6 +1,6 @@
 /** Coalesces all waiting calls of the same kind into one statement: however many they are, they cost one round trip. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { TextTooLong } from '../collection.ts';
+import { InvalidValue } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { RunTask } from './connection-pool.ts';
@@ -93,6 +93,6 @@ const [USED_UP, TOO_LONG] = ['2200H', '54000'];
 export function toFault(error: Error & { code?: string }): Error {
   if (error.code === USED_UP) return new StoreUnavailable(error, 'ids_used_up');
   return error.code === TOO_LONG
-    ? new TextTooLong('a text is longer than its index can hold', { cause: error })
+    ? new InvalidValue('a text is longer than its index can hold', { cause: error })
     : error;
 }

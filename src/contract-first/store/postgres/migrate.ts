@@ -34,7 +34,9 @@ const SELECTS = {
     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
   selectIndexes: `
     SELECT (indisunique AND indpred IS NULL)::int,
-      (SELECT string_agg(replace(pg_get_indexdef(indexrelid, place, true), '"', ''), ',' ORDER BY place)
+      (SELECT string_agg(
+        replace(pg_get_indexdef(indexrelid, place, true), '"', '') || CASE indoption[place - 1] & 1 WHEN 1 THEN ' DESC' ELSE '' END,
+        ',' ORDER BY place)
       FROM generate_series(1, indnkeyatts) AS place)
     FROM pg_index WHERE indrelid = to_regclass($1)`,
   selectReferences: `

@@ -1,9 +1,9 @@
 /** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
 import { buildKeyRows } from '../api-keys.ts';
-import { buildCollections } from '../build-collection.ts';
+import { buildCollections, type PlainReads } from '../build-collection.ts';
 import { type Change, type Create, isTransactionCall, type Outcome, type TransactionCall } from '../changes/changes.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../changes/transactions.ts';
-import type { AnyCollection, SqlSteps } from '../collection.ts';
+import type { SqlSteps } from '../collection.ts';
 import { countInvalidRecords } from '../contents.ts';
 import { fromCursor } from '../lists.ts';
 import { type Store, StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
@@ -160,12 +160,7 @@ function buildOwn({ table, codec }: StoredTable, schema: string, read: RunTask, 
   return { table, codec, reads, prove, create: ({ record }: Create) => insert(record) };
 }
 
-function buildReads(
-  read: RunTask,
-  schema: string,
-  table: Table,
-  codec: RecordCodec,
-): Pick<AnyCollection, 'get' | 'list'> {
+function buildReads(read: RunTask, schema: string, table: Table, codec: RecordCodec): PlainReads {
   const reads = { latest: Promise.resolve() };
   const list = coalesce(read, buildListRecords(schema, table, codec), reads);
   return {

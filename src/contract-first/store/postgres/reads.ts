@@ -59,20 +59,20 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * Reads one record more than the limit, to find out whether there is a next page. The first filter is written as a range of (column, id):
- * with an equality, PostgreSQL may use the index of ids instead of the filter's, and read all records with other values.
+ * Reads one record more than the limit, to find out whether there is a next page. The filters that every list has, and one more, are written
+ * as a range of (columns, id): with equalities, PostgreSQL may use the index of ids instead, and read all records with other values.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;
-  const [first, ...others] = used.map((field) => ({
+  const all = used.map((field) => ({
     own: toCompared(field, field.column),
     asked: toCompared(field, `_${field.column}`),
   }));
-  const order = first ? `${first.own}, ${id}` : id;
-  const range = first
-    ? `(${first.own}, ${id}) > (${first.asked}, _after) AND ${first.own} <= ${first.asked}`
-    : `${id} > _after`;
-  const conditions = [range, ...others.map(({ own, asked }) => `${own} = ${asked}`)];
+  const [leading, others] = [all.slice(0, table.fixed + 1), all.slice(table.fixed + 1)];
+  const [own, asked] = [leading.map((one) => one.own), leading.map((one) => one.asked)];
+  const order = [...own, id].join(', ');
+  const range = leading.length > 0 ? `(${order}) > (${asked}, _after) AND (${own}) <= (${asked})` : `${id} > _after`;
+  const conditions = [range, ...others.map((one) => `${one.own} = ${one.asked}`)];
   const arrays = used.map((field, index) => `, ${toArraySql(field, index + 3)}`);
   return `
     SELECT page.*

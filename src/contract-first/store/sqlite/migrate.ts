@@ -35,7 +35,7 @@ export const TARGET: MigrationTarget = {
   selectColumns: 'SELECT name, type, "notnull" FROM pragma_table_info(?)',
   selectIndexes: `
     SELECT list."unique" AND NOT list.partial,
-      group_concat(coalesce(info.name, '?') || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', '') ORDER BY info.seqno)
+      group_concat(coalesce(info.name, '?') || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', '') || iif(info."desc", ' DESC', '') ORDER BY info.seqno)
     FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
     WHERE info.key GROUP BY list.name`,
   selectReferences: `

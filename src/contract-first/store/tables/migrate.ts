@@ -4,6 +4,7 @@ import { type Dialect, sqlStep } from '../changes/statement.ts';
 import type { SqlSteps } from '../collection.ts';
 import type { Inspection, Migrated, StoreLimits } from '../store.ts';
 import type { AnyDomain, ColumnType } from './description.ts';
+import { type FoundIndex, isIndexed, toIndexSql, toWantedIndexes } from './indexes.ts';
 import {
   type Applied,
   type DatabaseKind,
@@ -15,15 +16,8 @@ import {
 } from './migrations.ts';
 import { type Field, type Table, toTables } from './table.ts';
 
-interface Index {
-  /** Whether its columns are unique among all rows. */
-  isUnique: boolean;
-  /** In order, joined by commas. */
-  columns: string;
-}
-
 /** A database that is migrated. */
-export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared'> {
+export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared' | 'toOrdered'> {
   kind: DatabaseKind;
   /** The database's type for each type of a description. */
   types: Record<ColumnType, string>;
@@ -133,34 +127,24 @@ function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSte
   for (const table of tables) {
     const rows = (yield sqlStep(target.selectIndexes, target.nameOf(table))) as [unknown, string][];
     const references = yield sqlStep(target.selectReferences, target.nameOf(table));
-    const indexes = rows.map(([isUnique, columns]): Index => ({ isUnique: Number(isUnique) === 1, columns }));
+    const indexes = rows.map(toFoundIndex);
     checkConstraints(table, indexes, references.map(String), target.toCompared);
     warnings.push(...findUnindexed(table, indexes, target));
   }
   return warnings;
 }
 
-/** A list without an index reads the whole table for each page. */
-function findUnindexed(table: Table, indexes: readonly Index[], { kind, toCompared }: MigrationTarget): string[] {
-  const { collection, name, tenant, sequence, filters, orders } = table;
-  // SQLite orders numbers by an expression, and does not say which one an index has.
-  const sorted = Object.entries(orders).filter(([, { field }]) => kind === 'postgres' || field.type !== 'number');
-  const lists = [
-    ...filters.map((field) => ({ list: `filtered by ${field.name}`, field })),
-    ...sorted.map(([order, { field }]) => ({ list: `in the order ${order}`, field })),
-  ];
-  return lists.flatMap(({ list, field }) => {
-    const own = toCompared(field, field.column);
-    const columns = [...new Set([...(tenant ? [tenant.column] : []), own, sequence])];
-    const isServed = indexes.some((index) => {
-      // In SQLite each index ends with the sequence; after unique columns none is needed.
-      const end = kind === 'sqlite' || index.isUnique ? `,${sequence}` : '';
-      return `${index.columns}${end},`.startsWith(`${columns},`);
-    });
-    if (isServed || columns.length === 1) return [];
-    const index = `CREATE INDEX ${name}_by_${field.column} ON ${name} (${columns.join(', ')})`;
-    return `lists of ${collection} ${list} read the whole table, for lack of an index: ${index}`;
-  });
+const toFoundIndex = ([isUnique, columns]: [unknown, string]): FoundIndex => ({
+  isUnique: Number(isUnique) === 1,
+  columns: columns.split(',').map((text) => ({ sql: text.replace(/ DESC$/, ''), isDown: text.endsWith(' DESC') })),
+});
+
+/** Statements without an index read the whole table each time. */
+function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: MigrationTarget): string[] {
+  const missing = toWantedIndexes(table).filter((index) => !isIndexed(index, indexes, table, target));
+  return missing.map(
+    (index) => `${index.use} read the whole table, for lack of an index: ${toIndexSql(table, index, target)}`,
+  );
 }
 
 /** A column of another type would fail requests, or lose digits. @throws Error that lists all differences */
@@ -191,12 +175,14 @@ function checkColumns(
 /** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
 function checkConstraints(
   { name, fields, id, key, sequence, unique, relations }: Table,
-  indexes: readonly Index[],
+  indexes: readonly FoundIndex[],
   foundReferences: string[],
   toCompared: Dialect['toCompared'],
 ): void {
   const sort = (columns: string) => columns.split(',').sort().join();
-  const known = new Set(indexes.flatMap(({ isUnique, columns }) => (isUnique ? sort(columns) : [])));
+  const known = new Set(
+    indexes.flatMap(({ isUnique, columns }) => (isUnique ? sort(columns.map(({ sql }) => sql).join()) : [])),
+  );
   const toOwn = (column: string) => toCompared(fields.find((field) => field.column === column) as Field, column);
   const sets = [...(id.column === sequence ? [] : [key]), ...unique.map(({ columns }) => columns)];
   const wanted = sets.map((columns) => columns.map(toOwn));

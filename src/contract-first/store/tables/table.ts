@@ -22,11 +22,17 @@ export interface Table {
   internal: string[];
   /** The fields that are written; the database assigns the sequence. */
   newFields: Field[];
-  /** The fields that lists can be filtered by. */
+  /** The fields that lists can be filtered by: the tenant, those of `always`, and others. */
   filters: Field[];
+  /** How many of the filters every list has. */
+  fixed: number;
   ranges: Field[];
   prefixes: Field[];
-  orders: Record<string, Order>;
+  orders: Record<string, OrderKey[]>;
+  /** How many records a list may skip. */
+  mostSkipped: number;
+  /** Whether lists can count their records. */
+  counts: boolean;
   /** The field that records are found by. */
   id: Field;
   /** The column that pages are ordered by: an int64 id that the store sets, or `seq`, which no client sees. */
@@ -40,8 +46,8 @@ export interface Table {
   relations: Relation[];
 }
 
-/** An order of lists, by a field and then by the sequence. */
-export interface Order {
+/** One of the fields that a list is ordered by. The last one differs in all records. */
+export interface OrderKey {
   field: Field;
   isDown: boolean;
 }
@@ -133,8 +139,10 @@ export function toTable(description: AnyDescription, collection = description.ta
     return field;
   };
   const toKey = (all: string[]) => [...(tenant ? [tenant.column] : []), ...all];
-  const asked = toLists(find, { ...lists, equal: [...(tenant ? [tenant.name] : []), ...(lists.equal ?? [])] });
   const sequence = isSequence ? id.column : SEQUENCE;
+  const always = [...(tenant ? [tenant.name] : []), ...(lists.always ?? [])];
+  const last = isSequence ? id : toSequence(sequence);
+  const asked = toLists(find, { ...lists, always }, [id, last]);
   const unique = (description.unique ?? []).map(({ fields: names, code }) => ({
     columns: toKey(names.map((name) => find(name).column)),
     code,
@@ -145,21 +153,42 @@ export function toTable(description: AnyDescription, collection = description.ta
   return { ...own, ...asked, relations: [] };
 }
 
-function toLists(find: (name: string) => Field, { equal = [], range = [], prefix = [], orders = {} }: Lists) {
-  const toOrder = (by: string): Order => ({ field: find(by.replace(/^-/, '')), isDown: by.startsWith('-') });
-  const sorted = Object.entries(orders).map(([name, by]): [string, Order] => [name, toOrder(by)]);
-  const [filters, ranges, prefixes] = [equal.map(find), range.map(find), prefix.map(find)];
+function toLists(
+  find: (name: string) => Field,
+  { always = [], equal = [], range = [], prefix = [], orders = {}, skip = 0, count }: Lists,
+  [id, last]: [id: Field, last: Field],
+) {
+  const toOrder = (by: string | readonly string[]): OrderKey[] => {
+    const keys = [by].flat().map((one) => ({ field: find(one.replace(/^-/, '')), isDown: one.startsWith('-') }));
+    const end = keys.findIndex(({ field }) => field === id);
+    return end < 0 ? [...keys, { field: last, isDown: keys.at(-1)?.isDown === true }] : keys.slice(0, end + 1);
+  };
+  const sorted = Object.entries(orders).map(([name, by]): [string, OrderKey[]] => [name, toOrder(by)]);
+  const names = [...new Set([...always, ...equal])];
+  const [filters, ranges, prefixes] = [names.map(find), range.map(find), prefix.map(find)];
   const unfit = [...filters, ...ranges].find(({ type }) => type === 'json');
   if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is stored as JSON`);
-  const [unsorted] = sorted.flatMap(([, { field }]) => (isSortable(field) ? [] : field.name));
-  if (unsorted)
-    throw new Error(`lists cannot be ordered by ${unsorted}: it may be absent, or is no number and no text`);
-  return { filters, ranges, prefixes, orders: Object.fromEntries(sorted) };
+  const unsorted = sorted.flatMap(([, keys]) => keys).find(({ field: { type } }) => /^(json|boolean)$/.test(type));
+  if (unsorted) throw new Error(`lists cannot be ordered by ${unsorted.field.name}, which is not a number or a text`);
+  return {
+    filters,
+    fixed: always.length,
+    ranges,
+    prefixes,
+    orders: Object.fromEntries(sorted),
+    mostSkipped: skip,
+    counts: count === true,
+  };
 }
 
-/** Optional fields cannot be sorted by: absent values are first in one database, and last in the other. */
-const isSortable = ({ type, isOptional, isNullable }: Field) =>
-  type !== 'json' && type !== 'boolean' && !isOptional && !isNullable;
+/** The column that no client sees, as a field. */
+const toSequence = (column: string): Field => ({ name: column, column, type: 'int64' });
+
+/** The field that lists end their orders with. */
+export const sequenceOf = ({ id, sequence }: Table): Field => (id.column === sequence ? id : toSequence(sequence));
+
+/** Whether records may be without it. */
+export const mayBeAbsent = ({ isOptional, isNullable }: Field) => (isOptional || isNullable) === true;
 
 /** The differences between databases in SQL that writes JSON. */
 export interface JsonDialect {

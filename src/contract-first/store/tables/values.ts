@@ -2,7 +2,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toInstant } from '../../json/instant.ts';
-import { type Fields, TextTooLong } from '../collection.ts';
+import { type Fields, InvalidValue } from '../collection.ts';
+import { toWantedIndexes } from './indexes.ts';
 import { type Field, isText, perTable, type Table } from './table.ts';
 
 /** The longest name that is stored as it is: an index of PostgreSQL takes three of them. */
@@ -22,25 +23,27 @@ export const toLookupValue = (value: unknown): unknown => (isStorable(value) ? v
 export const toStoredName = (name: string): string =>
   name.length <= LONGEST_NAME && isStorable(name) ? name : `sha256 ${hash('sha256', JSON.stringify(name))}`;
 
-/** @throws TextTooLong for a text that the table's indexes may not take in PostgreSQL, so that both databases take the same records */
+/** @throws InvalidValue for a text that the table's indexes may not take in PostgreSQL, so that both databases take the same records */
 export function checkLengths(table: Table, record: Fields): void {
   for (const [name, most] of limitsOf(table)) {
     const text = record[name];
     // A UTF-16 code unit has at most three bytes of UTF-8.
     if (typeof text === 'string' && 3 * text.length > most && Buffer.byteLength(text) > most)
-      throw new TextTooLong(`${name} has more than ${most} bytes, the most that its index can hold`);
+      throw new InvalidValue(`${name} has more than ${most} bytes, the most that its index can hold`);
   }
 }
 
 /** The fields with texts that are in an index, and how many bytes each may have. */
 const limitsOf = perTable((table): [name: string, most: number][] => {
-  const { fields, filters, ranges, prefixes, orders, key, unique, tenant, relations } = table;
-  const referring = [...Object.values(orders), ...relations].map(({ field }) => field);
-  const listed = [...filters, ...ranges, ...prefixes, ...referring];
+  const { fields, filters, ranges, prefixes, key, unique, tenant, relations } = table;
+  const listed = [...filters, ...ranges, ...prefixes, ...relations.map(({ field }) => field)];
   const indexes = [
     key,
     ...unique.map(({ columns }) => columns),
     ...listed.map(({ column }) => [tenant?.column, column]),
+    ...toWantedIndexes(table).map(({ equal, order }) =>
+      [...equal, ...order.map(({ field }) => field)].map(({ column }) => column),
+    ),
   ];
   const texts = fields.filter(({ type }) => type === 'text' || type === 'uuid');
   return texts.flatMap(({ name, column }): [string, number][] => {

@@ -1,0 +1,11 @@
+CREATE TABLE points (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  number TEXT NOT NULL UNIQUE,
+  map TEXT NOT NULL,
+  big INTEGER,
+  whole INTEGER NOT NULL,
+  size TEXT,
+  name TEXT,
+  code TEXT NOT NULL,
+  at TEXT
+) STRICT;
