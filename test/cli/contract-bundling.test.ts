@@ -216,3 +216,28 @@ t.test('a reference to a file is a URI: a space in the name of a file is %20', a
   writeFileSync(`${folder}/none.yaml`, contractWith('{ $ref: No%00.yaml }'));
   await t.rejects(readSource(`${folder}/none.yaml`), /\$ref No%00.yaml: /);
 });
+
+t.test(
+  'a schema that gets another name in the bundle is named, with the reason, and is no missing reference',
+  async (t) => {
+    const schema = ($ref: string) => `{ content: { application/json: { schema: { $ref: ${$ref} } } }, description: A }`;
+    const operationOf = (id: string, $ref: string) =>
+      `  /${id}: { get: { operationId: ${id}, responses: { '200': ${schema($ref)} } } }\n`;
+    const contractOf = (more: string) =>
+      `openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths:\n${operationOf('a', 'a/Tag.yaml')}${operationOf('b', 'b/Tag.yaml')}${more}`;
+    const folder = t.testdir({
+      'contract.yaml': contractOf(''),
+      'broken.yaml': contractOf(operationOf('c', 'none.yaml')),
+      a: { 'Tag.yaml': 'type: string' },
+      b: { 'Tag.yaml': 'type: integer' },
+    });
+    const { text } = await inspectContract([`${folder}/contract.yaml`]);
+    t.match(
+      text,
+      `changed: ${folder}/contract.yaml: schema Tag of another file is written as Tag-2: two files have a schema Tag, and they differ\n`,
+    );
+    const broken = await inspectContract([`${folder}/broken.yaml`]).catch(({ message }: Error) => ({ text: message }));
+    t.match(broken.text, /none\.yaml: there is no such file/);
+    t.notMatch(broken.text, 'Renamed');
+  },
+);

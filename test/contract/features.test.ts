@@ -55,7 +55,11 @@ const CONTRACTS: Record<string, string> = {
     '/echoes/no-{q}',
   ),
   'Objects elsewhere': parameter({ in: 'header', schema: { type: 'object' } }),
-  'Other styles': parameter({ style: 'pipeDelimited' }),
+  'Styles of other': parameter({ style: 'pipeDelimited' }),
+  'Other styles': echo(
+    { parameters: [{ name: 'q', in: 'path', required: true, schema: string, style: 'matrix' }] },
+    '/{q}',
+  ),
   '`content` of': parameter({ schema: undefined, content: { 'text/csv': { schema: string } } }),
   '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
   'Arrays of arrays': form({ type: 'array', items: { type: 'array' } }),

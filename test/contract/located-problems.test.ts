@@ -38,7 +38,10 @@ t.test('a problem is reported with its line and column', async (t) => {
     ['11:7', 'operation createPet: request.body: pattern \\A: \\A means nothing'],
     ['13:9', 'operation createPet: response 201: body: is int64 in one alternative and not in another'],
     ['12:7', 'operation createPet: response 404: header A is required, and not sent'],
-    ['10:11', 'operation createPet: parameter a: style pipeDelimited is not supported'],
+    [
+      '10:11',
+      'operation createPet: parameter a: style pipeDelimited needs an array of simple values, and no explode: true',
+    ],
     ['5:3', 'path /pets: $ref #/components/pathItems/pets is not in this document'],
     ['10:11', '#/paths/~1pets/post/parameters/0: x-max-bytes means nothing here'],
     ['9:7', '/paths/~1pets/post/parameters/7 must be object'],

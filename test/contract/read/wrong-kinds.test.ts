@@ -6,7 +6,7 @@ import { type Edit, edited } from '../../edited-contract.ts';
 
 const PETS = '/paths/~1pets';
 /** A parameter has a schema or content, a link an id or a reference. */
-const ONE = 'must be object, with one of two parts that exclude each other';
+const ONE = 'must be object, with either schema or content';
 
 /** The line that refuses each edit. */
 const SLIPS: [line: string, edit: Edit][] = [
@@ -84,7 +84,7 @@ const BODIES: [words: string, body: unknown, to?: string][] = [
   ['needs content', {}, ERROR],
   ...['text', []].map((content): [string, unknown] => ['content must be object', { content }]),
   ...[null, { example: 1, examples: {} }].map((media): [string, unknown] => [
-    'content/application~1json must be object, without two parts that exclude each other',
+    'content/application~1json must be object, without both example and examples',
     { content: { 'application/json': media } },
   ]),
   ['required must be boolean', { content: {}, required: 'false' }],
@@ -118,7 +118,7 @@ const RESPONSES: [words: string, response: unknown, to?: string][] = [
   ['content must be object', { description: '', content: 'application/json' }],
   ['headers must be object', { description: '', headers: ['Location'] }],
   ['header A: required must be boolean', { description: '', headers: { A: { schema: {}, required: 'false' } } }],
-  [`links/L ${ONE}`, { description: '', links: { L: null } }],
+  ['links/L must be object, with either operationRef or operationId', { description: '', links: { L: null } }],
 ];
 const HEADERS: [words: string, header: unknown, to?: string][] = [
   ...[null, 'text'].map((one): [string, unknown] => [ONE, one]),

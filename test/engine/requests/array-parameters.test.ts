@@ -90,17 +90,24 @@ t.test(
   'an array parameter with items that are not simple values, or in an unsupported style, is an error of one line',
   async (t) => {
     const simple = 'needs a schema of simple types, or of an array of them';
+    const deep = 'style deepObject needs an object of simple values and arrays of them';
+    const delimited = (style: string) => `style ${style} needs an array of simple values, and no explode: true`;
     const pair = { type: 'array', prefixItems: [string], items: string };
     const object = { type: 'object', properties: { name: string } };
     const refusals: [parameter: Json, problem: string][] = [
-      [{ in: 'query', style: 'deepObject', schema: string }, 'style deepObject is not supported'],
+      [{ in: 'query', style: 'deepObject', schema: string }, deep],
+      [
+        { in: 'query', style: 'deepObject', schema: { type: 'object', properties: { a: string, b: object } } },
+        `${deep}: b is neither`,
+      ],
+      [{ in: 'query', schema: { type: 'object', properties: { b: object } } }, `${simple}: b is neither`],
       [
         { in: 'query', style: 'pipeDelimited', explode: true, schema: { type: 'array', items: string } },
-        'style pipeDelimited is not supported',
+        delimited('pipeDelimited'),
       ],
-      [{ in: 'query', style: 'spaceDelimited', schema: string }, 'style spaceDelimited is not supported'],
-      [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, 'style deepObject is not supported'],
-      [{ in: 'query', style: 'pipeDelimited', schema: object }, 'style pipeDelimited is not supported'],
+      [{ in: 'query', style: 'spaceDelimited', schema: string }, delimited('spaceDelimited')],
+      [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, deep],
+      [{ in: 'query', style: 'pipeDelimited', schema: object }, delimited('pipeDelimited')],
       [{ in: 'query', schema: object, explode: false }, simple],
       [{ in: 'query', schema: { anyOf: [object] } }, simple],
       [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],

@@ -52,11 +52,13 @@ t.test('a header that breaks its schema is a 400 that lists all mistakes at once
 });
 
 t.test('x-idempotency-hours without hours, or on another parameter, is an error', async (t) => {
-  const needed = 'needs x-idempotency-hours, for how many hours it is known, 8760000 at most';
+  const needed = (hours: unknown) =>
+    `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to 8760000`;
   for (const [name, hours, problem] of [
-    ['Idempotency-Key', 0, needed],
-    ['Idempotency-Key', 1.5, needed],
-    ['Idempotency-Key', 8_760_001, needed],
+    ['Idempotency-Key', 0, needed(0)],
+    ['Idempotency-Key', '24', needed('24')],
+    ['Idempotency-Key', 1.5, needed(1.5)],
+    ['Idempotency-Key', 8_760_001, needed(8_760_001)],
     ['X-Note', 24, 'x-idempotency-hours is for the header Idempotency-Key only'],
   ] as const) {
     const parameters = [{ name, in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': hours }];

@@ -88,7 +88,7 @@ export async function withFixes<T>(
   run: (file: string, changes: string[]) => Promise<T>,
   source = file,
 ): Promise<T> {
-  const { document, files, missing } = await read(file, source);
+  const { document, files, missing, renamed } = await read(file, source);
   const changes = isNode(document) ? autofix(document) : [];
   if (missing.length > 0 && isInFiles(document)) throw new Error((await toLocated(missing, file)).join('\n'));
   if (changes.length + files.length === 0) return run(file, []);
@@ -96,14 +96,14 @@ export async function withFixes<T>(
   const joined = files.length > 0 ? [`${source}: ${toNames(files)} written into it`] : [];
   const located = await toLocated(changes, file, source);
   return withTemporary(stringify(document, { aliasDuplicateObjects: false }), (fixed) =>
-    run(fixed, [...joined, ...lost, ...located]),
+    run(fixed, [...joined, ...renamed.map((line) => `${source}: ${line}`), ...lost, ...located]),
   );
 }
 
 /** The document, and the other files in it. What is from a URL reads no files. */
-async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing'>> {
+async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing' | 'renamed'>> {
   const { bundle, json } = await readFiles(file).catch(() => ({ bundle: undefined, json: 'null' }));
-  return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [] };
+  return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [], renamed: [] };
 }
 
 /**

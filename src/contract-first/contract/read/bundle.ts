@@ -135,6 +135,8 @@ export interface Bundle {
   files: string[];
   /** A problem for each reference to another file that leads to nothing, and for each file that is not YAML. */
   missing: string[];
+  /** A line for each schema that has another name in the bundle, since two files have one of its name. */
+  renamed: string[];
   originOf(keys: string[]): Origin;
 }
 
@@ -151,6 +153,7 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
     document: parseWithBigints(stringify(made.parsed) as string),
     files: [...new Set([...origins.values()].map((origin) => origin.file))].slice(1).sort(),
     missing: [...broken, ...problems.flatMap((problem) => toMissing(problem, folder, parsed))],
+    renamed: [...new Set(problems.flatMap(toRenamed))],
     originOf: (keys) => originOf(made.parsed, keys, origins),
   };
 }
@@ -166,12 +169,28 @@ function originOf(document: unknown, keys: string[], origins: Map<unknown, Origi
   return origin;
 }
 
+/** Redocly's warning of a name that it has changed. */
+const RENAMED = /Renamed (\S+) to (\S+)\.$/;
+
+function toRenamed({ message }: NormalizedProblem): string[] {
+  const [, name, other] = RENAMED.exec(message) ?? [];
+  return other
+    ? [`schema ${name} of another file is written as ${other}: two files have a schema ${name}, and they differ`]
+    : [];
+}
+
 /** Examples, and references within a file, are for others to judge; a file that is not YAML is named itself. */
 function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
   if (!parsed.has(source)) parsed.set(source, parseWithBigints(source.body));
   const { $ref } = Object(lookUp(parsed.get(source), pointer));
-  if (!isElsewhere($ref) || isInValue(pointer) || message.includes('The contract cannot be served')) return [];
+  if (
+    !isElsewhere($ref) ||
+    isInValue(pointer) ||
+    RENAMED.test(message) ||
+    message.includes('The contract cannot be served')
+  )
+    return [];
   const reason = message.replace(/^Can't resolve \$ref:?\s*/, '') || 'it has no such part';
   return [`in ${relative(folder, source.absoluteRef)}, ${pointer}: $ref ${$ref}: ${reason}`];
 }

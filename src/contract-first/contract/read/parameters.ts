@@ -64,13 +64,23 @@ function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
 const isIgnored = ({ name, in: location }: ParameterNode) =>
   location === 'header' && IGNORED.includes(name.toLowerCase());
 
+/** The schemas that styles of the query need. */
+const STYLE_NEEDS: Record<string, string> = {
+  deepObject: 'an object of simple values and arrays of them',
+  spaceDelimited: 'an array of simple values, and no explode: true',
+  pipeDelimited: 'an array of simple values, and no explode: true',
+};
+
 function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefined): string | undefined {
   const { in: location, schema, style = STYLES[location], allowEmptyValue, 'x-opaque': isOpaque } = source;
   if (!(location in STYLES)) return `in ${location} is not supported`;
-  if (style !== STYLES[location] && writing !== QUERY_STYLES[style as string]) return `style ${style} is not supported`;
+  if (style !== STYLES[location] && writing !== QUERY_STYLES[style as string]) {
+    const needed = location === 'query' && STYLE_NEEDS[style as string];
+    return needed ? `style ${style} needs ${needed}${oddFieldIn(schema)}` : `style ${style} is not supported`;
+  }
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
   if (isOpaque && keywordsOf(schema).default !== undefined) return 'a cursor is given out by the server: no default';
-  return writing ? undefined : 'needs a schema of simple types, or of an array of them';
+  return writing ? undefined : `needs a schema of simple types, or of an array of them${oddFieldIn(schema)}`;
 }
 
 /** How the values of a parameter are written; undefined if it is not supported. */
@@ -93,11 +103,19 @@ function toWriting({
   return explode === false ? undefined : 'fields';
 }
 
+/** Words that name a field of an object which is neither simple nor an array of simple values; empty if there is none. */
+function oddFieldIn(schema: Schema = true): string {
+  const { properties = {} } = mergeAllOf(schema);
+  const [odd] = Object.entries(properties).find(([, field]) => !isField(field)) ?? [];
+  return odd === undefined ? '' : `: ${odd} is neither`;
+}
+
+const isField = (field: Schema) => isSimple(field) || isList(field);
+
 /** An object whose fields are simple, or arrays of simple values. */
 function isFlat(schema: Schema): boolean {
   const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
   const { anyOf, oneOf } = keywordsOf(schema);
-  const isField = (field: Schema) => isSimple(field) || isList(field);
   const isObject = typesOf(schema).every((type) => type === 'object') && !anyOf && !oneOf;
   return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
@@ -126,7 +144,7 @@ function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode):
   if (!isKey(source)) return 'x-idempotency-hours is for the header Idempotency-Key only';
   return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS
     ? undefined
-    : `needs x-idempotency-hours, for how many hours it is known, ${MOST_HOURS} at most`;
+    : `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to ${MOST_HOURS}`;
 }
 
 /** The parameter `limit`, which bounds the records of a page. */

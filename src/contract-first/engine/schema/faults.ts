@@ -7,13 +7,23 @@ export interface Fault {
   words: string;
 }
 
+/** Two fields that exclude each other: an object may have one of them, or none (OpenAPI 3.1, sections 4.8.4, 4.8.12, 4.8.14, 4.8.19, 4.8.21). */
+function exclusiveIn(pointer: string): string {
+  if (pointer.endsWith('/license')) return 'identifier and url';
+  return /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
+}
+
+/** Two fields of which an object needs one: of a link, a parameter or a header. */
+const choiceIn = (pointer: string): string =>
+  /\/links\/[^/]+$/.test(pointer) ? 'operationRef or operationId' : 'schema or content';
+
 const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: string) => string> = {
   type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
   const: ({ allowedValue }) => `must be ${allowedValue}`,
   required: ({ missingProperty }, pointer) =>
     pointer.endsWith('/responses') ? 'needs a status, such as 200, or default' : `needs ${missingProperty}`,
-  not: () => 'must be object, without two parts that exclude each other',
+  not: (_, pointer) => `must be object, without both ${exclusiveIn(pointer)}`,
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
 
@@ -39,7 +49,7 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
       ? `needs ${ofChoice(pointer).join(' or ')}`
       : (KEYWORD_MESSAGES[keyword]?.(params, pointer) ?? (message as string));
     // An error remains if both alternatives of a oneOf fit: both fields are present, or the value is not an object.
-    const words = isSummary(error) ? 'must be object, with one of two parts that exclude each other' : said;
+    const words = isSummary(error) ? `must be object, with either ${choiceIn(pointer)}` : said;
     return [`${pointer} ${words}`, { pointer, words }] as const;
   });
   return [...new Map(faults).values()];
