@@ -130,10 +130,13 @@ const ARROWS: Record<string, string[]> = {
   'test/mutation': ['src', 'handlers', 'test'],
 };
 
-/** The folders whose README names their files. The databases have the same file names, which the store's README describes. */
-const FOLDERS = filesBelow(PACKAGE, /\/README\.md$/)
-  .map((file) => dirname(file))
-  .filter((folder) => folder !== PACKAGE && !/\/(cli|store\/(sqlite|postgres))\b/.test(folder));
+/** The README that names a file: of the nearest folder that has one. The package's own README is for its users, and that of PostgreSQL for operators. */
+function readmeOf(folder: string): string {
+  if (folder === PACKAGE) return 'src/README.md';
+  const file = `${folder}/README.md`;
+  const isNamed = existsSync(join(ROOT, file)) && folder !== `${PACKAGE}/store/postgres`;
+  return isNamed ? file : readmeOf(dirname(folder));
+}
 
 const isIn = (place: string) => (file: string) => file === place || file.startsWith(`${place}/`);
 
@@ -168,11 +171,16 @@ t.test('each import that is allowed is used', async (t) => {
 });
 
 t.test('the README of a folder names each of its files', async (t) => {
-  for (const folder of FOLDERS) {
-    const text = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
-    const named = new Set(text.match(/(?<=[`/])[a-z0-9-]+\.ts(?=[`)])/g));
-    for (const file of readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.ts')))
-      t.ok(named.has(file), `${folder}/README.md names ${file}`);
+  const sources = filesBelow(PACKAGE, /\.(ts|js)$/).filter((file) => !/\/(node_modules|cli\/template)\//.test(file));
+  const named = new Map<string, Set<string>>();
+  for (const file of sources) {
+    const readme = readmeOf(dirname(file));
+    if (!named.has(readme))
+      named.set(
+        readme,
+        new Set(readFileSync(join(ROOT, readme), 'utf8').match(/(?<=[`/])[a-z0-9-]+(\.d)?\.[tj]s(?=[`)])/g)),
+      );
+    t.ok(named.get(readme)?.has(file.replace(/.*\//, '')), `${readme} names ${file}`);
   }
 });
 
