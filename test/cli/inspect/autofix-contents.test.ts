@@ -3,9 +3,9 @@
  * that the server itself may send what its errors and headers are.
  */
 import t from 'tap';
-import { autofix } from '../../src/contract-first/cli/inspect/autofix/autofix.ts';
-import { operation, serve, withPaths } from '../added-operations.ts';
-import type { Json } from '../any-json.ts';
+import { autofix } from '../../../src/contract-first/cli/inspect/autofix/autofix.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { judged } from './judged-contract.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded';

@@ -7,13 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withFile } from '../../src/contract-first/cli/inspect/files.ts';
-import { inspectContract } from '../../src/contract-first/cli/inspect/inspect.ts';
-import { judge } from '../../src/contract-first/cli/inspect/judgement.ts';
-import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
-import { METHODS } from '../../src/contract-first/engine/contract/document.ts';
-import type { Json } from '../any-json.ts';
-import { fileOf, OTHERS } from '../other-contracts.ts';
+import { withFile } from '../../../src/contract-first/cli/inspect/files.ts';
+import { inspectContract } from '../../../src/contract-first/cli/inspect/inspect.ts';
+import { judge } from '../../../src/contract-first/cli/inspect/judgement.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { METHODS } from '../../../src/contract-first/engine/contract/document.ts';
+import type { Json } from '../../any-json.ts';
+import { fileOf, OTHERS } from '../../other-contracts.ts';
 
 /** The contract in a file of its own, after an edit. */
 function edited(t: Test, name: string, edit: (contract: Json) => void): string {

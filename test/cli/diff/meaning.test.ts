@@ -2,10 +2,10 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import t from 'tap';
-import { expandContract } from '../../src/contract-first/cli/diff/expand.ts';
-import { compareSchemas } from '../../src/contract-first/cli/diff/schemas.ts';
-import type { Json } from '../any-json.ts';
-import { edit, growth, pair, value } from '../contract/subsets/schema-pairs.ts';
+import { expandContract } from '../../../src/contract-first/cli/diff/expand.ts';
+import { compareSchemas } from '../../../src/contract-first/cli/diff/schemas.ts';
+import type { Json } from '../../any-json.ts';
+import { edit, growth, pair, value } from '../../contract/subsets/schema-pairs.ts';
 
 /** The seed is fixed, so that each run tries the same cases; `RUNS=100000 SEED=7` tries others. */
 const { RUNS = '1000', SEED = '1' } = process.env;

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
-import { compareContracts, compareStoredRecords } from '../../src/contract-first/cli/diff/contracts.ts';
-import { release } from '../../src/contract-first/cli/diff/diff.ts';
-import { filesToCompare, judgeContract, renderComparison } from '../../src/contract-first/cli/diff/gate.ts';
-import { domain } from '../../src/generated/domain.ts';
-import type { Json } from '../any-json.ts';
-import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
-import { NODE_ARGS } from '../program.ts';
+import { compareContracts, compareStoredRecords } from '../../../src/contract-first/cli/diff/contracts.ts';
+import { release } from '../../../src/contract-first/cli/diff/diff.ts';
+import { filesToCompare, judgeContract, renderComparison } from '../../../src/contract-first/cli/diff/gate.ts';
+import { domain } from '../../../src/generated/domain.ts';
+import type { Json } from '../../any-json.ts';
+import { type Edit, edited, rename, SOURCE, withPrefix } from '../../edited-contract.ts';
+import { NODE_ARGS } from '../../program.ts';
 import { CHANGES } from './contract-changes.ts';
 
 const TODAY = '2026-11-20';
@@ -1094,7 +1094,7 @@ const MAIN = 'src/contract-first/cli/main.ts';
 
 function run(command: string, ...files: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, MAIN, command, ...files], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
     encoding: 'utf8',
   });
   return { status, stdout, stderr };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import fc, { type Arbitrary } from 'fast-check';
 import { parse } from 'yaml';
-import type { Json } from '../any-json.ts';
+import type { Json } from '../../any-json.ts';
 
 const SKELETON = parse(readFileSync(new URL('./hostile-contract.yaml', import.meta.url), 'utf8'));
 

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
-import { inspectContract } from '../../src/contract-first/cli/inspect/inspect.ts';
-import { findNotes } from '../../src/contract-first/cli/inspect/notes.ts';
-import { load } from '../added-operations.ts';
-import type { Json } from '../any-json.ts';
-import { readOurs } from '../service.ts';
+import { buildTypes } from '../../../src/contract-first/cli/generate/contract-types.ts';
+import { inspectContract } from '../../../src/contract-first/cli/inspect/inspect.ts';
+import { findNotes } from '../../../src/contract-first/cli/inspect/notes.ts';
+import { load } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
+import { readOurs } from '../../service.ts';
 
 const DONE = { '200': { description: 'Done.' } };
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } });

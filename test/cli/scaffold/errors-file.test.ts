@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stringify } from 'lossless-json';
 import t, { type Test } from 'tap';
-import { writeErrors } from '../../src/contract-first/cli/scaffold/errors-file.ts';
-import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
-import { checkOperations } from '../../src/contract-first/contract/checks/checked-operations.ts';
-import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
-import { type ErrorCode, HttpError } from '../../src/contract-first/engine/errors/catalogue.ts';
-import { type ToErrorBody, toErrorBody as toUsualBody } from '../../src/contract-first/engine/errors/error-body.ts';
-import { Problem } from '../../src/contract-first/engine/errors/problem.ts';
-import type { Json } from '../any-json.ts';
+import { writeErrors } from '../../../src/contract-first/cli/scaffold/errors-file.ts';
+import { toJavaScript } from '../../../src/contract-first/cli/typescript/erase-types.js';
+import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { type ErrorCode, HttpError } from '../../../src/contract-first/engine/errors/catalogue.ts';
+import { type ToErrorBody, toErrorBody as toUsualBody } from '../../../src/contract-first/engine/errors/error-body.ts';
+import { Problem } from '../../../src/contract-first/engine/errors/problem.ts';
+import type { Json } from '../../any-json.ts';
 
 const text = { type: 'string' };
 const object = (properties: Json, required = Object.keys(properties)): Json => ({

@@ -1,6 +1,6 @@
 /** Edits of the contract, by what they do to clients at worst; each with the beginning of a change that is reported. */
-import type { Effect } from '../../src/contract-first/cli/diff/rules.ts';
-import { type Edit, rename, withPrefix } from '../edited-contract.ts';
+import type { Effect } from '../../../src/contract-first/cli/diff/rules.ts';
+import { type Edit, rename, withPrefix } from '../../edited-contract.ts';
 
 const NOTE = { description: 'A note.', type: 'string' };
 const QUERY = { name: 'name', in: 'query', description: 'Only this name.', schema: { type: 'string' } };

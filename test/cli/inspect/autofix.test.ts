@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
-import { autofix } from '../../src/contract-first/cli/inspect/autofix/autofix.ts';
-import { withFixes } from '../../src/contract-first/cli/inspect/files.ts';
-import { inspectContract } from '../../src/contract-first/cli/inspect/inspect.ts';
-import { operation, serve, withPaths } from '../added-operations.ts';
-import type { Json } from '../any-json.ts';
+import { buildTypes } from '../../../src/contract-first/cli/generate/contract-types.ts';
+import { autofix } from '../../../src/contract-first/cli/inspect/autofix/autofix.ts';
+import { withFixes } from '../../../src/contract-first/cli/inspect/files.ts';
+import { inspectContract } from '../../../src/contract-first/cli/inspect/inspect.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { judged } from './judged-contract.ts';
 
 const schemaOf = (document: Json) => document.paths['/a'].post.responses['200'].content['application/json'].schema;

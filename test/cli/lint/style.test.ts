@@ -4,13 +4,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
-import { release } from '../../src/contract-first/cli/diff/diff.ts';
-import { lint } from '../../src/contract-first/cli/lint/lint.ts';
-import type { Json } from '../any-json.ts';
-import { fileOf, OTHERS } from '../other-contracts.ts';
-import { NODE_ARGS } from '../program.ts';
+import { release } from '../../../src/contract-first/cli/diff/diff.ts';
+import { lint } from '../../../src/contract-first/cli/lint/lint.ts';
+import type { Json } from '../../any-json.ts';
+import { fileOf, OTHERS } from '../../other-contracts.ts';
+import { NODE_ARGS } from '../../program.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../src/contract-first/cli/main.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../src/contract-first/cli/main.ts', import.meta.url));
 
 const string = { type: 'string' };
 

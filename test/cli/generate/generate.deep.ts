@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Edit, edited } from '../edited-contract.ts';
-import { copyProject, generate, readCopied } from './project-copy.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+import { copyProject, generate, readCopied } from '../project-copy.ts';
 
 const contracts: [sentence: string, problem: string, edit: Edit][] = [
   [

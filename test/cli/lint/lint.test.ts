@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { lint as lintFiles } from '../../src/contract-first/cli/lint/lint.ts';
-import { type Edit, edited } from '../edited-contract.ts';
-import { NODE_ARGS } from '../program.ts';
+import { lint as lintFiles } from '../../../src/contract-first/cli/lint/lint.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+import { NODE_ARGS } from '../../program.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../src/contract-first/cli/main.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../src/contract-first/cli/main.ts', import.meta.url));
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const OPEN =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
@@ -425,7 +425,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
 ];
 
-const STYLE = readFileSync(new URL('../../openapi/redocly.yaml', import.meta.url), 'utf8');
+const STYLE = readFileSync(new URL('../../../openapi/redocly.yaml', import.meta.url), 'utf8');
 
 /** A folder with these files, and the style of the pet store next to them. */
 const styled = (t: Test, files: Record<string, string>) => t.testdir({ 'redocly.yaml': STYLE, ...files });

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
-import { judge } from '../../src/contract-first/cli/inspect/judgement.ts';
-import type { Json } from '../any-json.ts';
+import { judge } from '../../../src/contract-first/cli/inspect/judgement.ts';
+import type { Json } from '../../any-json.ts';
 
 export async function judged(t: Test, document: Json): Promise<string[]> {
   const file = join(t.testdir({}), 'contract.json');

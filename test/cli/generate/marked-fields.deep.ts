@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { edited } from '../edited-contract.ts';
-import { NODE_ARGS } from '../program.ts';
-import { copyProject, generate, readCopied } from './project-copy.ts';
+import { edited } from '../../edited-contract.ts';
+import { NODE_ARGS } from '../../program.ts';
+import { copyProject, generate, readCopied } from '../project-copy.ts';
 
 /** One schema for records, requests and replies, as most contracts have it. */
 const YAML = edited(({ schemas, Pet, NewPet, body, createPet }) => {

@@ -6,26 +6,30 @@ import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import t from 'tap';
 import ts from 'typescript';
-import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
-import { buildHandlersMap, buildService, OPTIONAL } from '../../src/contract-first/cli/generate/service-files.ts';
-import { checkedName } from '../../src/contract-first/cli/generate/source-text.ts';
-import { writeErrors } from '../../src/contract-first/cli/scaffold/errors-file.ts';
-import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
-import { renderPage } from '../../src/contract-first/contract/page/page.ts';
-import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
-import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
-import { HttpError } from '../../src/contract-first/engine/errors/catalogue.ts';
-import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
-import { deprecationHeaders } from '../../src/contract-first/engine/replies/deprecation.ts';
+import { buildTypes } from '../../../src/contract-first/cli/generate/contract-types.ts';
+import { buildHandlersMap, buildService, OPTIONAL } from '../../../src/contract-first/cli/generate/service-files.ts';
+import { checkedName } from '../../../src/contract-first/cli/generate/source-text.ts';
+import { writeErrors } from '../../../src/contract-first/cli/scaffold/errors-file.ts';
+import { toJavaScript } from '../../../src/contract-first/cli/typescript/erase-types.js';
+import { renderPage } from '../../../src/contract-first/contract/page/page.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import {
+  ContractError,
+  type Operation,
+  type ReadContract,
+} from '../../../src/contract-first/engine/contract/contract.ts';
+import { HttpError } from '../../../src/contract-first/engine/errors/catalogue.ts';
+import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
+import { deprecationHeaders } from '../../../src/contract-first/engine/replies/deprecation.ts';
 import {
   type CompiledOperations,
   compileOperations,
-} from '../../src/contract-first/engine/routes/compiled-operations.ts';
-import { keywordsOf } from '../../src/contract-first/engine/schema/json.ts';
-import { firstCurl } from '../../src/contract-first/operate/process/one-run-key.ts';
-import type { Json } from '../any-json.ts';
-import { runProperties, toProperty } from '../properties/property.ts';
-import { finished } from '../service.ts';
+} from '../../../src/contract-first/engine/routes/compiled-operations.ts';
+import { keywordsOf } from '../../../src/contract-first/engine/schema/json.ts';
+import { firstCurl } from '../../../src/contract-first/operate/process/one-run-key.ts';
+import type { Json } from '../../any-json.ts';
+import { runProperties, toProperty } from '../../properties/property.ts';
+import { finished } from '../../service.ts';
 import { contractWith, HOSTILE, MARKS, WORST } from './hostile-contract.ts';
 
 type Texts = [mark: string, text: string][];
