@@ -25,7 +25,7 @@ async function judge(
 
 /** Pets with more columns. */
 function withColumns(columns: Record<string, Partial<Column>>): AnyDomain {
-  const more = Object.entries(columns).map(([name, column]) => [name, { column: name, ...column } as Column]);
+  const more = Object.entries(columns).map(([name, column]) => [name, column as Column]);
   return { pets: { ...ours.pets, columns: { ...ours.pets.columns, ...Object.fromEntries(more) } } };
 }
 
@@ -353,7 +353,10 @@ t.test('a contract that would take long to prove is a warning in time', async (t
 });
 
 t.test('a cursor that is shorter than an order of its list needs is a build error', async (t) => {
-  const ordered = (orders: Record<string, string>, columns: Record<string, Partial<Column>> = {}): AnyDomain => {
+  const ordered = (
+    orders: Record<string, string | string[]>,
+    columns: Record<string, Partial<Column>> = {},
+  ): AnyDomain => {
     const { pets } = withColumns(columns);
     return { pets: { ...pets, lists: { orders } } as AnyDomain[string] };
   };
@@ -385,9 +388,11 @@ t.test('a cursor that is shorter than an order of its list needs is a build erro
   // biome-ignore format: a table
   const cases: [edit: Edit, domain: AnyDomain, errors: string[], warnings?: string[], isLinear?: boolean][] = [
     [by('name'), byName, [short('name', 1404)]],
-    [by('name', 'id'), byName, [short('name', 1404), short('id', 71)]],
+    [by('name', 'id'), byName, [short('name', 1404)]],
     [all(by('name'), longEnough), byName, []],
     [by('name'), byName, [], [], false],
+    // Several fields, or one that may be absent, are a list in the cursor.
+    [by('both'), ordered({ both: ['status', '-categoryId'] }), [short('both', 92)]],
     [all(by('newest'), addedAt), newest, [short('newest', 76)]],
     // Nothing says whether the handler asks for it.
     [addedAt, newest, [], [short('newest', 76)]],

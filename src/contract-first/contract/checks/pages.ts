@@ -78,11 +78,13 @@ function longestCursor(keys: Field[], fields: Record<string, Schema>, checking: 
 const sizeOf = (value: unknown) => Buffer.byteLength(String(value));
 
 function longValuesOf(field: Schema, { type }: Field, checking: Checking): unknown[] {
-  const { minimum, maximum, maxLength = MOST_BYTES } = mergeAllOf(field);
+  const { minimum, maximum, maxLength = MOST_BYTES, enum: several } = mergeAllOf(field);
   if (type === 'time') return ['2026-12-31T23:59:59.999Z'];
   if (type === 'uuid') return ['01234567-89ab-4cde-8f01-23456789abcd'];
   if (type === 'number') return [0.1 + 0.2];
-  if (type !== 'text') return [minimum ?? (type === 'int64' ? -(2n ** 63n) : -(2 ** 31)), maximum ?? ''];
+  const most = type === 'int64' ? 2n ** 63n : 2n ** 31n;
+  if (type !== 'text') return [minimum ?? -most, maximum ?? most - 1n];
+  if (several) return several;
   // The patterns are not judged yet.
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
