@@ -15,11 +15,11 @@ function diagnose(types: string[], domain = DOMAIN): string[] {
     [`src/generated/contract${index}.ts`, text],
     [
       `src/contract-first/store/tables/description${index}.ts`,
-      DESCRIPTION.replace("'../registered.ts'", `'../../generated/contract${index}.ts'`),
+      DESCRIPTION.replace("'../../registered.ts'", `'../../../generated/contract${index}.ts'`),
     ],
     [
       `src/pets/domain${index}.ts`,
-      domain.replace("'contract-first/store'", `'../contract-first/store/description${index}.ts'`),
+      domain.replace("'contract-first/store'", `'../contract-first/store/tables/description${index}.ts'`),
     ],
   ]);
   const domains = types.map((_, index) => `src/pets/domain${index}.ts`);
@@ -56,7 +56,16 @@ t.test('a field that would be lost, or kept as another type, does not compile', 
     ['a field made required', both(/status\?/, 'status'), /isOptional|true/],
     ['a field made required in stored pets only', edited(['Pet', /status\?/, 'status']), /isOptional|true/],
     ['a field that may be null', both(/(name: .*);/, '$1 | null;'), /isNullable/],
-    ['a field that may be absent and null', both(/(status\?: .*);/, '$1 | null;'), /"text".*"json"/],
+    [
+      'a field that may be absent and null',
+      both(/(status\?: .*);/, '$1 | null;'),
+      /"text".*"json".*the field may be absent and may be null/,
+    ],
+    [
+      'a field that becomes a list',
+      both(/(name: ).*/, '$1string[];'),
+      /"text".*"json".*an object, a list, or of several types/,
+    ],
     ['any field', edited(['Pet', end, '[name: string]: unknown;']), /never/],
   ];
   const words = diagnose(edits.map(([, types]) => types));

@@ -232,7 +232,7 @@ type FaultInside<Given, Allowed, Path extends string, Left extends unknown[]> =
     ? [Found] extends [never]
       ? Given extends Allowed
         ? never
-        : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Path>
+        : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Path, Given, Allowed>
       : Found
     : never;
 type FaultInParts<Given, Allowed, Path extends string, Left extends unknown[]> = Given extends readonly (infer Item)[]
@@ -242,9 +242,22 @@ type FaultInParts<Given, Allowed, Path extends string, Left extends unknown[]> =
         ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Path}.${Key & (string | number)}`, Left>
         : `${Path}.${Key & (string | number)} is not in the contract`;
     }[keyof Given];
-type Missing<Key, Path extends string> = [Key] extends [never]
-  ? `${Path} is not what the contract says`
-  : `${Path}.${Key & (string | number)} is missing`;
+type Missing<Key, Path extends string, Given, Allowed> = [Key] extends [never]
+  ? `${Path}${Unfit<OddField<Given, Allowed>>}`
+  : `${Path}.${Key extends 'headers' ? NamedHeaders<ValueOf<Allowed, 'headers'>> : Key & (string | number)} is missing`;
+type Unfit<Field> = [Field] extends [never]
+  ? ' is not what the contract says'
+  : `.${Field & (string | number)} has another type than in the contract`;
+/** The fields that are unfit as a whole: an optional one may be left out, but not be undefined. None of a list. */
+type OddField<Given, Allowed> = Given extends readonly unknown[]
+  ? never
+  : {
+      [Key in keyof Given & keyof Allowed]-?: Pick<Given, Key> extends Pick<Allowed, Key> ? never : Key;
+    }[keyof Given & keyof Allowed];
+/** `headers.Location`: the required ones. A field of a body may be called headers, too. */
+type NamedHeaders<Headers> = [RequiredOf<Headers> & string] extends [never]
+  ? 'headers'
+  : `headers.${RequiredOf<Headers> & string}`;
 /** The fields that every alternative requires; none for a list. */
 type RequiredOf<T> = [T] extends [readonly unknown[]]
   ? never

@@ -308,7 +308,7 @@ type SetOf<Value> =
 type OptionalOf<Value> = undefined extends Value ? { isOptional: true } : { isOptional?: never };
 type NullableOf<Value> = null extends Value ? { isNullable: true } : { isNullable?: never };
 type TypeOf<Value> = [null | undefined] extends [Extract<Value, null | undefined>]
-  ? 'json'
+  ? 'json' | JsonSince<'the field may be absent and may be null'>
   : ScalarTypeOf<Exclude<Value, null | undefined>>;
 type ScalarTypeOf<Value> = [Value] extends [bigint]
   ? 'int64'
@@ -318,4 +318,8 @@ type ScalarTypeOf<Value> = [Value] extends [bigint]
       ? 'int32' | 'number'
       : [Value] extends [boolean]
         ? 'boolean'
-        : 'json';
+        : 'json' | JsonSince<'the field is an object, a list, or of several types'>;
+/** Appears in the compiler's message, with the reason. No column has this type. */
+interface JsonSince<Reason extends string> {
+  readonly reason: Reason;
+}
