@@ -1,12 +1,15 @@
 /** `contract-first/test`: the server, the client and the check of replies for the tests of a service. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { handle, refuse } from 'contract-first';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { ContractCheck } from '../src/contract-first/testing/contract-check.ts';
 import { openTestServer } from '../src/contract-first/testing/index.ts';
-import { send } from '../src/contract-first/testing/requests.ts';
+import { buildRequest, send } from '../src/contract-first/testing/requests.ts';
 import { service } from '../src/generated/service.ts';
 import { edited } from './edited-contract.ts';
 
@@ -333,4 +336,42 @@ t.test('a contract in several files is checked as a whole', async (t) => {
     contract: pathToFileURL(`${folder}/openapi/petstore.yaml`),
   });
   t.match(await request('/pets'), { status: 200, body: [] });
+});
+
+t.test('the key is sent where the operation wants it, with the first of several alternatives', async (t) => {
+  const schemes = {
+    header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+    query: { type: 'apiKey', in: 'query', name: 'a key' },
+    cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
+    basic: { type: 'http', scheme: 'Basic' },
+    bearer: { $ref: '#/components/securitySchemes/oauth' },
+    oauth: { type: 'oauth2', flows: {} },
+  };
+  const responses = { '200': { description: 'It.', content: { 'application/json': {} } } };
+  const paths = Object.fromEntries(
+    [[{ header: [] }, { query: [] }], [{ query: [] }], [{ cookie: [], basic: [] }], [{}, { bearer: [] }], []].map(
+      (security, index) => [`/${index}`, { get: { security, responses } }],
+    ),
+  );
+  const yaml = JSON.stringify({ openapi: '3.1.0', paths, components: { securitySchemes: schemes } });
+  const server = createServer(({ url, headers }, reply) => {
+    const { 'x-key': own, cookie, authorization } = headers;
+    reply.writeHead(200, { ...SAFE, 'content-type': 'application/json' });
+    reply.end(JSON.stringify({ url, own, cookie, authorization }));
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const request = buildRequest((server.address() as AddressInfo).port, new ContractCheck(yaml), 'k+1');
+  for (const [url, sent] of [
+    ['/0', { url: '/0', own: 'k+1' }],
+    ['/1', { url: '/1?a%20key=k%2B1' }],
+    ['/1?a=1', { url: '/1?a=1&a%20key=k%2B1' }],
+    ['/2', { url: '/2', cookie: 'sid=k+1', authorization: `Basic ${Buffer.from(':k+1').toString('base64')}` }],
+    ['/3', { url: '/3', authorization: 'Bearer k+1' }],
+    ['/4', { url: '/4', authorization: 'Bearer k+1' }],
+    ['/none', { url: '/none', authorization: 'Bearer k+1' }],
+  ] as const)
+    t.same((await request(url)).body, sent, url);
+  t.same((await request('/0', { key: null })).body, { url: '/0' });
+  t.same((await request('/0', { headers: { 'X-Key': 'other' } })).body, { url: '/0', own: 'other' });
 });

@@ -17,6 +17,13 @@ export interface CheckedReply {
   text: string;
 }
 
+/** A security scheme of the contract, as far as it says where a key is sent. */
+export interface SecurityScheme {
+  scheme?: string;
+  in?: 'header' | 'query' | 'cookie';
+  name?: string;
+}
+
 /** Headers of HTTP itself and for browsers, which a contract need not name (RFC 9110, 9111, 9112; OWASP's REST list). */
 const HTTP_HEADERS = [
   ...'accept accept-encoding allow cache-control connection content-length content-security-policy'.split(' '),
@@ -71,6 +78,15 @@ export class ContractCheck {
   /** Whether the contract describes the request, so that its reply is checked. */
   isOperation(method: string, url: string): boolean {
     return this.#operationOf(method, url) !== undefined;
+  }
+
+  /** The security schemes that the operation needs together, of several alternatives the first; none for other requests. */
+  schemesOf(method: string, url: string): SecurityScheme[] {
+    const { operation } = this.#operationOf(method, url) ?? {};
+    const { security = [] } = this.document;
+    const needed: Json[] = operation === undefined ? [] : (operation.security ?? security);
+    const [first = {}] = needed.filter((requirement) => Object.keys(requirement).length > 0);
+    return Object.keys(first).map((name) => this.#resolve(`/components/securitySchemes/${escapePointer(name)}`).value);
   }
 
   /** Lists how the reply breaks the contract; empty if it does not. */

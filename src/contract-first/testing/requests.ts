@@ -1,7 +1,7 @@
 /** Requests to a server of this machine, on real sockets. */
 import { type Agent, request as httpRequest } from 'node:http';
 import { parse } from 'lossless-json';
-import type { CheckedReply, ContractCheck } from './contract-check.ts';
+import type { CheckedReply, ContractCheck, SecurityScheme } from './contract-check.ts';
 
 export interface ReceivedReply extends CheckedReply {
   /** The body, integers above 2^53 as bigint. */
@@ -21,7 +21,7 @@ export interface RequestOptions {
 /** Sends a request. @throws Error when the reply breaks the contract */
 export type SendRequest = (url: string, options?: RequestOptions) => Promise<ReceivedReply>;
 
-/** Requests to the server on this port, with this key unless they say otherwise. */
+/** Requests to the server on this port, with this key, in the place that the operation wants, unless they say otherwise. */
 export function buildRequest(
   port: number,
   check: ContractCheck,
@@ -29,11 +29,35 @@ export function buildRequest(
   agent: Agent | false = false,
 ): SendRequest {
   return async (url, options = {}) => {
-    const reply = await send(port, url, { ...options, key: options.key === undefined ? key : options.key }, agent);
-    const problems = check.problemsOf(options.method ?? 'GET', url, reply);
+    const { method = 'GET', key: own = key } = options;
+    const reply = await send(port, ...withKey(url, { ...options, key: own }, check.schemesOf(method, url)), agent);
+    const problems = check.problemsOf(method, url, reply);
     if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
     return { ...reply, body: toBody(reply) };
   };
+}
+
+/** The request with its key where the schemes say; without any, it stays a bearer token. */
+function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]): [url: string, RequestOptions] {
+  const { key } = options;
+  if (typeof key !== 'string') return [url, options];
+  const places = schemes.map(({ scheme, in: place, name = '' }): [place: string, name: string, value: string] => {
+    if (place === 'cookie') return ['header', 'cookie', `${name}=${key}`];
+    if (place !== undefined) return [place, name, key];
+    const isBasic = scheme?.toLowerCase() === 'basic';
+    return [
+      'header',
+      'authorization',
+      isBasic ? `Basic ${Buffer.from(`:${key}`).toString('base64')}` : `Bearer ${key}`,
+    ];
+  });
+  if (places.length === 0) return [url, options];
+  const headers = places.filter(([place]) => place === 'header').map(([, name, value]) => [name, value]);
+  const query = places
+    .filter(([place]) => place === 'query')
+    .map(([, name]) => `${encodeURIComponent(name)}=${encodeURIComponent(key)}`);
+  const asked = query.length > 0 ? `${url}${url.includes('?') ? '&' : '?'}${query.join('&')}` : url;
+  return [asked, { ...options, key: null, headers: { ...Object.fromEntries(headers), ...options.headers } }];
 }
 
 /** One request; without an agent, on its own connection. */
