@@ -7,7 +7,7 @@ import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { buildCatalogue } from './errors/catalogue.ts';
-import { buildErrorFormOf, buildRenderError } from './errors/error-body.ts';
+import { buildErrorFormOf, buildRenderError, errorTypeOf } from './errors/error-body.ts';
 import { allowUnreadBody } from './http/connections/request.ts';
 import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addHealth, buildIsReady, type HealthPaths, type IsReady } from './http/health.ts';
@@ -67,10 +67,14 @@ export function addRequestState(app: FastifyInstance, { collections }: Store, se
 }
 
 /** Builds the function that sends errors with the service's own codes and bodies. */
-export function buildServiceErrors({ logger, toErrorBody, domain }: ServiceErrors): SendError {
-  return buildSendError(logger, buildRenderError(logger, buildErrorFormOf(toErrorBody)), buildCatalogue(domain));
+export function buildServiceErrors({ logger, toErrorBody, domain, contract }: ServiceErrors): SendError {
+  return buildSendError(
+    logger,
+    buildRenderError(logger, buildErrorFormOf(toErrorBody, {}, errorTypeOf(contract))),
+    buildCatalogue(domain),
+  );
 }
-type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain'>;
+type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain' | 'contract'>;
 
 /** Needs its own encapsulation context: its parsers, hooks and decorations do not affect the team's routes. */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {

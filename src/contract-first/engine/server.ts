@@ -4,6 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { toKeyPrefix } from '../store/api-keys.ts';
 import type { Contract } from './contract/contract.ts';
 import { addFrontDoor } from './docs/front-door.ts';
+import { errorTypeOf } from './errors/error-body.ts';
 import { addCors } from './http/cors.ts';
 import { addErrorReplies, type SendError } from './http/error-replies.ts';
 import type { AddTraces } from './http/log/request-log.ts';
@@ -32,7 +33,12 @@ export interface ServerOptions
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, store, services = {}, corsOrigins, docs = {}, health = {} } = options;
   const secrets = [toKeyPrefix(options.name), ...options.apiKeys];
-  const { app, server } = createApp({ ...options, secrets, secretNames: keysInQueries(contract) });
+  const { app, server } = createApp({
+    ...options,
+    errorType: errorTypeOf(contract),
+    secrets,
+    secretNames: keysInQueries(contract),
+  });
   const { toLogged, toAddress } = server;
   // First, because the last hook of this kind is called first.
   if (options.ownsStore) app.addHook('onClose', async () => store.close());

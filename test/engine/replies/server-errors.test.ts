@@ -8,7 +8,7 @@ import {
   notImplemented,
   refuse,
 } from '../../../src/contract-first/engine/errors/catalogue.ts';
-import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
+import { errorTypeOf, type OwnError, type ToErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
@@ -267,4 +267,19 @@ t.test('a code of the contract that neither the server nor a collection has is n
   const open = edited(({ schemas }) => (schemas.ErrorCode = { type: 'string' }));
   const any = edited(({ schemas }) => (schemas.Error = { type: 'object' }));
   for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(findUnknownCodes(await load(t, yaml), domain), []);
+});
+
+t.test('an error that no reply declares has the media type of the others, or else plain JSON', async (t) => {
+  const typeOf = async (count: number) => {
+    const yaml = edited(({ contract }) => {
+      for (const { content } of Object.values<Json>(contract.components.responses).slice(0, count)) {
+        content['application/problem+json'] = content['application/json'];
+        delete content['application/json'];
+      }
+    });
+    return errorTypeOf(await load(t, yaml));
+  };
+  t.equal(await typeOf(0), 'application/json');
+  t.equal(await typeOf(1), 'application/json');
+  t.equal(await typeOf(99), 'application/problem+json');
 });

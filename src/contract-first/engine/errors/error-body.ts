@@ -2,7 +2,7 @@
 import { stringify } from 'lossless-json';
 import type { Logger } from 'pino';
 import type { operations } from '../../registered.ts';
-import type { Operation, Reply } from '../contract/contract.ts';
+import type { AnyContract, Operation, Reply } from '../contract/contract.ts';
 import { contentTypeOf, PLAIN_JSON, replyFor } from '../contract/replies.ts';
 import type { InReply, IsJson, OperationId } from '../routes/read-write-only.ts';
 import { keywordsOf } from '../schema/json.ts';
@@ -58,15 +58,27 @@ export interface ErrorForm {
 /** Returns the form by the status of the reply. */
 export type ErrorFormOf = (status: number) => ErrorForm;
 
-/** Builds the error forms of an operation; without one, of requests that have no operation. */
-export function buildErrorFormOf(toErrorBody: ToErrorBody, { id, replies }: Partial<Operation> = {}): ErrorFormOf {
+/** The media type of the contract's errors, for those that no reply declares; plain JSON if they have several types. */
+export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): string {
+  const replies = [...operations.values()].flatMap((operation) => operation.replies);
+  const errors = replies.filter(({ status, hasContent, isJson }) => /^[45d]/i.test(status) && hasContent && isJson);
+  const [type = PLAIN_JSON, ...others] = new Set(errors.map((reply) => reply.type));
+  return others.length > 0 ? PLAIN_JSON : type;
+}
+
+/** Builds the error forms of an operation; without one, of requests that have no operation. `errorType` is that of undeclared errors. */
+export function buildErrorFormOf(
+  toErrorBody: ToErrorBody,
+  { id, replies }: Partial<Operation> = {},
+  errorType = PLAIN_JSON,
+): ErrorFormOf {
   const forms = new Map<number, ErrorForm>();
 
   function addForm(status: number): ErrorForm {
     const reply = replies && replyFor(replies, status);
     const form = {
       toBody: buildToBody(toErrorBody, id, reply),
-      type: contentTypeOf(reply?.type ?? PLAIN_JSON),
+      type: contentTypeOf(reply?.hasContent ? reply.type : errorType),
       write: reply?.isJson === false ? String : writeJson,
     };
     forms.set(status, form);

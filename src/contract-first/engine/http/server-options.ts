@@ -40,6 +40,8 @@ export interface HttpOptions {
   stop: Stop;
   /** Makes the body of errors that belong to no operation. */
   toErrorBody: ToErrorBody;
+  /** The media type of these errors; by default, plain JSON. */
+  errorType?: string;
 }
 
 /** The parts of a server that the app on it needs. */
@@ -100,7 +102,7 @@ function buildHttpServer(options: HttpOptions): HttpServer {
   const isProxy = buildIsProxy(options.trustProxy, () => typeof server?.address() === 'string');
   const toAddress = buildToAddress(isProxy);
   const observe = buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress });
-  const renderError = buildRenderError(logger, buildErrorFormOf(options.toErrorBody));
+  const renderError = buildRenderError(logger, buildErrorFormOf(options.toErrorBody, {}, options.errorType));
   const nextRequestId = buildRequestIds();
   const bareHeaders = toBareHeaders(options.corsOrigins);
   const healthPaths = new Set<string | undefined>();

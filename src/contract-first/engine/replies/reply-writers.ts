@@ -26,6 +26,8 @@ export interface WriterOptions {
   /** By collection, the schemas of replies that send stored text unchecked. */
   proven: Readonly<Record<string, Schema[]>>;
   toErrorBody: ToErrorBody;
+  /** The media type of errors that no reply declares. */
+  errorType?: string;
 }
 
 export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, report: ReportProblem): WriterOf {

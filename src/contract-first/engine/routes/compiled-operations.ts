@@ -2,7 +2,7 @@
 import type { AnyDomain } from '../../store/tables/description.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
-import { buildErrorFormOf, type ErrorFormOf, type ToErrorBody } from '../errors/error-body.ts';
+import { buildErrorFormOf, type ErrorFormOf, errorTypeOf, type ToErrorBody } from '../errors/error-body.ts';
 import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
 import { buildCompileReply, buildWriterOf, type WriterOf, type WriterOptions } from '../replies/reply-writers.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/request-checks.ts';
@@ -33,7 +33,8 @@ export function compileOperations(
   { toErrorBody }: Pick<TeamParts, 'toErrorBody'>,
 ): CompiledOperations {
   const buildCheck = buildChecks();
-  const writers = { compileReply: buildCompileReply(buildCheck), proven, toErrorBody };
+  const compileReply = buildCompileReply(buildCheck);
+  const writers = { compileReply, proven, toErrorBody, errorType: errorTypeOf({ operations }) };
   const compiled = [...operations.values()].map((operation): [string, CompiledOperation] => [
     operation.id,
     compileOperation(operation, buildCheck, writers, throwProblem),
@@ -53,7 +54,7 @@ export function compileOperation(
     check: buildCheckRequest(buildCheck, operation, report),
     writerOf: buildWriterOf(writers, operation, report),
     checkHeadersOf: (status) => ofHeaders.get(replyFor(replies, status) as Reply),
-    errorFormOf: buildErrorFormOf(writers.toErrorBody, operation),
+    errorFormOf: buildErrorFormOf(writers.toErrorBody, operation, writers.errorType),
   };
 }
 
