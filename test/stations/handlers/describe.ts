@@ -1,0 +1,3 @@
+import { handle } from 'contract-first';
+
+export default handle('describe', async () => ({ status: 200, body: { measures: ['temperature'] } }));

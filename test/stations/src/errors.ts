@@ -1,0 +1,16 @@
+/** The bodies of all errors, in the form of the contract. */
+import { STATUS_CODES } from 'node:http';
+import type { OwnError, OwnErrorBody } from 'contract-first';
+
+export function toErrorBody({ message, status, problems, requestId }: OwnError): OwnErrorBody {
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? message,
+    status,
+    detail: message,
+    instance: requestId,
+    ...(problems && {
+      errors: problems.map((problem) => ({ pointer: problem.place, detail: problem.message })),
+    }),
+  };
+}
