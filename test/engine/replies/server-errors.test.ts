@@ -271,8 +271,13 @@ t.test('a code of the contract that neither the server nor a collection has is n
 
 t.test('an error that no reply declares has the media type of the others, or else plain JSON', async (t) => {
   const typeOf = async (count: number) => {
-    const yaml = edited(({ contract }) => {
-      for (const { content } of Object.values<Json>(contract.components.responses).slice(0, count)) {
+    const yaml = edited(({ contract, paths }) => {
+      const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+      const ofPaths = operations.flatMap(({ responses = {} }) =>
+        Object.entries<Json>(responses).flatMap(([status, { content }]) => (/^[45d]/.test(status) && content) || []),
+      );
+      const ofComponents = Object.values<Json>(contract.components.responses).map(({ content }) => content);
+      for (const content of [...ofComponents, ...ofPaths].slice(0, count)) {
         content['application/problem+json'] = content['application/json'];
         delete content['application/json'];
       }
