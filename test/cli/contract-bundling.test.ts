@@ -10,7 +10,7 @@ import { withFixes } from '../../src/contract-first/cli/inspect/files.ts';
 import { inspectContract } from '../../src/contract-first/cli/inspect/inspect.ts';
 import { lint } from '../../src/contract-first/cli/lint/lint.ts';
 import { finishFile } from '../../src/contract-first/contract/finish.ts';
-import { SIZE_LIMIT } from '../../src/contract-first/contract/read/bundle.ts';
+import { SIZE_LIMIT } from '../../src/contract-first/contract/read/file-references.ts';
 import { readSource } from '../../src/contract-first/contract/read/source.ts';
 import { lookUp } from '../../src/contract-first/engine/schema/keys.ts';
 import type { Json } from '../any-json.ts';

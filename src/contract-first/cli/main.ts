@@ -68,6 +68,16 @@ const commands: Record<string, Command> = {
     takes: [0, 2],
     run: having(LINTER, async ({ args }) => (await import('./diff/diff.ts')).runRelease(args)),
   },
+  sandbox: {
+    usage: 'FILE|URL [--port N] [--keys]',
+    about: 'serves any contract at once with its examples, in memory; --keys demands the keys of the contract',
+    takes: [1, 1],
+    options: { port: { type: 'string' }, keys: { type: 'boolean' } },
+    run: having([], async ({ positionals, values }) => {
+      const { openSandbox, toSandboxOptions } = await import('./sandbox/sandbox.ts');
+      await openSandbox(positionals[0] as string, toSandboxOptions(values));
+    }),
+  },
   inspect: {
     usage: 'FILE|URL [--write OUT]',
     about: 'says which operations of any contract are served, and what to change; --write writes its normal form',

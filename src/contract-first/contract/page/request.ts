@@ -18,7 +18,7 @@ export interface SampleValues extends DocumentSource, Samples {
 }
 
 /** In place of the reader's key, and of a new `Idempotency-Key`: plain text in the command. */
-const KEY_PLACEHOLDER = '<API_KEY>';
+export const KEY_PLACEHOLDER = '<API_KEY>';
 const ONCE = '<UUID>';
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
@@ -38,10 +38,21 @@ function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: 
   );
 }
 
-export function sampleCurl(values: SampleValues, operation: Operation): Html {
-  const { method, path, body, security } = operation;
+/** A request with the sample of each value, as a client would send it. */
+interface SampleRequest {
+  /** The URL after the prefix, without keys: `/things?limit=20`. */
+  url: string;
+  /** Names and values, without keys. */
+  headers: [name: string, value: string][];
+  /** Undefined if the operation has no body. */
+  body: { content: Content; media: MediaNode } | undefined;
+}
+
+export function toSampleRequest(values: SampleValues, operation: Operation): SampleRequest {
+  const { path, body, parameters } = operation;
   const nodes = values.nodesOf(operation);
-  const given = operation.parameters.flatMap((parameter) => {
+  const once = parameters.find(isKey);
+  const given = parameters.flatMap((parameter) => {
     const isSame = (one: ParameterNode) =>
       toRouterName(one.name) === toRouterName(parameter.name) && one.in === parameter.in;
     const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
@@ -51,30 +62,45 @@ export function sampleCurl(values: SampleValues, operation: Operation): Html {
     const [sample] = values.ofMedia(media, 'readOnly');
     return [{ ...parameter, value: sample?.value ?? `<${parameter.name}>` }];
   });
-  const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ location }) => location) : [];
-  const query = [
-    ...given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value)),
-    ...keys.filter((location) => location.in === 'query').map(({ name }) => `${encode(name)}=${KEY_PLACEHOLDER}`),
-  ];
+  const query = given.filter((one) => one.in === 'query').flatMap((one) => toPairs(one, one.value));
   const filled = encodePath(path).replace(/\{(\w+)\}/g, (_, name) => {
     const one = given.find((parameter) => parameter.in === 'path' && parameter.name === name);
     return [one?.value].flat().map(encode).join(',');
   });
-  const once = operation.parameters.find(isKey);
+  const headers = given
+    .filter((one) => one.in === 'header' && one.name !== once?.name)
+    .map(({ name, value }): [string, string] => [name, [value].flat().map(toText).join(',')]);
   const content = body?.contents[0];
   const media = content && findMedia(values.follow(nodes.source.requestBody)?.content, content.type);
-  const lines = [
+  return {
+    url: filled + (query.length > 0 ? `?${query.join('&')}` : ''),
+    headers: once ? [[once.name, ONCE], ...headers] : headers,
+    body: content && media && { content, media },
+  };
+}
+
+/** The words of a curl command: its options, and the URL after the prefix, with a placeholder for the key. */
+export function toCurlWords(values: SampleValues, operation: Operation): { options: string[]; url: string } {
+  const { method, security } = operation;
+  const { url, headers, body } = toSampleRequest(values, operation);
+  const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ location }) => location) : [];
+  const inQuery = keys
+    .filter((location) => location.in === 'query')
+    .map(({ name }) => `${encode(name)}=${KEY_PLACEHOLDER}`);
+  const options = [
+    toMethodOption(method, body !== undefined),
     ...keys.map(toKeyOption),
-    once && `-H ${toShellWord(`${once.name}: ${ONCE}`)}`,
-    ...given
-      .filter((one) => one.in === 'header' && one.name !== once?.name)
-      .map(({ name, value }) => `${name}: ${[value].flat().map(toText).join(',')}`)
-      .map((header) => `-H ${toShellWord(header.replace(/\p{Cc}/gu, ' '))}`),
-    ...(media ? toBodyOptions(content as Content, media, values) : []),
-  ].filter(Boolean);
-  const start = [`curl ${toMethodOption(method, media !== undefined)}`, ...lines, ''].join(' \\\n  ');
-  const end = toShellWord(`${filled}${query.length > 0 ? '?' : ''}${query.join('&')}`);
-  return html`${toContent(start)}'${values.blank('base')}${toContent(end.slice(1))}`;
+    ...headers.map(([name, value]) => `-H ${toShellWord(`${name}: ${value}`.replace(/\p{Cc}/gu, ' '))}`),
+    ...(body ? toBodyOptions(body.content, body.media, values) : []),
+  ].filter((option) => option !== undefined);
+  const [start, separator] = [url, inQuery.length > 0 ? (url.includes('?') ? '&' : '?') : ''];
+  return { options, url: `${start}${separator}${inQuery.join('&')}` };
+}
+
+export function sampleCurl(values: SampleValues, operation: Operation): Html {
+  const { options, url } = toCurlWords(values, operation);
+  const start = [`curl ${options[0]}`, ...options.slice(1), ''].join(' \\\n  ');
+  return html`${toContent(start)}'${values.blank('base')}${toContent(toShellWord(url).slice(1))}`;
 }
 
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>

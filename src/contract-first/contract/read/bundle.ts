@@ -2,7 +2,7 @@
  * A contract in several files, as one. References are read only below the contract's own folder, from regular files of a bounded size, and
  * never fetched.
  */
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -19,18 +19,8 @@ import type { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { decodePath } from '../../engine/contract/path-names.ts';
 import { isNode } from '../../engine/schema/json.ts';
-import { isData, isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
-
-/** In bytes: the largest contracts that are published have some 40 MB. */
-export const SIZE_LIMIT = 64 * 1024 * 1024;
-
-/** A device has no end, and a pipe may never have one. @throws Error that says in one line why it is not read */
-export function checkFile(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (!found) throw new Error('there is no such file');
-  if (!found.isFile()) throw new Error('it is no regular file');
-  if (found.size > SIZE_LIMIT) throw new Error(`it has more than ${SIZE_LIMIT} bytes`);
-}
+import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
+import { checkFile, isElsewhere } from './file-references.ts';
 
 /** The files of a contract, for Redocly. */
 export class ContractFiles extends BaseResolver {
@@ -115,16 +105,6 @@ class ReadFiles extends ContractFiles {
     for (const [key, child] of Object.entries(node)) this.#note(child, file, [...keys, key]);
   }
 }
-
-const isElsewhere = ($ref: unknown): $ref is string => typeof $ref === 'string' && !$ref.startsWith('#');
-
-/** Whether a reference in it leads to another file. One in an example is data. */
-export const isInFiles = (node: unknown, hasNames = false): boolean =>
-  isNode(node) &&
-  (isElsewhere(node.$ref) ||
-    Object.entries(node).some(
-      ([key, value]) => (hasNames || !isData(key, value)) && isInFiles(value, !hasNames && isNames(key)),
-    ));
 
 /** Redocly loads `@theme/plugin.js` next to a configuration: without a path, from the current folder, which may be a third party's. */
 const loadNoRules = () => createConfig({ rules: {} }, { configPath: fileURLToPath(import.meta.url) });

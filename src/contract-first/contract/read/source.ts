@@ -6,6 +6,7 @@ import type { Document, YAMLError } from 'yaml';
 import { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import type { Bundle } from './bundle.ts';
+import { isInFiles } from './file-references.ts';
 
 export interface ContractSource {
   /** The file, byte for byte; of a contract in several files, their bundle. */
@@ -31,9 +32,9 @@ export async function readFiles(file: URL | string): Promise<ContractSource> {
   const source = await read(file);
   const { json } = source;
   if (!mayBeInFiles(json)) return source;
-  const { bundleFiles, isInFiles } = await import('./bundle.ts');
   const document = parseWithBigints(json);
   if (!isInFiles(document) || !/^3\.[01]/.test(Object(document).openapi)) return source;
+  const { bundleFiles } = await import('./bundle.ts');
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const bundle = await bundleFiles(path, async (one) => (await read(one)).json);
   const { stringify: toYaml } = await import('yaml');

@@ -1,0 +1,68 @@
+/** Answers each operation with the contract's own example of its reply, or with one that is made from the schema. */
+import { stringify } from 'lossless-json';
+import { buildSamples } from '../../contract/page/sample.ts';
+import { toSource } from '../../contract/page/source.ts';
+import type { AnyContract, Operation, Reply } from '../../engine/contract/contract.ts';
+import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
+import { inAllTypes, toMediaType } from '../../engine/contract/replies.ts';
+import { notImplemented } from '../../engine/errors/catalogue.ts';
+import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
+import type { AnyHandler } from '../../engine/routes/handler.ts';
+import { buildToBigints } from '../../engine/schema/bigints.ts';
+import { buildChecks } from '../../engine/schema/checks.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
+
+/** A handler for each operation: one that answers 501 if no example fits a reply. */
+export function buildExampleHandlers(contract: AnyContract): Record<string, AnyHandler> {
+  const source = toSource(contract);
+  const samples = buildSamples(source);
+  const buildCheck = buildChecks();
+
+  function handlerOf(operation: Operation): AnyHandler {
+    const { responses = {} } = source.nodesOf(operation).source;
+    for (const reply of repliesOf(operation)) {
+      const declared = source.follow(responses[reply.status]) as ResponseNode;
+      const headers = headersFor(operation, reply);
+      const body = reply.hasContent ? bodyOf(reply, declared) : { body: undefined };
+      if (!body || !headers) continue;
+      const answer = { status: statusOf(reply), type: reply.hasContent ? reply.type : undefined, headers, ...body };
+      return (async () => structuredClone(answer)) as unknown as AnyHandler;
+    }
+    return notImplemented as AnyHandler;
+  }
+
+  /** The first example that fits the reply. A body that is not JSON is the text of its example. */
+  function bodyOf(reply: Reply, { content = {} }: ResponseNode): { body: unknown } | undefined {
+    const media = Object.entries(content).find(([name]) => toMediaType(name) === reply.type)?.[1];
+    const own = media ? samples.ofMedia(source.follow(media) as MediaNode, 'writeOnly').map(({ value }) => value) : [];
+    if (!reply.isJson) return { body: typeof own[0] === 'string' ? own[0] : '' };
+    const made = samples.ofSchema(media?.schema, 'writeOnly');
+    const check = buildCheck(reply.schema, { name: 'an example', int64s: reply.int64s }, () => {});
+    const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
+    const bodies = [...own, made].flatMap((value) =>
+      value === undefined ? [] : [toBigints(parseExactJson(stringify(value) as string))],
+    );
+    const body = bodies.find((value) => check(value) === undefined);
+    return body === undefined ? undefined : { body };
+  }
+
+  /** Values for the headers that the handler has to send; undefined if one has none. */
+  function headersFor(operation: Operation, reply: Reply): Record<string, unknown> | undefined {
+    const needed = headersOfHandler(operation, reply).filter(([, { required }]) => required);
+    const values = needed.map(([name, header]) => [name, samples.ofMedia(header, 'writeOnly')[0]?.value] as const);
+    if (values.some(([, value]) => value === undefined)) return undefined;
+    return Object.fromEntries(values.map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]));
+  }
+
+  return Object.fromEntries([...contract.operations.values()].map((one) => [one.id, handlerOf(one)]));
+}
+
+/** The replies that an example may be of: successes first, then redirects and the default; JSON first. */
+function repliesOf({ replies }: Operation): Reply[] {
+  const order = (status: string) => (/^[23]/.test(status) ? status : /^default$/i.test(status) ? '4' : '9');
+  const known = replies.filter(({ status }) => order(status) < '9').flatMap((reply) => inAllTypes([reply]));
+  return known.sort((a, b) => (order(a.status) < order(b.status) ? -1 : 1));
+}
+
+/** `2XX` and `default` are sent as 200. */
+const statusOf = ({ status }: Reply): number => Number(status.replace(/xx$/i, '00')) || 200;

@@ -1,0 +1,72 @@
+/** Loads any contract that can be served, for the sandbox: in memory, without a folder, a build or a compiler. */
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { checkOperations } from '../../contract/checks/checked-operations.ts';
+import { finish } from '../../contract/finish.ts';
+import { toLocated } from '../../contract/located-problems.ts';
+import { makePage } from '../../contract/page/page.ts';
+import { isInFiles } from '../../contract/read/file-references.ts';
+import { loadContract } from '../../contract/read/load-contract.ts';
+import { type Contract, ContractError, type Operation } from '../../engine/contract/contract.ts';
+import { readFinished } from '../../engine/contract/finished.ts';
+import type { ToErrorBody } from '../../engine/errors/error-body.ts';
+import { withFile, withFixes } from '../inspect/files.ts';
+import { ProjectError } from '../project.js';
+import { writeErrors } from '../scaffold/errors-file.ts';
+import { findMissingTools } from '../tools.ts';
+
+export interface LoadedContract {
+  contract: Contract;
+  toErrorBody: ToErrorBody;
+  /** One line for each part that was fixed or assumed. */
+  notes: string[];
+}
+
+/** `source` is a file, or a URL. @throws ProjectError that says in lines for people why it cannot be served */
+export async function loadAny(source: string): Promise<LoadedContract> {
+  try {
+    return await withFile(source, async (file) => {
+      if (file !== source) await checkOneFile(file, source);
+      return withFixes(file, load, source);
+    });
+  } catch (error) {
+    throw await toProjectError(error, source);
+  }
+}
+
+/** @throws ProjectError if the document that was fetched is in several files */
+async function checkOneFile(file: string, source: string): Promise<void> {
+  const { parseDocument } = await import('yaml');
+  if (isInFiles(parseDocument(readFileSync(file, 'utf8')).toJS()))
+    throw new ProjectError(`${source} refers to other files: download all of them, and name the first one.`);
+}
+
+async function load(file: string, changes: string[]): Promise<LoadedContract> {
+  const read = await loadContract(file);
+  const { toErrorBody, notes } = writeErrors(read);
+  checkOperations(read, { toErrorBody, domain: {} });
+  const finished = readFinished(finish(read, {}), read.yaml);
+  const contract = { ...finished, loadPage: () => makePage(finished, pathToFileURL('/nowhere/clients/')) };
+  return { contract, toErrorBody, notes: [...changes, ...notes] };
+}
+
+/** Problems with their locations; the bundler's absence; other errors of the file in one line. */
+async function toProjectError(error: unknown, source: string): Promise<ProjectError> {
+  if (error instanceof ProjectError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const missing = code === 'ERR_MODULE_NOT_FOUND' ? findMissingTools(['@redocly/openapi-core']) : undefined;
+  if (missing) return new ProjectError(`${source} refers to other files, which a bundler reads. ${missing}`);
+  if (!(error instanceof ContractError)) return new ProjectError(message);
+  const problems = /^https?:/.test(source) ? error.problems : await toLocated(error.problems, source);
+  const lines = [...problems.slice(0, MOST_PROBLEMS), ...(problems.length > MOST_PROBLEMS ? ['…'] : [])];
+  return new ProjectError([`${source} cannot be served:`, ...lines.map((line) => `  ${line}`)].join('\n'));
+}
+
+const MOST_PROBLEMS = 20;
+
+/** The contract whose operations need no key. */
+export function withoutKeys(contract: Contract): Contract {
+  const open = (operation: Operation): Operation => ({ ...operation, security: [], isKeyOptional: false });
+  const operations = [...contract.operations].map(([id, operation]) => [id, open(operation)] as const);
+  return { ...contract, operations: new Map(operations), keyLocations: [] };
+}

@@ -1,0 +1,132 @@
+/** `contract-first sandbox FILE` serves any contract at once, in memory, and again after each change of the file. */
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import { listen } from '../../engine/http/connections/listening.ts';
+import { toPrintable, toPrintableLines } from '../../json/literals.ts';
+import { openLog } from '../../operate/telemetry/log.ts';
+import { build } from '../../start/build.ts';
+import { makeKey } from '../../store/api-keys.ts';
+import { ProjectError } from '../project.js';
+import { buildExampleHandlers } from './examples.ts';
+import { findFirstCurl } from './first-request.ts';
+import { loadAny, withoutKeys } from './load.ts';
+
+export interface SandboxOptions {
+  /** Without it, 3000, or any free port if that is taken. */
+  port: number | undefined;
+  /** Whether operations need the keys that the contract demands. */
+  hasKeys: boolean;
+}
+
+interface Served {
+  app: FastifyInstance;
+  /** Lines about it, without its address. */
+  about: string[];
+  findCurl: (origin: string) => Promise<string | undefined>;
+}
+
+/** One key for the whole run: it stays valid when the file changes. */
+const KEY = makeKey('sandbox');
+const LOG = openLog('error');
+const HOST = '127.0.0.1';
+const USUAL_PORT = 3000;
+
+/** Prepares everything but the port. @throws ProjectError if the contract cannot be served */
+async function prepare(source: string, { hasKeys }: SandboxOptions): Promise<Served> {
+  const { contract: loaded, toErrorBody, notes } = await loadAny(source);
+  const contract = hasKeys ? loaded : withoutKeys(loaded);
+  const handlers = buildExampleHandlers(contract);
+  const service = {
+    ...{ name: 'sandbox', version: contract.document.info.version, contract: pathToFileURL('/nowhere/contract') },
+    ...{ scopes: [], domain: {}, handlers, toErrorBody, transactions: { all: {}, source: '' } },
+  };
+  const config = { apiKeys: [KEY], database: { kind: 'memory' as const } };
+  const app = await build(service, config, { contract, log: LOG });
+  const { size } = contract.operations;
+  const about = [
+    ...notes.map((note) => toPrintable(`note: ${note}`)),
+    toPrintable(
+      `${contract.title}: ${size} operation${size === 1 ? '' : 's'}, each answered with the contract's example.`,
+    ),
+  ];
+  return { app, about, findCurl: (origin) => findFirstCurl(app, contract, origin, KEY) };
+}
+
+type Say = (text: string) => void;
+
+/** Listens, and prints how to call it. Returns the origin. */
+async function serve({ app, about, findCurl }: Served, port: number | undefined, say: Say): Promise<string> {
+  const origin = await listenAt(app, port);
+  const curl = await findCurl(origin);
+  say(about.join('\n'));
+  if (curl) say(toPrintableLines(`\nTry it:\n\n  ${curl}`));
+  say(`\nDocumentation, to read and try: ${origin}/docs`);
+  return origin;
+}
+
+async function listenAt(app: FastifyInstance, port: number | undefined): Promise<string> {
+  try {
+    return await listen(app, { host: HOST, port: port ?? USUAL_PORT, socket: undefined });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (port === undefined && code === 'EADDRINUSE') return listen(app, { host: HOST, port: 0, socket: undefined });
+    await app.close();
+    throw new ProjectError(`The sandbox cannot listen: ${message}. Give it another --port.`);
+  }
+}
+
+export interface Sandbox {
+  origin: string;
+  close: () => Promise<void>;
+}
+
+/** Serves until it is closed. `say` prints a text for people. @throws ProjectError if the contract cannot be served, or the port is taken */
+export async function openSandbox(source: string, options: SandboxOptions, say: Say = console.log): Promise<Sandbox> {
+  let served = await prepare(source, options);
+  const origin = await serve(served, options.port, say);
+  const close = () => served.app.close();
+  if (/^https?:/.test(source)) return { origin, close };
+  say(toPrintable(`Each change of ${source} starts it again; Ctrl+C ends it, and leaves nothing behind.`));
+  const restart = async () => {
+    const next = await prepare(source, options);
+    await served.app.close();
+    served = next;
+    await serve(served, Number(new URL(origin).port), say);
+  };
+  const watcher = watchFile(source, async () => {
+    await restart().catch(({ message }: Error) => say(toPrintableLines(`${message}\nThe last contract is served on.`)));
+  });
+  return {
+    origin,
+    close: async () => {
+      watcher.close();
+      await close();
+    },
+  };
+}
+
+/** How long to wait for further changes, in milliseconds. */
+const TOGETHER = 50;
+
+/** Runs after each change, one at a time. An editor may replace the file, so its folder is watched. */
+function watchFile(file: string, run: () => Promise<void>): FSWatcher {
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  return watch(dirname(resolve(file)), (_event, name) => {
+    if (name !== basename(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      running = running.then(run);
+    }, TOGETHER);
+  });
+}
+
+/** The options of the command. @throws ProjectError for a port that is not one */
+export function toSandboxOptions({ port: text, keys }: { port?: unknown; keys?: unknown }): SandboxOptions {
+  const port = text === undefined ? undefined : Number(text);
+  if (port !== undefined && (!/^\d+$/.test(String(text)) || port > 65535))
+    throw new ProjectError(`--port ${toPrintable(String(text))}: a port is a number from 0 to 65535.`);
+  return { port, hasKeys: keys === true };
+}
