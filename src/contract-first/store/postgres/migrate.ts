@@ -5,7 +5,7 @@ import type { SqlStep, SqlSteps } from '../collection.ts';
 import { type Inspection, StoreUnavailable } from '../store.ts';
 import type { AnyDomain } from '../tables/description.ts';
 import { inspectMigrations, type MigrationTarget } from '../tables/migrate.ts';
-import { type Applied, checkNoTables, type Migration } from '../tables/migrations.ts';
+import { type Applied, checkNoTables, createdTables, type Migration } from '../tables/migrations.ts';
 import { revisionOf, shownOf, type Table } from '../tables/table.ts';
 import { POSTGRES_TYPES, quote, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
@@ -30,7 +30,9 @@ const INSPECTION_TIMEOUT = 10_000;
 
 const SELECTS = {
   selectColumns: `
-    SELECT attname, format_type(atttypid, NULL), attnotnull::int FROM pg_attribute
+    SELECT attname, format_type(atttypid, NULL), attnotnull::int, (atthasdef OR attidentity <> '' OR EXISTS (
+      SELECT FROM pg_trigger WHERE tgrelid = attrelid AND tgtype & 7 = 7))::int
+    FROM pg_attribute
     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
   selectIndexes: `
     SELECT (indisunique AND indpred IS NULL)::int,
@@ -94,9 +96,7 @@ function* check(schema: string, applied: readonly Applied[], pending: readonly M
   const [[encoding]] = (yield sqlStep('SHOW server_encoding')) as [[string]];
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
   if (pending.length === 0) return;
-  const made = pending.flatMap(({ sql }) =>
-    [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name),
-  );
+  const made = pending.flatMap(({ sql }) => createdTables(sql));
   const found = yield sqlStep(
     `SELECT relname FROM pg_class WHERE relname = ANY ($2::text[])
       AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) ORDER BY relname`,

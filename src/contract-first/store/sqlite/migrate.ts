@@ -32,7 +32,7 @@ export const TARGET: MigrationTarget = {
     ...{ number: TEXT, text: TEXT, uuid: TEXT, time: TEXT, json: TEXT },
   },
   findApplied: "SELECT 1 FROM sqlite_schema WHERE name = 'applied_migrations'",
-  selectColumns: 'SELECT name, type, "notnull" FROM pragma_table_info(?)',
+  selectColumns: 'SELECT name, type, "notnull", dflt_value IS NOT NULL FROM pragma_table_info(?)',
   selectIndexes: `
     SELECT list."unique" AND NOT list.partial,
       group_concat(coalesce(info.name, '?') || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', '') || iif(info."desc", ' DESC', '') ORDER BY info.seqno)

@@ -23,7 +23,7 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
   types: Record<ColumnType, string>;
   /** SQL that finds the table of the migrations that have run. */
   findApplied: string;
-  /** SQL of the columns of a table: their names, their types, and whether they are NOT NULL, as 0 or 1. */
+  /** SQL of the columns of a table: their names, their types, and, as 0 or 1, whether they are NOT NULL, and whether the database fills them. */
   selectColumns: string;
   /** SQL of a table's indexes: whether each is unique among all rows, as 0 or 1, and its columns, in order, joined by commas. */
   selectIndexes: string;
@@ -88,12 +88,8 @@ export function* runMigrations(
   yield* target.check(planned.applied, planned.pending);
   yield* target.prepare();
   for (const migration of planned.pending) yield* runMigration(target, migration);
-  for (const table of tables) {
-    const columns = yield sqlStep(target.selectColumns, target.nameOf(table));
-    checkColumns(table, columns as [string, string, unknown][], target.types);
-    yield* target.addTriggers(table);
-  }
   yield* checkTables(target, tables);
+  for (const table of tables) yield* target.addTriggers(table);
   yield* target.end(files.length);
   yield sqlStep('COMMIT');
   return { from: planned.applied.length, to: files.length };
@@ -125,6 +121,8 @@ function* plan(
 function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
   const warnings: string[] = [];
   for (const table of tables) {
+    const columns = yield sqlStep(target.selectColumns, target.nameOf(table));
+    checkColumns(table, columns as ColumnRow[], target.types);
     const rows = (yield sqlStep(target.selectIndexes, target.nameOf(table))) as [unknown, string][];
     const references = yield sqlStep(target.selectReferences, target.nameOf(table));
     const indexes = rows.map(toFoundIndex);
@@ -147,13 +145,18 @@ function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: Mig
   );
 }
 
+type ColumnRow = [name: string, type: string, isNotNull: unknown, isFilled: unknown];
+
 /** A column of another type would fail requests, or lose digits. @throws Error that lists all differences */
 function checkColumns(
   { name: table, fields, sequence }: Table,
-  rows: [name: string, type: string, isNotNull: unknown][],
+  rows: ColumnRow[],
   types: Record<ColumnType, string>,
 ): void {
-  const found = rows.map(([name, type, isNotNull]) => ({ name, type, isNotNull: Number(isNotNull) === 1 }));
+  const found = rows.map(([name, type, ...flags]) => {
+    const [isNotNull, isFilled] = flags.map((flag) => Number(flag) === 1);
+    return { name, type, isNotNull, isFilled };
+  });
   if (found.length === 0) throw new Error(`its migrations make no table ${table}`);
   const lacksSequence = !found.some(({ name, type }) => name === sequence && type === types.int64);
   const missing = lacksSequence
@@ -168,7 +171,14 @@ function checkColumns(
       ? [`${own} is NOT NULL, but ${name} may be without a value`]
       : [];
   });
-  const all = fields.some(({ column }) => column === sequence) ? problems : [...missing, ...problems];
+  const known = new Set([sequence, ...fields.map(({ column }) => column)]);
+  const empty = found.flatMap(({ name, isNotNull, isFilled }) =>
+    isNotNull && !isFilled && !known.has(name)
+      ? `the column ${table}.${name} is NOT NULL, and nothing fills it: describe it in domain.ts, or give it a DEFAULT`
+      : [],
+  );
+  const own = fields.some(({ column }) => column === sequence) ? [] : missing;
+  const all = [...own, ...problems, ...empty];
   if (all.length > 0) throw new Error(all.join('; '));
 }
 

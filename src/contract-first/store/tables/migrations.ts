@@ -26,12 +26,15 @@ export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migra
       readMigrations(name, new URL(`${database}/`, domain[name]?.migrations)),
     ),
   ];
-  throwProblems(parts.flatMap((files) => findMisnamedFiles(files, database)));
+  const [engine = [], ...others] = parts;
+  const foreign = others.flat().flatMap((file) => findEngineTables(file, engine, database));
+  throwProblems([...parts.flatMap((files) => findMisnamedFiles(files, database)), ...foreign]);
   return parts.flat();
 }
 
 function readMigrations(part: string, folder: URL): Migration[] {
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : [];
+  // Other systems and editors leave .SQL, copies, and ._ files of macOS.
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /\.sql/i.test(name)) : [];
   return names.sort().map((name) => {
     const sql = readFileSync(new URL(name, folder), 'utf8');
     // Git and editors change ends of lines.
@@ -42,15 +45,36 @@ function readMigrations(part: string, folder: URL): Migration[] {
 
 function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind): string[] {
   const toNumber = (index: number) => `${String(index + 1).padStart(4, '0')}-`;
-  const odd = files.findIndex(({ name }, index) => !name.startsWith(toNumber(index)));
-  return files.flatMap((file, index) => {
+  const isNamed = ({ name }: Migration) => /^\w[\w.-]*\.sql$/.test(name);
+  const misnamed = files
+    .filter((file) => !isNamed(file))
+    .map((file) => `${migrationPath(file)} is not named like 0001-books.sql: rename or remove it`);
+  const named = files.filter(isNamed);
+  const odd = named.findIndex(({ name }, index) => !name.startsWith(toNumber(index)));
+  const wrong = named.flatMap((file, index) => {
     const control = findTransactionControl(file.sql, database);
     return [
       ...(index === odd ? [`${migrationPath(file)} must begin with ${toNumber(index)}, the next number`] : []),
       ...(control ? [`${migrationPath(file)} has ${control}, and all migrations run in one transaction`] : []),
     ];
   });
+  return [...misnamed, ...wrong];
 }
+
+/** A migration of a collection that changes a table of the engine, such as `api_keys`, would end the service, or let strangers in. */
+function findEngineTables(file: Migration, engine: readonly Migration[], database: DatabaseKind): string[] {
+  const names = engine.flatMap(({ sql }) => createdTables(sql));
+  const isNamed = new RegExp(`\\b(?:${names.join('|')})\\b`, 'i');
+  for (const { text } of partsOf(file.sql, database)) {
+    const [name] = isNamed.exec(text) ?? [];
+    if (name) return [`${migrationPath(file)} names ${name}, a table of the engine: it may change only its own tables`];
+  }
+  return [];
+}
+
+/** The names of the tables that a migration creates. */
+export const createdTables = (sql: string): string[] =>
+  [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name as string);
 
 /** Returns the migrations that a database has not had yet. @throws Error that names all that are missing, edited or late */
 export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
@@ -130,11 +154,17 @@ function findTransactionControl(sql: string, database: DatabaseKind): string | u
 
 /** The words and semicolons, in capitals, outside of comments, texts and quoted names. */
 function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
+  for (const { text, isQuoted } of partsOf(sql, database)) if (!isQuoted) yield text.toUpperCase();
+}
+
+/** Words, semicolons, texts and quoted names, outside of comments. */
+function* partsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
   const tokens = new RegExp(TOKENS[database]);
   for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {
     const [text, start] = token;
     if (start) tokens.lastIndex = endOf(sql, tokens.lastIndex, start, database);
-    else yield text.toUpperCase();
+    if (start !== '--' && start !== '/*')
+      yield { text: sql.slice(token.index, start ? tokens.lastIndex : token.index + text.length), isQuoted: !!start };
   }
 }
 
