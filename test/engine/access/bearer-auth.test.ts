@@ -424,7 +424,11 @@ t.test('of the keys, only the changed ones are read again, and never twice at on
     },
   };
   const logger = pino({ level: 'silent' });
-  const keys = new StoredKeys({ store: slow, logger, toCaller: (key) => toCaller(key, undefined, { isNew: false }) });
+  const keys = new StoredKeys({
+    store: slow,
+    logger,
+    toCaller: (key) => toCaller(key, undefined, { usedAt: undefined }),
+  });
   await keys.start();
   while (asked < 3) await wait(50);
   t.strictSame([most, listed], [1, 3]);

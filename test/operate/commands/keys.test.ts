@@ -66,7 +66,8 @@ t.test('an invalid expiry, one in the past, or one after the year 9999 is an err
     '2130-04-31T10:00',
   ]) {
     await t.rejects(run(store, 'create', 'x', '--expires', text), { message: DATE }, text);
-    await t.rejects(run(store, 'rotate', 'x', '--keep', text), { message: DATE }, text);
+    // A key that has leaked ends at once.
+    if (text !== '0') await t.rejects(run(store, 'rotate', 'x', '--keep', text), { message: DATE }, text);
   }
 });
 
@@ -97,6 +98,21 @@ aaaa  valid                             2026-01-01T00:00:00.000Z  never         
 bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  never                     pets:read  100/s    Ben
 cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     never                     all        default  Cleo of the stables`,
   );
+});
+
+t.test('with --json, create and list print what a program can read', async (t) => {
+  const store = openMemory(t);
+  t.equal(await run(store, 'list', '--json'), '[]');
+  const made = JSON.parse(await run(store, 'create', 'Ada', '--json', '--rate', '5/s', '--scopes', 'pets:read'));
+  const { key, ...shown } = made;
+  t.match(shown, { id: /^[0-9a-f]{8}$/, name: 'Ada', expiresAt: null, scopes: ['pets:read'], rate: '5/s' });
+  t.match(await store.listKeys(), [{ id: made.id, hash: hashKey(key) }]);
+  const usedAt = '2026-01-06T00:00:00.000Z';
+  await store.addUses([{ keyId: made.id, usedAt }]);
+  await run(store, 'create', 'Ben', '--expires', '2130-12-05');
+  const [ada, ben] = JSON.parse(await run(store, 'list', '--json'));
+  t.strictSame(ada, { ...shown, lastUsedAt: usedAt });
+  t.match(ben, { expiresAt: '2130-12-05T00:00:00.000Z', revokedAt: null, scopes: null, rate: null, lastUsedAt: null });
 });
 
 t.test('a key is revoked once; a key that is unknown or already revoked is reported', async (t) => {
@@ -155,6 +171,14 @@ t.test('rotate makes a key with the same name and scopes, and the old one ends',
   await run(store, 'rotate', made.id);
   const expiry = Date.parse((await store.listKeys()).find((key) => key.id === made.id)?.expiresAt as string);
   t.ok(expiry >= before + 7 * 86_400_000 && expiry <= Date.now() + 7 * 86_400_000);
+
+  const leaked = toMade(await run(store, 'create', 'Ben'));
+  t.match(
+    await run(store, 'rotate', leaked.id, '--keep', '0'),
+    `\n\nKey ${leaked.id} has ended: running servers refuse it within a second.`,
+  );
+  const ended = (await store.listKeys()).find((key) => key.id === leaked.id)?.expiresAt as string;
+  t.ok(Date.parse(ended) <= Date.now());
 
   await store.revokeKey(id, new Date().toISOString());
   for (const other of [id, 'unknown']) {

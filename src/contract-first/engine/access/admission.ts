@@ -96,7 +96,7 @@ export class Admission {
 
   /** The caller is undefined if the operation needs none. */
   #pass({ request, state, done }: Attempt, caller: Caller | undefined): void {
-    if (caller) caller.use.isNew = true;
+    if (caller) caller.use.usedAt = Date.now();
     state.caller = caller;
     state.isAdmitted = true;
     this.#takeKeys?.(request);

@@ -6,9 +6,9 @@ import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import type { HttpError } from '../errors/catalogue.ts';
 import type { Verified } from '../tokens.ts';
 
-/** Whether a key was used since that was last written. */
+/** When a key was last used, in milliseconds since 1970; undefined if that is written already. */
 export interface KeyUsage {
-  isNew: boolean;
+  usedAt: number | undefined;
 }
 
 export interface Caller extends KeyOwner {
@@ -49,7 +49,7 @@ export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Ra
   if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');
   const logged = `"tokenId":${JSON.stringify(id)},`;
   const expiry = Number.POSITIVE_INFINITY;
-  return { id, name: id, scopes, expiry, use: { isNew: false }, logged, claims, counted: TOKEN_BUCKET + id, rate };
+  return { id, name: id, scopes, expiry, use: { usedAt: undefined }, logged, claims, counted: TOKEN_BUCKET + id, rate };
 }
 
 /** The needed scopes that the caller lacks. */

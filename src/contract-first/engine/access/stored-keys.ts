@@ -1,7 +1,7 @@
 /** The valid keys of the store, and when they were used. The start reads all keys; afterwards only changed ones are read. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Store, StoredKey } from '../../store/store.ts';
+import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import type { Caller, KeyUsage } from './caller.ts';
 
@@ -123,12 +123,15 @@ export function buildUses(store: Store, logger: Logger) {
   const uses = new Map<string, KeyUsage>();
 
   async function write(): Promise<void> {
-    const usedAt = new Date().toISOString();
-    const taken = [...uses].filter(([, { isNew }]) => isNew);
-    for (const [, use] of taken) use.isNew = false;
+    const taken: KeyUse[] = [];
+    for (const [keyId, use] of uses) {
+      if (use.usedAt === undefined) continue;
+      taken.push({ keyId, usedAt: new Date(use.usedAt).toISOString() });
+      use.usedAt = undefined;
+    }
     if (taken.length === 0) return;
     try {
-      await store.addUses(taken.map(([keyId]) => ({ keyId, usedAt })));
+      await store.addUses(taken);
     } catch (error) {
       logger.warn({ err: error }, 'the uses of keys could not be written');
     }
@@ -137,7 +140,7 @@ export function buildUses(store: Store, logger: Logger) {
   const writing = setInterval(write, WRITE_INTERVAL).unref();
   return {
     of: (keyId: string): KeyUsage => {
-      const use = uses.get(keyId) ?? { isNew: false };
+      const use = uses.get(keyId) ?? { usedAt: undefined };
       uses.set(keyId, use);
       return use;
     },

@@ -58,7 +58,8 @@ const LOGS = ['-wal', '-shm', '-journal'];
 export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
   const file = resolve(toDatabaseFile(name, env));
   // A pipe may never end.
-  if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
+  if (!statSync(copy, { throwIfNoEntry: false })?.isFile())
+    throw new Error(`${copy} is ${existsSync(copy) ? 'not a file' : 'missing'}. Nothing was restored.`);
   mkdirSync(dirname(file), { recursive: true });
   const part = `${file}.${process.pid}.part`;
   await fill(part, copy, file);

@@ -17,9 +17,11 @@ interface Options {
   validUntil: Date;
   scopes: string[] | undefined;
   rate: string | undefined;
+  isJson: boolean;
 }
 
 const TEXT = { type: 'string' } as const;
+const JSON_OUTPUT = { type: 'boolean' } as const;
 
 export function toKeyCommands(
   service: Pick<Service, 'name' | 'scopes'>,
@@ -37,24 +39,29 @@ export function toKeyCommands(
   const { scopes } = service;
   return {
     'keys create': {
-      usage: '<name> [--expires <when>] [--scopes <scope,...>] [--rate <requests>/<s, m, h or d>]',
+      usage: '<name> [--expires <when>] [--scopes <scope,...>] [--rate <requests>/<s, m, h or d>] [--json]',
       about: 'makes a key and shows it, once',
       details: `A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything${scopes.length > 0 ? `; the scopes are ${scopes.join(', ')}` : ''}.
 Without --rate a key may be used as often as KEY_RATE says; with --rate none, without limit.`,
       takes: [1, 1],
-      options: { expires: TEXT, scopes: TEXT, rate: TEXT },
+      options: { expires: TEXT, scopes: TEXT, rate: TEXT, json: JSON_OUTPUT },
       run: running(create, true),
     },
     'keys rotate': {
       usage: '<id> [--keep <when>] [--expires <when>]',
       about: 'makes a key in place of another, which ends',
       details:
-        'The old key stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.',
+        'The old key stays valid for 7 days, or as --keep says: 0 ends it at once. The new one expires when the old one would have, or as --expires says.',
       takes: [1, 1],
       options: { expires: TEXT, keep: TEXT },
       run: running(rotate),
     },
-    'keys list': { about: 'lists the keys, never the keys themselves', run: running(list) },
+    'keys list': {
+      usage: '[--json]',
+      about: 'lists the keys, never the keys themselves',
+      options: { json: JSON_OUTPUT },
+      run: running((store, _subject, { isJson }) => list(store, isJson)),
+    },
     'keys revoke': { usage: '<id>', about: 'refuses a key from now on', takes: [1, 1], run: running(revoke) },
   };
 }
@@ -105,25 +112,30 @@ function toAdvice({ kind, cause }: StoreUnavailable): Error {
   return new Error(`The database cannot be used now: ${(cause as Error).message}. ${outcome}`);
 }
 
+const REFUSED = 'running servers refuse it within a second';
+const OVER = `has ended: ${REFUSED}`;
+
 /** The latest date: stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
 
 /** @throws Error that says which value is wrong */
 function toOptions(values: CommandCall['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
   const { expires, keep = '7', scopes: wanted, rate } = values as Partial<Record<string, string>>;
+  const endsNow = /^0d?$/.test(keep);
   return {
     key: makeKey(name),
     expiresAt: expires === undefined ? undefined : toDate('expires', expires),
-    validUntil: toDate('keep', keep),
+    validUntil: endsNow ? new Date() : toDate('keep', keep),
     scopes: wanted === undefined ? undefined : toScopes(wanted, scopes),
     rate: rate === undefined ? undefined : toRate(rate),
+    isJson: values.json === true,
   };
 }
 
-async function create(store: Store, name: string, { key, expiresAt, scopes, rate }: Options): Promise<string> {
+async function create(store: Store, name: string, { key, expiresAt, scopes, rate, isJson }: Options): Promise<string> {
   const stored = toStoredKey(key, name, expiresAt, scopes, rate);
   await store.createKey(stored);
-  return toMade(stored, key);
+  return isJson ? toJson({ ...toFields(stored), key }) : toMade(stored, key);
 }
 
 async function rotate(store: Store, id: string, { key, expiresAt, validUntil }: Options): Promise<string> {
@@ -133,7 +145,9 @@ async function rotate(store: Store, id: string, { key, expiresAt, validUntil }: 
   const stored = old && toStoredKey(key, old.name, expiry, old.scopes, old.rate);
   if (!stored || !(await store.replaceKey(id, stored, validUntil.toISOString())))
     throw new Error(`There is no valid key ${id}.`);
-  return `${toMade(stored, key)}\n\nKey ${id} is valid until ${validUntil.toISOString()} at most.`;
+  const isOver = validUntil.getTime() <= Date.now();
+  const end = isOver ? OVER : `is valid until ${validUntil.toISOString()} at most`;
+  return `${toMade(stored, key)}\n\nKey ${id} ${end}.`;
 }
 
 function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): string {
@@ -146,12 +160,22 @@ function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): 
 It is not shown again: only its hash is stored.`;
 }
 
-async function list(store: Store): Promise<string> {
+/** The fields of a key for programs. */
+function toFields({ id, name, createdAt, expiresAt, revokedAt, scopes, rate }: StoredKey) {
+  const times = { createdAt, expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null };
+  return { id, name: toPrintable(name), ...times, scopes: scopes ?? null, rate: rate ?? null };
+}
+
+const toJson = (value: unknown): string => JSON.stringify(value, null, 2);
+
+async function list(store: Store, isJson: boolean): Promise<string> {
   const [keys, uses] = await Promise.all([store.listKeys(), store.listUses()]);
+  const toLastUse = ({ id }: StoredKey) => uses.find(({ keyId }) => keyId === id)?.usedAt;
+  if (isJson) return toJson(keys.map((key) => ({ ...toFields(key), lastUsedAt: toLastUse(key) ?? null })));
   if (keys.length === 0) return 'There are no keys.';
   const rows = keys.map((key) => [
     ...[key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never'],
-    uses.find(({ keyId }) => keyId === key.id)?.usedAt ?? 'never',
+    toLastUse(key) ?? 'never',
     ...[key.scopes?.join(',') ?? 'all', key.rate ?? 'default', toPrintable(key.name)],
   ]);
   return toTable([['id', 'state', 'created', 'expires', 'last used', 'scopes', 'rate', 'name'], ...rows]);
@@ -178,7 +202,7 @@ function toTable(rows: string[][]): string {
 
 async function revoke(store: Store, id: string): Promise<string> {
   if (!(await store.revokeKey(id, new Date().toISOString()))) throw new Error(`There is no valid key ${id}.`);
-  return `Key ${id} is revoked: running servers refuse it within a second.`;
+  return `Key ${id} is revoked: ${REFUSED}.`;
 }
 
 /** A number of days from now, or a future date (ISO 8601). */
