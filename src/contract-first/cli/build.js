@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isSource, placeProgram, prepareEngine, readFilesIn, readProgram } from './program.js';
+import { findUnfitClient, isSource, placeProgram, prepareEngine, readFilesIn, readProgram } from './program.js';
 import { findContractOrExit, writeCompilerSettings } from './project.js';
 
 const contract = findContractOrExit();
@@ -52,7 +52,7 @@ async function findFault() {
 const program = readProgram();
 const digest = toDigest(program);
 if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {
-  const fault = await findFault();
+  const fault = findUnfitClient(contract) ?? (await findFault());
   if (fault === undefined) await placeProgram(program, digest);
   else process.stderr.write(fault);
   process.exitCode = Number(fault !== undefined);

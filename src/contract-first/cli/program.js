@@ -38,6 +38,18 @@ export declare const service: Service;
 
 export const readProgram = () => readFilesIn(PARTS);
 
+/** Names what a server would not send, or should not: a link could show any file of the machine to everybody. Undefined if there is none. */
+export function findUnfitClient(contract) {
+  const clients = join(dirname(contract), 'clients');
+  if (!existsSync(clients)) return undefined;
+  const entries = readdirSync(clients, { recursive: true, withFileTypes: true });
+  const unfit = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  return (
+    unfit &&
+    `${join(unfit.parentPath, unfit.name)} is neither a file nor a folder: remove it, since ${clients}/ is sent to everybody.\n`
+  );
+}
+
 /** Writes the program to a folder below the project's, which has its contract and its packages. */
 export async function writeProgram(folder, files = readProgram()) {
   for (const [path, content] of files) {

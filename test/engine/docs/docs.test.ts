@@ -1,10 +1,16 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
+import { findUnfitClient } from '../../../src/contract-first/cli/program.js';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { listClients } from '../../../src/contract-first/engine/docs/docs.ts';
+import { load } from '../../added-operations.ts';
+import { edited } from '../../edited-contract.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
 import { readOurs, startService } from '../../service.ts';
 
@@ -158,6 +164,40 @@ t.test('the clients to copy are named on the page, and sent as text', async (t) 
   }
   for (const folder of [new URL('none/', import.meta.url), undefined])
     t.strictSame(listClients(folder), [], 'another contract need not have any');
+});
+
+t.test('a client may have any name, and only files are sent: no folders, hidden files, or links', async (t) => {
+  const names = ['a.b/c d.txt', 'go/50%.txt', 'go/a#b?c.txt', 'go/*', 'go/:id', 'go/é.txt', 'go/x.d/y.txt'];
+  const folder = t.testdir({ secret: 'secret', clients: { README: 'not listed' } });
+  for (const name of [...names, 'go/.hidden']) {
+    mkdirSync(`${folder}/clients/${dirname(name)}`, { recursive: true });
+    writeFileSync(`${folder}/clients/${name}`, name);
+  }
+  symlinkSync(`${folder}/secret`, `${folder}/clients/go/link.txt`);
+  const contract = join(folder, 'petstore.yaml');
+  t.match(findUnfitClient(contract), `${folder}/clients/go/link.txt is neither a file nor a folder: remove it`);
+  execFileSync('mkfifo', [`${folder}/clients/go/pipe.txt`]);
+  const clients = pathToFileURL(`${folder}/clients/`);
+  const { app } = await startService(t, { clients });
+  t.strictSame(listClients(clients), names.toSorted());
+  for (const name of names) {
+    const url = `/docs/clients/${name.split('/').map(encodeURIComponent).join('/')}`;
+    t.match(await app.inject(url), { statusCode: 200, body: name }, url);
+  }
+  for (const name of ['go/link.txt', 'go/pipe.txt', 'go/.hidden', 'README', 'go/x.d', '..%2Fsecret'])
+    t.equal((await app.inject(`/docs/clients/${name}`)).statusCode, 404, name);
+  rmSync(`${folder}/clients`, { recursive: true });
+  t.equal(findUnfitClient(contract), undefined);
+});
+
+t.test('only our own links differ between /docs and /docs/, not samples', async (t) => {
+  const header = { name: 'X-Link', in: 'header', schema: { type: 'string' }, example: '<a href="./x">' };
+  const contract = await load(
+    t,
+    edited(({ listPets }) => listPets.parameters.push(header)),
+  );
+  const { app } = await startService(t, { contract });
+  for (const url of ['/docs', '/docs/']) t.match((await app.inject(url)).body, 'X-Link: &lt;a href="./x"&gt;', url);
 });
 
 t.test('large documents are sent compressed to clients that accept it, each coding with its own ETag', async (t) => {

@@ -68,7 +68,7 @@ t.test('--help lists the commands, and after a command prints its usage; neither
   for (const [args, reported] of [
     [['--help'], /^Usage: node dist\/src\/main\.js .*\n\n( {2}[a-z-]+ ([a-z]+)? +\w.*\n){9}\n/],
     [['keys', 'create', 'Ada', '--help'], /^Usage: node dist\/src\/main\.js keys create <name> /],
-    [['keys', '--help'], / keys list\n/],
+    [['keys', '--help'], / keys list \[--json\]\n/],
     [['move', '--help'], / move <source> <target>\n.*pets and keys/],
     [['backup', '--help'], / backup <file>\n/],
     [['restore', '--help'], / restore <file>\n/],

@@ -293,8 +293,9 @@ function toObjects(page: PageContext): Html[] {
 
 function toClients(clients: readonly string[]): Html {
   const rows = clients.map((path) => {
-    const button = html` <button type="button" class="copy" data-fetch="./docs/clients/${path}">Copy</button>`;
-    return html`<li><a href="./docs/clients/${path}">${path}</a>${!path.endsWith('.md') && button}</li>`;
+    const url = `./docs/clients/${path.split('/').map(encodeURIComponent).join('/')}`;
+    const button = html` <button type="button" class="copy" data-fetch="${url}">Copy</button>`;
+    return html`<li><a href="${url}">${path}</a>${!path.endsWith('.md') && button}</li>`;
   });
   return html`<section id="page-clients" class="guide">${toHeading('h2', 'page-clients', 'Clients to copy')}
 <p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;

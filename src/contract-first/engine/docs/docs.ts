@@ -1,11 +1,12 @@
 /** Serves the contract: as it is written in YAML, as JSON without loss, as a page to read, and with Swagger UI to try. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { addDocument } from './documents.ts';
+import { addDocument, buildSendDocument } from './documents.ts';
 import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
@@ -63,7 +64,7 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
   addDocument(app, `${prefix}/docs`, headers, () => loadFilled(contract, './'));
   addDocument(app, `${prefix}/docs/`, headers, () => loadFilled(contract, '../'));
   addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract));
-  for (const path of listClients(folder)) add(`docs/clients/${path}`, readFileSync(new URL(path, folder)));
+  if (folder) addClients(app, `${prefix}/docs/clients/*`, folder);
   for (const name of SWAGGER_UI_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, SWAGGER_UI)));
   for (const name of OWN_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, ADDITIONS)));
 }
@@ -72,7 +73,8 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
 async function loadFilled(contract: Contract, root: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
-  const filled = fill(text, pageValues(contract)).replaceAll('="./', `="${root}`);
+  // In tags alone: samples and texts of the contract have no < that is not escaped.
+  const filled = fill(text, pageValues(contract)).replace(/<[a-z][^<>]*?="\.\//g, (tag) => tag.slice(0, -2) + root);
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
 }
 
@@ -89,8 +91,30 @@ async function loadForm(contract: Contract) {
   return { body: Buffer.from(form.replace(/TITLE|FRAME/g, (name) => texts[name] as string)) };
 }
 
-/** The clients to copy, in a folder for each language: `python/client.py`. None if there is no such folder: a contract need not have any. */
+/** By one route, since a router has its own meaning for some characters of names. */
+function addClients(app: FastifyInstance, url: string, folder: URL): void {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS };
+  const toFile = (path: string) => readFileSync(join(fileURLToPath(folder), path));
+  const clients = new Map(
+    listClients(folder).map((path) => [path, buildSendDocument(headers, async () => ({ body: toFile(path) }))]),
+  );
+  if (clients.size === 0) return;
+  app.get<{ Params: { '*': string } }>(url, async (request, reply) => {
+    const send = clients.get(request.params['*']);
+    return send ? send(request, reply) : reply.callNotFound();
+  });
+}
+
+/**
+ * The clients to copy, in a folder for each language: `python/client.py`. None if there is no such folder: a contract need not have any.
+ * Only files, and none that is hidden: a link could show any file of the machine to everybody.
+ */
 export function listClients(folder: URL | undefined): string[] {
-  const names = folder && existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
-  return names.filter((name) => /^\w+\/\S+\.\w+$/.test(name)).sort();
+  if (!folder || !existsSync(folder)) return [];
+  const root = fileURLToPath(folder);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+    .filter((path) => path.includes('/') && !/(?:^|\/)\./.test(path))
+    .sort();
 }

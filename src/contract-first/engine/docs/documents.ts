@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toVary } from '../replies/reply-headers.ts';
 
 type Compress = (body: Buffer) => Promise<Buffer>;
@@ -26,13 +26,16 @@ interface Loaded {
   brotli?: Buffer | undefined;
 }
 
+export const addDocument = (app: FastifyInstance, url: string, ...document: Parameters<typeof buildSendDocument>) =>
+  void app.get(url, buildSendDocument(...document));
+
 /**
  * Loads the text on the first request, and sends it with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has it already
  * gets 304. The reply may be sent meanwhile, if the request's body breaks off.
  */
-export function addDocument(app: FastifyInstance, url: string, headers: Headers, load: () => Promise<Loaded>): void {
+export function buildSendDocument(headers: Headers, load: () => Promise<Loaded>) {
   let loading: Promise<ReturnType<typeof toDocument>> | undefined;
-  app.get(url, async (request, reply) => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     loading ??= load().then((loaded) => toDocument(loaded, headers['content-type']));
     const { digest, codings, toBytes } = await loading;
     const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
@@ -45,7 +48,7 @@ export function addDocument(app: FastifyInstance, url: string, headers: Headers,
     if (codings.length > 0) reply.header('vary', toVary(reply, 'accept-encoding'));
     if (isKnown) return reply.code(304).removeHeader('content-type').send();
     return (coding ? reply.header('content-encoding', coding) : reply).send(bytes);
-  });
+  };
 }
 
 function toDocument({ body, brotli }: Loaded, type: string) {
