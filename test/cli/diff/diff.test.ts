@@ -677,6 +677,30 @@ t.test('one part of allOf is a reference with a description next to it', async (
   t.strictSame(report(SOURCE, edited(wrapped)), []);
 });
 
+t.test('a required field that is not declared has the schema of the other fields', async (t) => {
+  const of = (properties: Json, additionalProperties: Json) =>
+    edited(({ NewPet }) => Object.assign(NewPet, { properties, required: ['name'], additionalProperties }));
+  const worst = (before: string, after: string) =>
+    report(before, after).filter((line) => line.startsWith('breaking') && line.includes('body.name'));
+  t.strictSame(
+    worst(of({ name: TEXT }, false), of({}, false)),
+    ['breaking: createPet body.name: may no longer be there'],
+    'no request fits any more',
+  );
+  t.match(worst(of({ name: { type: 'integer' } }, TEXT), of({}, TEXT)), [/type changed from integer to string$/]);
+  t.strictSame(worst(of({}, TEXT), of({ name: TEXT }, TEXT)), [], 'the same values fit');
+});
+
+t.test('an operation whose x-sunset has passed ends at once, which is breaking', async (t) => {
+  const until = (date: string) =>
+    edited(({ listPets }) => Object.assign(listPets, { deprecated: true, 'x-sunset': date }));
+  const ends = `breaking: listPets: ends at once: its x-sunset, ${TODAY}, has passed`;
+  t.ok(report(SOURCE, until(TODAY)).includes(ends));
+  t.ok(report(until('2026-12-01'), until(TODAY)).includes(ends));
+  t.notMatch(report(SOURCE, until('2026-11-21')).join('\n'), 'breaking');
+  t.strictSame(report(until(TODAY), until(TODAY)), [], 'it had ended before');
+});
+
 t.test('withdrawing a promise is breaking, and making a new one is not', async (t) => {
   const before = edited(({ status, after }) => {
     status.content = { 'application/json': { schema: status.schema } };

@@ -242,8 +242,15 @@ function* compareOperations(before: Document, after: Document, today: string): C
   const [known, own] = toComparable(before, after, today);
   for (const [name, old, now] of pairs(known, own)) {
     const method = name.replace(/ .*/, '');
-    if (old && now) yield* OPERATION(old, withNamesOf(old, now), old.operationId, 'request', '');
-    else if (now) {
+    if (old && now) {
+      yield* OPERATION(old, withNamesOf(old, now), old.operationId, 'request', '');
+      if (isOver(now, today) && !isOver(old, today))
+        yield {
+          location: old.operationId,
+          what: `ends at once: its x-sunset, ${now.deprecation['x-sunset']}, has passed`,
+          effect: SOONER,
+        };
+    } else if (now) {
       const others = Object.entries(known).filter(([other]) => other.startsWith(`${method} `));
       const [, taken] = others.find(([, other]) => takesFrom(now.path, other)) ?? [];
       const more = taken ? `, and takes requests from ${taken.operationId}` : '';

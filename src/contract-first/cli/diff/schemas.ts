@@ -186,7 +186,10 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   } = schema;
   const others = additionalProperties ?? unevaluatedProperties;
   const choice = toChoice(schema);
-  const all: Record<string, Schema> = { ...Object.fromEntries(required.map((name) => [name, {}])), ...properties };
+  // A required field without a schema of its own has that of the others, unless a pattern describes it.
+  const ofOthers = 'patternProperties' in rest ? {} : (additionalProperties ?? {});
+  const unnamed = required.map((name) => [name, ofOthers]);
+  const all: Record<string, Schema> = { ...Object.fromEntries(unnamed), ...properties };
   const fields = Object.entries(all).flatMap(([name, field]) => {
     if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
     // A request is refused for it, as for any field that is not named where those are.
