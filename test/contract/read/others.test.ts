@@ -231,8 +231,8 @@ t.test('what is wrong with the YAML is reported in one line with its position', 
     ['info: {\n  title: a\n', /^line \d+, column 1: [^\n]+$/],
     ['info:\n\ttitle: a\n', /^line 3, column 1: Tabs are not allowed as indentation$/],
     ['info: !Ref a\n', /^line 2, column 7: Unresolved tag: !Ref$/],
-    ['info: *none\n', /^Unresolved alias [^\n]*: none$/],
-    [`a: &a [1]\n${laughs.join('\n')}\n`, /^Excessive alias count [^\n]+$/],
+    ['info: *none\n', /^line 2, column 7: \*none stands for nothing: no &none comes before it$/],
+    [`a: &a [1]\n${laughs.join('\n')}\n`, /^line 3, column 8: Excessive alias count [^\n]+$/],
   ] as const) {
     const problems = await problemsOf(t, head + yaml);
     t.equal(problems.length, 1);

@@ -15,11 +15,12 @@ import {
   Source,
 } from '@redocly/openapi-core';
 import { stringify } from 'lossless-json';
-import type { ContractError } from '../../engine/contract/contract.ts';
+import { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { decodePath } from '../../engine/contract/path-names.ts';
 import { isNode } from '../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
+import { toPointerToken } from '../../json/pointer.ts';
 import { checkFile, isElsewhere } from './file-references.ts';
 
 /** The files of a contract, for Redocly. */
@@ -123,7 +124,10 @@ export interface Bundle {
 export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   const resolver = new ReadFiles(file, read);
   const options = { ref: file, config: await loadNoRules(), externalRefResolver: resolver };
-  const { bundle: made, problems } = await bundle(options);
+  const { bundle: made, problems } = await bundle(options).catch((error) => {
+    const loops = findLoops(resolver.origins, dirname(resolve(file)));
+    throw loops.length > 0 ? new ContractError(loops) : error;
+  });
   const folder = dirname(resolve(file));
   const parsed = new Map<Source, unknown>();
   const { origins, faults } = resolver;
@@ -136,6 +140,29 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
     renamed: [...new Set(problems.flatMap(toRenamed))],
     originOf: (keys) => originOf(made.parsed, keys, origins),
   };
+}
+
+/** References that lead to each other, and to nothing else: the bundler ends at them without saying where they are. */
+function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
+  const roots = new Map(
+    [...origins].filter(([, { keys }]) => keys.length === 0).map(([node, { file }]) => [file, node]),
+  );
+  const next = (node: unknown): unknown => {
+    const { $ref } = Object(node);
+    const origin = origins.get(node);
+    if (typeof $ref !== 'string' || !origin) return undefined;
+    const [path, pointer = ''] = $ref.split('#', 2) as [string, string?];
+    const file = path === '' ? origin.file : resolve(dirname(origin.file), path);
+    return pointer === '' ? roots.get(file) : lookUp(roots.get(file), `#${pointer}`);
+  };
+  return [...origins].flatMap(([node, { file, keys }]) => {
+    const seen = new Set<unknown>();
+    let end = node;
+    while (end !== undefined && !seen.has(end)) end = next(seen.add(end) && end);
+    if (end !== node) return [];
+    const pointer = `#${keys.map((key) => `/${toPointerToken(key)}`).join('')}`;
+    return `in ${relative(folder, file)}, ${pointer}: $ref ${Object(node).$ref} leads back to itself`;
+  });
 }
 
 /** The origin of the last part on the way that the bundler has left as it was, and the keys behind it. */

@@ -81,7 +81,9 @@ function rename(parameters: ParameterNode[], document: Document): ParameterNode[
   });
 }
 
-const ID = /^[A-Za-z][\w-]*$/;
+/** Longer names do not fit into the name of a file, with what is added to them. */
+const MOST_LETTERS = 200;
+const ID = new RegExp(`^[A-Za-z][\\w-]{0,${MOST_LETTERS - 1}}$`);
 
 /** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
 export function withIds(document: Document): Document {
@@ -95,7 +97,7 @@ export function withIds(document: Document): Document {
   if (unnamed.length === 0) return document;
   const ids = new Map<string, string>();
   for (const { path, method, operation } of unnamed) {
-    const derived = derive(method, path);
+    const derived = derive(method, path).slice(0, MOST_LETTERS - 10);
     let id = [toWords(operation.operationId ?? ''), derived].find(take);
     for (let number = 2; id === undefined; number++) id = [`${derived}${number}`].find(take);
     ids.set(`${method} ${path}`, id);

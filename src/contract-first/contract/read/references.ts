@@ -51,7 +51,7 @@ export function buildResolve(document: unknown): Resolve {
       if (known !== undefined && !isOther) return known;
       const node = lookUp(document, $ref) as Schema | undefined;
       if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
-      const problem = findFault($ref, node, isSchema, open.has($ref));
+      const problem = findFault($ref, node, isSchema, open);
       if (problem || node === undefined) return report(problem as string);
       open.add($ref);
       targets.set($ref, resolve(node, isSchema));
@@ -67,8 +67,12 @@ export function buildResolve(document: unknown): Resolve {
   };
 }
 
-function findFault($ref: string, node: unknown, isSchema: boolean, isOpen: boolean): string | undefined {
-  if (isOpen) return `${$ref} refers to itself, which only a schema may do`;
+/** How many references may lead from one to the next: everything that follows schemas calls itself. */
+const MOST_REFERENCES = 500;
+
+function findFault($ref: string, node: unknown, isSchema: boolean, open: Set<string>): string | undefined {
+  if (open.size >= MOST_REFERENCES) return `$ref ${$ref} is behind more than ${MOST_REFERENCES} others`;
+  if (open.has($ref)) return `${$ref} refers to itself, which only a schema may do`;
   if (node === undefined) return `$ref ${$ref} is not in this document`;
   const isNone = isSchema && (OTHER_COMPONENT.test($ref) || (Object(node) !== node && typeof node !== 'boolean'));
   return isNone ? `$ref ${$ref} leads to no schema` : undefined;

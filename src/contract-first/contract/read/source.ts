@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'lossless-json';
-import type { Document, YAMLError } from 'yaml';
+import type { Alias, Document, Node } from 'yaml';
 import { ContractError } from '../../engine/contract/contract.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import type { Bundle } from './bundle.ts';
@@ -50,7 +50,7 @@ export const mayBeInFiles = (text: string): boolean => /\$ref["']?\s*:\s*(?!\s|[
 async function read(file: URL | string): Promise<ContractSource> {
   const yaml = readFileSync(file);
   const text = yaml.toString('utf8');
-  const known = readJson(text);
+  const known = isShallowJson(text) ? readJson(text) : undefined;
   const { source, serversAt } = known === undefined ? await readYaml(text) : { source: known };
   return { yaml, json: stringify(source) as string, serversAt };
 }
@@ -65,17 +65,95 @@ function readJson(text: string): unknown {
 }
 
 async function readYaml(text: string) {
-  const { parseDocument } = await import('yaml');
+  const { Composer, Parser } = await import('yaml');
+  const tokens = [...new Parser().parse(text)];
+  for (const token of tokens) checkLevels(token, text);
   // Merge keys are from YAML 1.1, but widely used.
-  const document = parseDocument(text, { intAsBigInt: true, merge: true });
+  const options = { intAsBigInt: true, merge: true };
+  const [document, another] = [...new Composer(options).compose(tokens, true, text.length)] as [Document, Document?];
   // Only the first error, since it causes the later ones. A warning about an unknown tag counts, because the tag changes the value.
   const [fault] = [...document.errors, ...document.warnings];
-  if (fault) throw new ContractError([toLine(fault)]);
+  if (fault) throw new ContractError([`${toPosition(text, fault.pos[0])}: ${fault.message}`]);
+  if (another)
+    throw new ContractError([`${toPosition(text, another.range?.[0] as number)}: a second document begins here`]);
+  const { first, problem } = await readAliases(document);
+  const toError = (words: string) =>
+    new ContractError([first ? `${toPosition(text, first.range[0])}: ${words}` : words]);
+  if (problem !== undefined) throw toError(problem);
   try {
     return { source: document.toJS() as unknown, serversAt: findServers(document, text) };
   } catch (error) {
-    throw new ContractError([(error as Error).message]);
+    throw toError((error as Error).message);
   }
+}
+
+interface Aliases {
+  /** The first alias, or the first one with a problem. */
+  first?: Alias.Parsed;
+  problem?: string;
+}
+
+/** Finds an alias that stands for nothing, or for a node around it. */
+async function readAliases(document: Document): Promise<Aliases> {
+  const { isAlias, visit } = await import('yaml');
+  const anchors = new Map<string, Node>();
+  const found: Aliases = {};
+  visit(document, {
+    Node(_key, node, path) {
+      if (!isAlias(node)) {
+        if (node.anchor) anchors.set(node.anchor, node);
+        return;
+      }
+      found.first ??= node as Alias.Parsed;
+      const target = anchors.get(node.source);
+      if (found.problem !== undefined || (target && !path.includes(target))) return;
+      found.first = node as Alias.Parsed;
+      found.problem = target
+        ? `*${node.source} is a part of itself`
+        : `*${node.source} stands for nothing: no &${node.source} comes before it`;
+    },
+  });
+  return found;
+}
+
+/** How many objects and lists may be within each other: parsers call themselves at each, and a regular expression at the end of the stack aborts. */
+const MOST_LEVELS = 200;
+
+/** Whether a text that may be JSON has no more levels. */
+function isShallowJson(text: string): boolean {
+  let level = 0;
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
+    if (sign === '[' || sign === '{') level++;
+    else if (sign === ']' || sign === '}') level--;
+    if (level > MOST_LEVELS) return false;
+  }
+  return /^\s*[[{]/.test(text);
+}
+
+/** @throws ContractError */
+function checkLevels(token: unknown, text: string): void {
+  const left: [unknown, number][] = [[token, 0]];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [node, level] = next;
+    const { offset, value, items = [] } = node as { offset: number; value?: object; items?: CstItem[] };
+    if (level > MOST_LEVELS)
+      throw new ContractError([
+        `${toPosition(text, offset)}: more than ${MOST_LEVELS} objects and lists are within each other`,
+      ]);
+    for (const one of [value, ...items.flatMap(({ key, value: inside }) => [key, inside])])
+      if (one) left.push([one, level + Number(items.length > 0)]);
+  }
+}
+
+/** A part of an object or a list, as yaml's parser has it. */
+interface CstItem {
+  key?: object | null;
+  value?: object;
+}
+
+function toPosition(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;
 }
 
 /** Undefined for a list with anchors, which may be used elsewhere, and for a file in flow style. */
@@ -85,11 +163,4 @@ function findServers({ contents }: Document, text: string): ContractSource['serv
   const value = items.find(({ key }: { key: unknown }) => String(key) === 'servers')?.value;
   const [start, end] = value?.range ?? [range[1], range[1]];
   return value?.anchor || /[&*]/.test(text.slice(start, end)) ? undefined : [start, end];
-}
-
-/** The parser's message without the lines of the file that follow it. */
-function toLine({ message, linePos }: YAMLError): string {
-  const [start] = linePos as [{ line: number; col: number }];
-  const [words] = message.split(/ at line \d+/, 1);
-  return `line ${start.line}, column ${start.col}: ${words}`;
 }

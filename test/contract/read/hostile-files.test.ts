@@ -1,0 +1,91 @@
+/** Files that nobody writes by hand: each is refused with its position, and none ends the process. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { toLocated } from '../../../src/contract-first/contract/located-problems.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
+
+const HEAD = 'openapi: 3.1.0\ninfo: { title: Other, version: "1" }\n';
+const PATHS = 'paths: { /a: { get: { operationId: getA, responses: { "200": { description: Done. } } } } }\n';
+
+/** What is said of a contract; the files are next to it. */
+async function saidOf(t: Test, text: string, files: Record<string, string> = {}): Promise<string[]> {
+  const folder = t.testdir({ 'a.yaml': text, ...files });
+  try {
+    await loadContract(join(folder, 'a.yaml'));
+    return [];
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    return (await toLocated(error.problems, join(folder, 'a.yaml'))).map((line) => line.replaceAll(`${folder}/`, ''));
+  }
+}
+
+t.test('a file whose parts are too deep within each other is refused, in YAML and in JSON', async (t) => {
+  const tooDeep = 'more than 200 objects and lists are within each other';
+  const nest = (start: string, end: string, levels: number) => start.repeat(levels) + 1 + end.repeat(levels);
+  const blocks = Array.from({ length: 300 }, (_, level) => `${' '.repeat(level + 1)}a:\n`).join('');
+  const cases: [text: string, said: string[]][] = [
+    ['['.repeat(900), [`a.yaml:1:202: ${tooDeep}`]],
+    [`${HEAD}${PATHS}x-a: ${nest('[', ']', 900)}\n`, [`a.yaml:4:206: ${tooDeep}`]],
+    [`${HEAD}${PATHS}x-a: ${nest('{ a: ', ' }', 5000)}\n`, [`a.yaml:4:1006: ${tooDeep}`]],
+    [`${HEAD}${PATHS}x-a:\n${blocks}${' '.repeat(301)}b\n`, [`a.yaml:205:202: ${tooDeep}`]],
+    [`{ "x": ${nest('[', ']', 50_000)} }`, [`a.yaml:1:208: ${tooDeep}`]],
+    [`${HEAD}${PATHS}x-a: ${nest('[', ']', 150)}\n`, []],
+    [JSON.stringify({ openapi: '3.1.0', info: { title: '[{'.repeat(300), version: '1' }, paths: {} }), []],
+  ];
+  for (const [text, said] of cases) t.strictSame(await saidOf(t, text), said, text.slice(0, 150));
+});
+
+t.test('references that lead to each other, and to nothing else, are refused where they are', async (t) => {
+  const withResponse = ($ref: string) => `${HEAD}paths:
+  /a:
+    get:
+      operationId: getA
+      responses: { '200': { $ref: '${$ref}' } }
+`;
+  const files = {
+    'one.yaml': "a: { $ref: 'two.yaml#/a' }\n",
+    'two.yaml': "a: { $ref: 'one.yaml#/a' }\n",
+    'own.yaml': '{ $ref: own.yaml }\n',
+  };
+  t.strictSame(await saidOf(t, withResponse('one.yaml#/a'), files), [
+    'one.yaml:1:1: $ref two.yaml#/a leads back to itself',
+    'two.yaml:1:1: $ref one.yaml#/a leads back to itself',
+  ]);
+  t.strictSame(await saidOf(t, withResponse('own.yaml'), files), ['own.yaml:1:1: $ref own.yaml leads back to itself']);
+  for (const [alias, position] of [
+    ['&a [*a]', '4:10'],
+    ['&a { b: &b { c: *a } }', '4:22'],
+  ] as const)
+    t.strictSame(await saidOf(t, `${HEAD}${PATHS}x-a: ${alias}\n`), [`a.yaml:${position}: *a is a part of itself`]);
+});
+
+t.test('a reference behind very many others is refused', async (t) => {
+  const names = Array.from({ length: 2000 }, (_, index) => `S${index}`);
+  const schemas = names.map(
+    (name, index) =>
+      `    ${name}: { properties: { a: { $ref: '#/components/schemas/${names[index + 1] ?? 'S0'}' } } }\n`,
+  );
+  const content = "content: { application/json: { schema: { $ref: '#/components/schemas/S0' } } }";
+  const paths = `paths: { /a: { get: { operationId: getA, responses: { '200': { description: Done., ${content} } } } } }\n`;
+  t.match(await saidOf(t, `${HEAD}${paths}components:\n  schemas:\n${schemas.join('')}`), [
+    /^a.yaml:\d+:\d+: operation getA: \$ref #\/components\/schemas\/S500 is behind more than 500 others$/,
+  ]);
+});
+
+t.test('an operation whose id is too long for the name of a file has another', async (t) => {
+  const file = join(t.testdir(), 'a.yaml');
+  const responses = "responses: { '200': { description: Done. } }";
+  const long = 'b'.repeat(300);
+  const items = [
+    `/a: { get: { operationId: ${'a'.repeat(300)}, ${responses} } }`,
+    `/${long}: { get: { ${responses} }, post: { ${responses} } }`,
+    `/${long}b: { get: { ${responses} } }`,
+  ];
+  writeFileSync(file, `${HEAD}paths: { ${items.join(', ')} }\n`);
+  const ids = [...(await loadContract(file)).operations.keys()];
+  t.equal(ids[0], 'getA');
+  t.equal(new Set(ids).size, 4);
+  for (const id of ids) t.ok(id.length <= 200, id);
+});
