@@ -63,6 +63,7 @@ t.test('an answer that fits is sent as it is: no default is filled in', async (t
       { ...GOOD, more: [{ big: 2n ** 60n, none: undefined }] },
       '{"code":"A","size":7,"more":[{"big":1152921504606846976}]}',
     ],
+    [JsonText.of('{ "code": "A", "size": 70.00e-1 }'), '{"code":"A","size":7}'],
     [{ ...GOOD, labels: ['"é'], fill: 0.5 }, '{"code":"A","size":7,"fill":0.5,"labels":["\\"é"]}'],
   ];
   for (const [given, text] of cases) {

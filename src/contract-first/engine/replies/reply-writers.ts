@@ -55,8 +55,9 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
     const isSent = isText && !answered.source.isWhole;
     // Whole records are read, and sent without their internal columns.
     const toGiven = () => (isText ? answered.read() : toContractsOwn(answered, request, toBody));
-    const body = isSent ? answered : toWritten(toShown(toGiven()));
-    const problems = problemsOf(isSent ? toBigints(parseExactJson(answered.text)) : body);
+    // Written again: a number in a text may be spelled in a way that some clients do not read, such as 7.00E+1.
+    const body = isSent ? toBigints(parseExactJson(answered.text)) : toWritten(toShown(toGiven()));
+    const problems = problemsOf(body);
     if (!problems) return body;
     throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);
   }
