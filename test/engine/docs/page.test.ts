@@ -1,10 +1,16 @@
 /** The reference page, as the build makes it of any contract. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { brotliDecompressSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { renderPage } from '../../../src/contract-first/contract/page/page.ts';
+import { makePage, renderPage } from '../../../src/contract-first/contract/page/page.ts';
 import { buildSamples } from '../../../src/contract-first/contract/page/sample.ts';
 import { type DocumentSource, toSource } from '../../../src/contract-first/contract/page/source.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
@@ -266,6 +272,68 @@ t.test('servers are listed once, this one first, and named by their words', asyn
   t.match(own, '<code class="server"><!--server-0-->/<!----></code>');
   t.match(textOf(own, 'object-Pet'), '"none": null');
   t.match(textOf(own, 'listPets'), '400 In words of its own.');
+});
+
+const LIST = (parameters: string, items: string) => `openapi: 3.1.0
+info: { title: Lists, version: 1.0.0 }
+paths:
+  /things:
+    get:
+      operationId: listThings
+      parameters: [${parameters}]
+      responses: { "200": { description: Things., content: { application/json: { schema: ${items} } } } }
+`;
+
+t.test('a loop over pages by number or offset ends after the last page', async (t) => {
+  const things = '{ type: array, items: { type: object, properties: { id: { type: integer } } } }';
+  const limit = '{ name: limit, in: query, schema: { type: integer, default: 2 }, example: 2 }';
+  const at = (name: string, more = '') => `{ name: ${name}, in: query, schema: { type: integer${more} } }`;
+  const urls: string[] = [];
+  const server = createServer(({ url = '' }, reply) => {
+    urls.push(url);
+    reply.end(urls.length % 3 === 0 ? '{"things":[]}' : '{"things":[{"id":1}]}');
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (const [parameters, items, wanted] of [
+    [at('page'), `{ type: object, properties: { things: ${things} } }`, ['?page=1', '?page=2', '?page=3']],
+    [`${limit}, ${at('offset')}`, things, ['?limit=2&offset=0', '?limit=2&offset=2', '?limit=2&offset=4']],
+    [at('page', ', minimum: 0'), things, ['?page=0', '?page=1', '?page=2']],
+    [at('skip'), things, ['?skip=0', '?skip=20', '?skip=40']],
+  ] as const) {
+    const page = renderPage(await load(t, LIST(parameters, items)), []);
+    const program = decoded(
+      partsOf(page, 'data-recipe="counted">', '</figure>')[0]?.split('<pre tabindex="0">')[1] as string,
+    );
+    urls.splice(0);
+    await promisify(execFile)('bash', ['-c', program.replace('https://SERVER', `http://127.0.0.1:${port}`)], {
+      cwd: t.testdir({}),
+    });
+    t.strictSame(
+      urls,
+      wanted.map((query) => `/things${query}`),
+    );
+    t.match(page, '<a href="#about-pages">Pages</a></h2>', 'in a topic of its own');
+  }
+  t.notMatch(renderPage(await load(t, LIST(at('page'), '{ type: string }')), []), 'data-recipe="counted"');
+});
+
+t.test('the change log and the contact are on the page, and no address of a contact runs anything', async (t) => {
+  const contract = parse(ours);
+  const page = async () => renderPage(await load(t, stringify(contract)), [], '# Changes\n\n## 2.0.0\n\nNew.\n');
+  t.match(await page(), '<h3>2.0.0</h3>');
+  t.match(await page(), '<a href="https://petstore.example">Pet Store</a>, <a href="mailto:support@petstore.example">');
+  const bare = await makePage(await load(t, ours), new URL('none/', import.meta.url));
+  t.notMatch(brotliDecompressSync(bare).toString(), 'page-changes', 'a contract need not have a change log');
+  contract.info.contact = { url: 'javascript:alert(1)' };
+  t.match(await page(), '<dt>Help</dt><dd>javascript:alert(1)</dd>');
+  delete contract.info.contact;
+  delete contract.components.securitySchemes;
+  delete contract.security;
+  for (const item of Object.values<Json>(contract.paths))
+    for (const one of Object.values<Json>(item)) delete one.security;
+  t.notMatch(await page(), /<dt>Help|page-key"/);
 });
 
 t.test('a start fills in its servers and prefix, and otherwise sends the bytes of the build', async (t) => {

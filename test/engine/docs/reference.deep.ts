@@ -1,6 +1,9 @@
 /** The page to read, as a person sees it, in a real Chromium. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -164,8 +167,64 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     await page.locator('#listPets').getByRole('button', { name: 'curl', exact: true }).click();
   });
 
+  t.test(
+    'the programs of the guide run as copied: pages, rates, a retry that ends with an error, classes of errors',
+    async (t) => {
+      for (let count = 0; count < 5; count++)
+        await service.request('/v1/pets', {
+          method: 'POST',
+          body: JSON.stringify({ name: `Pet ${count}`, categoryId: 7 }),
+        });
+      const { text } = await service.request('/v1/pets?limit=100');
+      const ids = (JSON.parse(text) as { id: number }[]).map(({ id }) => `"id":${id},`);
+      let failures = 2;
+      const busy = createServer((_request, reply) => {
+        failures--;
+        reply.writeHead(failures < 0 ? 201 : 503, { 'retry-after': '0' }).end('done');
+      }).listen(0, '127.0.0.1');
+      t.teardown(() => busy.close());
+      await once(busy, 'listening');
+      const { port } = busy.address() as AddressInfo;
+      const programs: Record<string, string[]> = {
+        curl: ['bash', 'a.sh'],
+        JavaScript: ['node', 'a.mjs'],
+        Python: ['python3', 'a.py'],
+      };
+      const folder = t.testdir({});
+      for (const [language, [command = '', file = '']] of Object.entries(programs)) {
+        const run = async (topic: string, change: (text: string) => string) => {
+          const section = page.locator(`[id="about-${topic}"]`);
+          await section.scrollIntoViewIfNeeded();
+          await section.getByRole('button', { name: language, exact: true }).click();
+          writeFileSync(`${folder}/${file}`, change(await copyIn(`[id="about-${topic}"]`)));
+          return promisify(execFile)(command, [file], { cwd: folder }).catch(
+            (error) => error as { stdout: string; stderr: string; code: number },
+          );
+        };
+        const pages = await run('pages', (one) => one.replace('limit=20', 'limit=2'));
+        t.strictSame(
+          ids.filter((one) => !pages.stdout.includes(one)),
+          [],
+          `pages, ${language}`,
+        );
+        t.match((await run('rates', (one) => one)).stdout, /200/, `rates, ${language}`);
+        const toBusy = (one: string) => one.replace(`:${service.port}/`, `:${port}/`);
+        failures = 2;
+        t.match((await run('retries', toBusy)).stdout, 'done', `retries, ${language}`);
+        failures = 100;
+        const ended = await run('retries', (one) => toBusy(one).replace('--retry 5', '--retry 1'));
+        t.ok('code' in ended && ended.code > 0, `a retry raises in the end, ${language}`);
+        t.match((await run('errors', (one) => one)).stdout, '"id":', `errors, ${language}`);
+        const refused = await run('errors', (one) => one.replace(KEY, 'no-key-of-the-tests'));
+        t.match(refused.stdout + ('stderr' in refused ? refused.stderr : ''), /Check the key/, `errors, ${language}`);
+      }
+      await page.locator('[id="about-pages"]').getByRole('button', { name: 'curl', exact: true }).click();
+    },
+  );
+
   t.test('a request is edited and sent in place, and its reply is shown to the last digit', async (t) => {
     await page.locator('#createPet').scrollIntoViewIfNeeded();
+    await page.locator('#createPet pre[role=textbox]').waitFor();
     const text = (await pre('createPet').textContent()) as string;
     await pre('createPet').fill(text.replace('"categoryId":7', `"categoryId":${LARGEST}`));
     await page.locator('#createPet').getByRole('button', { name: 'Python', exact: true }).click();
@@ -186,18 +245,19 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
   t.test(
     'after no reply a request is sent again with the same Idempotency-Key, after a reply with a new one',
     async (t) => {
-      const once = async () => /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
+      const onceOf = async () =>
+        /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
       await page.reload();
       await page.locator('#createPet').scrollIntoViewIfNeeded();
       await page.locator('#createPet .send').waitFor();
-      const first = await once();
+      const first = await onceOf();
       await page.route('**/v1/pets', (route) => route.abort());
       await page.locator('#createPet').getByRole('button', { name: 'Send', exact: true }).click();
       await footer('createPet').getByText('No reply').waitFor();
-      t.equal(await once(), first);
+      t.equal(await onceOf(), first);
       await page.unroute('**/v1/pets');
       t.match(await send('createPet'), '201');
-      t.not(await once(), first);
+      t.not(await onceOf(), first);
       complaints.splice(0);
     },
   );
@@ -234,12 +294,12 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     await page.evaluate(
       'document.execCommand = (name) => { window.done = [name, getSelection().toString()]; return true; }',
     );
-    const once = async () => /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
-    const first = await once();
+    const onceOf = async () => /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
+    const first = await onceOf();
     t.match(first, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     await page.locator('#createPet').getByRole('button', { name: 'Copy' }).first().click();
     t.equal((await page.evaluate('window.done[0]')) as string, 'copy');
-    t.not(await once(), first);
+    t.not(await onceOf(), first);
   });
 
   t.test('a search finds and marks words, says how many places have them, and Enter goes on', async (t) => {

@@ -21,9 +21,14 @@ export interface PageContext extends Vocabulary, SampleValues {
   headers: Map<string, NamedHeader>;
 }
 
-/** A sample of a request, for which the page's script adds languages, or of a reply. */
-export function renderFigure(text: Html | string, caption: Html | string | undefined, isRequest = false): Html {
-  return html`<figure${isRequest && html` class="request"`}><figcaption><span>${caption}</span><button type="button" class="copy">Copy</button></figcaption>
+/** A sample of a request, for which the page's script adds languages, or of a reply. `recipe` is the name of a program for the guide. */
+export function renderFigure(
+  text: Html | string,
+  caption: Html | string | undefined,
+  isRequest = false,
+  recipe?: string,
+): Html {
+  return html`<figure${isRequest && html` class="request"`}${recipe !== undefined && html` data-recipe="${recipe}"`}><figcaption><span>${caption}</span><button type="button" class="copy">Copy</button></figcaption>
 <pre tabindex="0">${typeof text === 'string' ? toContent(text) : text}</pre></figure>
 `;
 }

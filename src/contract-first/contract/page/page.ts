@@ -17,6 +17,7 @@ import {
   toSampleText,
 } from './operation.ts';
 import { buildProse, errorCodesIn, splitTopics } from './prose.ts';
+import { addRecipes, type Recipe } from './recipes.ts';
 import { sampleCurl } from './request.ts';
 import { buildSamples } from './sample.ts';
 import { join, renderFields, renderType } from './schema.ts';
@@ -32,7 +33,10 @@ interface Group {
 export function renderPage(contract: AnyContract, clients: readonly string[], changes = ''): string {
   const page = buildPage(contract);
   const [intro, ...topics] = splitTopics(page.document.info.description);
-  const guide = topics.map(({ title, text }) => ({ title, text, id: page.ids.add(`about-${title.toLowerCase()}`) }));
+  const guide = addRecipes(page, contract.operations.values(), topics).map((topic) => ({
+    ...topic,
+    id: page.ids.add(`about-${topic.title.toLowerCase()}`),
+  }));
   const tags = toTags(page, [...contract.operations.values()]);
   const start = toStart(page, contract, intro?.text, changes !== '');
   const sections = tags.map(([title, operations]) => toTagged(page, title, operations));
@@ -56,7 +60,7 @@ ${toContents(groups, more)}
 <main>
 ${start}
 ${sections}
-${guide.map(({ id, title, text }) => html`<section id="${id}" class="guide">${toHeading('h2', id, title)}${page.toProse(text)}</section>`)}
+${guide.map((topic) => toTopic(page, topic))}
 ${headers.length > 0 && toHeaders(page)}
 ${page.linked.size > 0 && html`<h2>Objects</h2>${objects}`}
 ${clients.length > 0 && toClients(clients)}
@@ -262,6 +266,18 @@ function toKind({ type, scheme, in: location, name, flows = {} }: SchemeNode): H
   const list = scopes.map((scope, index) => html`${index > 0 && ', '}<code>${scope}</code>`);
   const kind = type === 'http' ? scheme : type === 'apiKey' ? `in the ${location} ${name}` : 'bearer token';
   return html`${kind}${scopes.length > 0 && ', with the scopes '}${list}`;
+}
+
+function toTopic(
+  page: PageContext,
+  { id, title, text, recipe }: { id: string; title: string; text: string; recipe?: Recipe },
+) {
+  const words = html`${toHeading('h2', id, title)}${page.toProse(text)}`;
+  if (!recipe) return html`<section id="${id}" class="guide">${words}</section>`;
+  const { operation, name } = recipe;
+  const figure = renderFigure(recipe.text, html`<a href="#${operation.id}">${operation.id}</a>`, true, name);
+  return html`<section id="${id}" class="row"><div class="words">${words}</div><div class="samples">${figure}</div></section>
+`;
 }
 
 function toHeaders(page: PageContext): Html {

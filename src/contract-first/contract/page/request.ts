@@ -48,7 +48,8 @@ interface SampleRequest {
   body: { content: Content; media: MediaNode } | undefined;
 }
 
-export function toSampleRequest(values: SampleValues, operation: Operation): SampleRequest {
+/** `without` is a parameter of the query that it leaves out. */
+export function toSampleRequest(values: SampleValues, operation: Operation, without?: string): SampleRequest {
   const { path, body, parameters } = operation;
   const nodes = values.nodesOf(operation);
   const once = parameters.find(isKey);
@@ -58,7 +59,7 @@ export function toSampleRequest(values: SampleValues, operation: Operation): Sam
     const { content, ...own } = nodes.parameters.find(isSame) as ParameterNode;
     const media = content ? (Object.values(content)[0] as MediaNode) : own;
     const isWritten = media.example !== undefined || Object.keys(media.examples ?? {}).length > 0;
-    if (!parameter.required && !isWritten) return [];
+    if ((!parameter.required && !isWritten) || parameter.name === without) return [];
     const [sample] = values.ofMedia(media, 'readOnly');
     return [{ ...parameter, value: sample?.value ?? `<${parameter.name}>` }];
   });
@@ -80,9 +81,13 @@ export function toSampleRequest(values: SampleValues, operation: Operation): Sam
 }
 
 /** The words of a curl command: its options, and the URL after the prefix, with a placeholder for the key. */
-export function toCurlWords(values: SampleValues, operation: Operation): { options: string[]; url: string } {
+export function toCurlWords(
+  values: SampleValues,
+  operation: Operation,
+  without?: string,
+): { options: string[]; url: string } {
   const { method, security } = operation;
-  const { url, headers, body } = toSampleRequest(values, operation);
+  const { url, headers, body } = toSampleRequest(values, operation, without);
   const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ location }) => location) : [];
   const inQuery = keys
     .filter((location) => location.in === 'query')
@@ -97,11 +102,16 @@ export function toCurlWords(values: SampleValues, operation: Operation): { optio
   return { options, url: `${start}${separator}${inQuery.join('&')}` };
 }
 
-export function sampleCurl(values: SampleValues, operation: Operation): Html {
-  const { options, url } = toCurlWords(values, operation);
-  const start = [`curl ${options[0]}`, ...options.slice(1), ''].join(' \\\n  ');
-  return html`${toContent(start)}'${values.blank('base')}${toContent(toShellWord(url).slice(1))}`;
+/** `flags` are in place of `-i`. */
+export function sampleCurl(values: SampleValues, operation: Operation, flags = '-i', without?: string): Html {
+  const { options, url } = toCurlWords(values, operation, without);
+  const start = ['curl', ...options, ''].join(' \\\n  ').replace(' \\\n  ', ' ').replace('-i', flags);
+  return html`${toContent(start)}${toUrlWord(values, url)}`;
 }
+
+/** The whole URL as a word of a shell. */
+export const toUrlWord = ({ blank }: SampleValues, url: string): Html =>
+  html`'${blank('base')}${toContent(toShellWord(url).slice(1))}`;
 
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
   Object.entries(content).find(([name]) => toMediaType(name) === type)?.[1];

@@ -1,6 +1,6 @@
 /** Samples of requests and replies, on both pages: languages, colours, copies, and a reply of the server. */
 import { getKey, maskKey, onKey } from './key.js';
-import { LANGUAGES, makeUuid, translate } from './requests.js';
+import { findWriter, LANGUAGES, makeUuid, translate } from './requests.js';
 
 const server = document.querySelector('#page-server');
 
@@ -35,6 +35,15 @@ const fillIn = (command, key) =>
 
 /** As it is copied and sent: with the key itself. */
 export const completed = (pre) => fillIn(commandOf(pre), getKey() || KEY);
+
+/** A recipe is written of the request of its operation. */
+function toText(figure, key) {
+  const { recipe } = figure.dataset;
+  const isWritten = recipe && findWriter(chosen.language, recipe);
+  const operation = isWritten && decodeURIComponent(figure.querySelector('a').hash.slice(1));
+  const source = isWritten ? document.getElementById(operation).querySelector('.request') : figure;
+  return translate(fillIn(commandOf(source.querySelector('pre')), key), chosen.language, recipe);
+}
 
 function keepEdited(pre) {
   // Browsers write a new line as an element.
@@ -94,13 +103,13 @@ function drawRequest(figure, pre) {
   if (!figure.querySelector('[role=group]')) addLanguages(figure);
   for (const one of figure.querySelectorAll('[role=group] button'))
     one.ariaPressed = String(one.textContent === chosen.language);
-  const text = translate(fillIn(commandOf(pre), maskKey() || KEY), chosen.language);
+  const text = toText(figure, maskKey() || KEY);
   if (text !== pre.textContent && text !== pre.innerText) {
     const caret = pre === document.activeElement ? getSelection().focusOffset : undefined;
     pre.textContent = text;
     if (caret) getSelection().collapse(pre.firstChild, Math.min(caret, text.length));
   }
-  for (const decorate of decorators) decorate(figure, pre);
+  if (!figure.dataset.recipe) for (const decorate of decorators) decorate(figure, pre);
 }
 
 export function drawFigure(figure) {
@@ -177,7 +186,7 @@ document.addEventListener('click', async ({ target }) => {
   const figure = target.closest('figure');
   const pre = figure.querySelector('pre');
   const isRequest = figure.matches('.request');
-  await copy(isRequest ? translate(completed(pre), chosen.language) : pre.textContent, target);
+  await copy(isRequest ? toText(figure, getKey() || KEY) : pre.textContent, target);
   if (isRequest) renew();
 });
 
@@ -198,7 +207,7 @@ export function makeRequest(command) {
 }
 
 /** Replies after which the same request is sent again, with the same Idempotency-Key. */
-export const PASSING = [408, 425, 429, 500, 502, 503, 504];
+export const PASSING = [408, 429, 500, 502, 503, 504];
 
 const IS_TEXT = /json|text|xml|yaml|javascript|urlencoded/i;
 

@@ -65,34 +65,125 @@ function toBytes(text) {
 
 const toLines = (pairs, indent) => pairs.map(([name, value]) => `\n${indent}${quote(name)}: ${quote(value)},`).join('');
 
-const WRITERS = {
-  JavaScript: ({ method, url, headers, body }) => `const reply = await fetch(${quote(url)}, {
+const toOptions = ({ method, headers, body }) => `{
   method: ${quote(method)},
   headers: {${toLines(headers, '    ')}
   },${body === undefined ? '' : `\n  body: ${long(body, '`', /[`\\]|\$\{/g)},`}
-});
-console.log(reply.status, await reply.text());`,
+}`;
 
-  Python: ({ method, url, headers, body }) => `from urllib.error import HTTPError
-from urllib.request import Request, urlopen
-
-request = Request(
+const toPython = ({ url, method, headers, body }) => `request = Request(
     ${quote(url)},
     method=${quote(method)},
     headers={${toLines(headers, '        ')}
     },${body === undefined ? '' : `\n    data=${toBytes(body)},`}
-)
+)`;
+
+const [ERRORS, REQUEST] = ['from urllib.error import HTTPError', 'from urllib.request import Request, urlopen'];
+const AGAIN = '408, 429, 500, 502, 503, 504';
+
+/** Programs by language and recipe; the first is a sample of an operation. */
+const WRITERS = {
+  JavaScript: {
+    sample: (request) => `const reply = await fetch(${quote(request.url)}, ${toOptions(request)});
+console.log(reply.status, await reply.text());`,
+
+    pages: (request) => `const request = ${toOptions(request)};
+let url = ${quote(request.url)};
+while (url) {
+  const reply = await fetch(url, request);
+  if (!reply.ok) throw new Error(\`\${reply.status} \${await reply.text()}\`);
+  console.log(await reply.text());
+  const [, next] = /<([^>]*)>; *rel="next"/.exec(reply.headers.get('link') ?? '') ?? [];
+  url = next && new URL(next, url).href;
+}`,
+
+    retries: (request) => `// Keep the request and its key until there is an answer.
+const request = ${toOptions(request)};
+for (let attempt = 1; ; attempt++) {
+  const reply = await fetch(${quote(request.url)}, request).catch((error) => error);
+  const isPassing = !reply.status || [${AGAIN}].includes(reply.status);
+  if (attempt < 6 && isPassing) {
+    const wait = reply.headers?.get('retry-after') ?? 2 ** attempt * (0.5 + Math.random() / 2);
+    await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+    continue;
+  }
+  if (!reply.status) throw reply;
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(\`\${reply.status} \${text}\`);
+  console.log(reply.status, text);
+  break;
+}`,
+
+    errors: (request) => `const reply = await fetch(${quote(request.url)}, ${toOptions(request)});
+const text = await reply.text();
+if (reply.ok) console.log(text);
+else if ([401, 403].includes(reply.status)) throw new Error(\`Check the key: \${text}\`);
+else if ([${AGAIN}].includes(reply.status)) throw new Error(\`Send it again later: \${text}\`);
+else throw new Error(\`Correct the request: \${text}\`);`,
+  },
+
+  Python: {
+    sample: (request) => `${ERRORS}\n${REQUEST}
+
+${toPython(request)}
 try:
     reply = urlopen(request)
 except HTTPError as error:
     reply = error
 print(reply.status, reply.read().decode())`,
+
+    pages: (request) => `import re
+from urllib.parse import urljoin
+${REQUEST}
+
+${toPython(request)}
+while True:
+    reply = urlopen(request)
+    print(reply.read().decode())
+    link = re.search('<([^>]*)>; *rel="next"', reply.headers.get('Link') or '')
+    if not link:
+        break
+    request.full_url = urljoin(request.full_url, link[1])`,
+
+    retries: (request) => `import random, time
+${REQUEST}
+
+# Keep the request and its key until there is an answer.
+${toPython(request)}
+for attempt in range(1, 7):
+    try:
+        reply = urlopen(request, timeout=10)
+        break
+    except OSError as error:
+        status = getattr(error, 'code', 0)
+        if attempt == 6 or status and status not in (${AGAIN}):
+            raise
+        wait = status and error.headers.get('Retry-After')
+        time.sleep(float(wait or 2**attempt * (0.5 + random.random() / 2)))
+print(reply.status, reply.read().decode())`,
+
+    errors: (request) => `${ERRORS}\n${REQUEST}
+
+${toPython(request)}
+try:
+    print(urlopen(request).read().decode())
+except HTTPError as error:
+    text = error.read().decode()
+    if error.code in (401, 403):
+        raise SystemExit('Check the key: ' + text)
+    if error.code in (${AGAIN}):
+        raise SystemExit('Send it again later: ' + text)
+    raise SystemExit('Correct the request: ' + text)`,
+  },
 };
 
 export const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
 
+/** The writer of a recipe in a language, if there is one. A retry waits for the rate, too. */
+export const findWriter = (language, recipe = 'sample') => WRITERS[language]?.[recipe.replace('rates', 'retries')];
+
 /** The command in another language, or as it is if that is impossible. */
-export function translate(command, language) {
-  const request = WRITERS[language] && toRequest(command);
-  return request ? WRITERS[language](request) : command;
+export function translate(command, language, recipe) {
+  const [write, request] = [findWriter(language, recipe), toRequest(command)];
+  return write && request ? write(request) : command;
 }

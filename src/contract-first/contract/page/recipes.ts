@@ -1,0 +1,115 @@
+/** Programs for the guide, found by facts in the contract: a loop over pages, a retry, errors, rates. The page's script adds languages. */
+import type { Operation } from '../../engine/contract/contract.ts';
+import { isKey } from '../../engine/contract/document.ts';
+import { type Html, html } from '../../engine/docs/html.ts';
+import { toShellWord } from '../../json/literals.ts';
+import type { PageContext } from './operation.ts';
+import { toContent } from './prose.ts';
+import { sampleCurl, toCurlWords, toUrlWord } from './request.ts';
+
+/** A program that uses an operation; `name` is that of its other languages in the page's script. */
+export interface Recipe {
+  name: string;
+  operation: Operation;
+  text: Html;
+}
+
+/** The recipes by the titles of the topics that they belong to, with a topic for a guide that has none. */
+const TOPICS: [title: RegExp, name: string, words: string][] = [
+  [/\bpag(e|in)/i, 'Pages', 'Each page leads to the next one. Go on until there is none.'],
+  [/\b(rate|quota)/i, 'Rates', 'After 429, wait as `Retry-After` says, and send the request again.'],
+  [/\bretr(y|ie)|idempot/i, 'Retries', 'Send a request again with the same `Idempotency-Key`: it takes effect once.'],
+  [/\b(error|failure)/i, 'Errors', 'Statuses of one class are handled alike.'],
+];
+
+interface Topic {
+  title: string;
+  text: string;
+}
+
+/** The topics of a guide with their recipes, and a topic for each recipe that has none. */
+export function addRecipes(
+  page: PageContext,
+  all: Iterable<Operation>,
+  topics: Topic[],
+): (Topic & { recipe?: Recipe })[] {
+  const recipes = findRecipes(page, [...all]);
+  const take = (name: string | undefined) => {
+    const recipe = name && recipes.get(name);
+    recipes.delete(name as string);
+    return recipe ? { recipe } : {};
+  };
+  const own = topics.map((topic) => ({ ...topic, ...take(TOPICS.find(([title]) => title.test(topic.title))?.[1]) }));
+  const others = TOPICS.filter(([, name]) => recipes.has(name));
+  return [...own, ...others.map(([, title, text]) => ({ title, text, ...take(title) }))];
+}
+
+function findRecipes(page: PageContext, all: Operation[]): Map<string, Recipe> {
+  const operations = all.filter(({ deprecation, method }) => !deprecation && method !== 'HEAD');
+  const has = ({ replies }: Operation, header: RegExp) =>
+    replies.some(({ status, headers }) => Object.keys(headers).some((name) => header.test(`${status} ${name}`)));
+  const refusalsOf = ({ replies }: Operation) => replies.filter(({ status }) => status.startsWith('4')).length;
+  const most = Math.max(1, ...operations.map(refusalsOf));
+  const made = new Map<string, Recipe>();
+  const add = (title: string, name: string, write: (one: Operation) => Html | undefined) => {
+    for (const operation of operations) {
+      const text = made.has(title) ? undefined : write(operation);
+      if (text) made.set(title, { name, operation, text });
+    }
+  };
+  add('Pages', 'pages', (one) =>
+    one.method === 'GET' && has(one, /^2\d\d link$/i) ? toLinkedPages(page, one) : undefined,
+  );
+  add('Pages', 'counted', (one) => toCountedPages(page, one));
+  add('Rates', 'rates', (one) =>
+    has(one, /^429 retry-after$|ratelimit/i) ? sampleCurl(page, one, '-i --retry 5') : undefined,
+  );
+  const retry = '-i --fail-with-body --retry 5 --retry-connrefused';
+  add('Retries', 'retries', (one) => (one.parameters.some(isKey) ? sampleCurl(page, one, retry) : undefined));
+  add('Errors', 'errors', (one) => (refusalsOf(one) === most ? toCases(page, one) : undefined));
+  return made;
+}
+
+function toLinkedPages(page: PageContext, operation: Operation): Html {
+  const { options, url } = toCurlWords(page, operation);
+  return html`url=${toUrlWord(page, url)}
+while [ "$url" ]; do
+  ${toContent(['curl -sS --fail-with-body -D headers.txt', ...options.slice(1)].join(' \\\n    '))} "$url" || break
+  next=$(sed -n 's/^[Ll]ink: .*&lt;\\([^>]*\\)>; *rel="next".*/\\1/p' headers.txt)
+  case $next in
+    /*) url=$(echo "$url" | cut -d / -f 1-3)$next ;;
+    *) url=$next ;;
+  esac
+done`;
+}
+
+/** Pages by number or offset: until one without an item. */
+function toCountedPages(page: PageContext, operation: Operation): Html | undefined {
+  const { method, parameters, replies } = operation;
+  const counter = parameters.find(
+    ({ name, in: location }) => location === 'query' && /^(page|offset|skip)$/i.test(name),
+  );
+  const schema = page.flat(replies.find(({ status }) => status.startsWith('2'))?.schema);
+  const lists = [schema, ...Object.values(schema.properties ?? {}).map((one) => page.flat(one))];
+  const [field] = lists.flatMap(({ items }) => Object.keys(page.flat(items).properties ?? {}));
+  if (method !== 'GET' || !counter || field === undefined) return undefined;
+  const isPage = /^page$/i.test(counter.name);
+  const limit = parameters.find(({ name }) => /^(limit|size|per_?page|page_?size)$/i.test(name));
+  const { minimum, default: first = minimum } = page.flat(counter.schema);
+  const { default: step = 20 } = page.flat(limit?.schema);
+  const start = sampleCurl(page, operation, '-sS --fail-with-body', counter.name);
+  return html`at=${isPage ? String(first ?? 1) : '0'}
+while ${start}${toContent(`${toShellWord(`${start.text.includes('?') ? '&' : '?'}${encodeURIComponent(counter.name)}=`)}"$at" > page.json && grep -q ${toShellWord(`"${field}"`)} page.json`)}; do
+  cat page.json
+  at=$((at + ${isPage ? '1' : String(step)}))
+done`;
+}
+
+const toCases = (page: PageContext, operation: Operation): Html =>
+  html`status=$(${sampleCurl(page, operation, "-sS -o reply.json -w '%{http_code}'")})
+case $status in
+  2*) cat reply.json ;;
+  401 | 403) echo 'Check the key:' && cat reply.json ;;
+  408 | 429 | 5*) echo 'Send it again later:' && cat reply.json ;;
+  *) echo 'Correct the request:' && cat reply.json ;;
+esac`;
