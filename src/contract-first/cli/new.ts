@@ -77,7 +77,7 @@ function completePackage(): string {
   const wanted: Fields = {
     ...{ name, version: '1.0.0', private: true, type: 'module', scripts: SCRIPTS },
     devDependencies: Object.fromEntries(toRanges(TOOLS)),
-    ...{ allowScripts: OWN_PACKAGE.allowScripts, overrides: OWN_PACKAGE.overrides },
+    ...{ allowScripts: { 'better-sqlite3': true }, overrides: OWN_PACKAGE.overrides },
   };
   const added: string[] = [];
   const changed: string[] = [];

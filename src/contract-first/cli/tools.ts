@@ -6,7 +6,6 @@ interface Package {
   devDependencies: Record<string, string>;
   /** npm reads these of the top package alone, so that `new` writes them there. */
   overrides: Record<string, string>;
-  allowScripts: Record<string, boolean>;
 }
 
 /** This package's own package.json. */
