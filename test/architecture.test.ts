@@ -87,7 +87,8 @@ const MAY_IMPORT: Record<string, string> = {
     'operate/config.ts operate/process/one-run-key.ts operate/telemetry/open-telemetry.ts engine json store ' +
     'start/opening.ts start/service.ts',
   'operate/config.ts':
-    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts ' + 'store/database-url.ts',
+    'operate/variables.ts operator-error.ts engine/services.ts store/rates.ts store/api-keys.ts ' +
+    'store/database-url.ts',
   'operate/process':
     'operate/config.ts operate/telemetry engine/contract/contract.ts ' +
     'engine/contract/path-names.ts json engine/http/log/request-log.ts engine/http/health.ts ' +

@@ -26,7 +26,7 @@ import { domain } from '../src/generated/domain.ts';
 import { service as own } from '../src/generated/service.ts';
 import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
-import { edited } from './edited-contract.ts';
+import { type Edit, edited } from './edited-contract.ts';
 import { connectRaw } from './raw-client.ts';
 import { buildRequest, KEY, loadOurs, type SendRequest, send } from './service.ts';
 
@@ -356,7 +356,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     for (const url of [
       '/internal/docs',
       '/internal/openapi.json',
-      '/internal/docs/static/swagger-ui.css',
+      '/internal/docs/static/page.css',
       '/alive',
       '/readyz',
     ])
@@ -403,6 +403,86 @@ t.test('below another prefix, links, Location and the served contract follow', a
   await t.rejects(within('/:tenant', {}), {
     message: 'contract-first needs a prefix without parameters, not /:tenant.',
   });
+  for (const prefix of ['/a b', '/宠物', '/a%20b', '/a"b'])
+    await t.rejects(within(prefix, {}), {
+      message: `contract-first needs a prefix of characters that URLs have unencoded, not ${prefix}.`,
+    });
+});
+
+t.test('keys and rates that the command rejects are an error of the registration, without the key', async (t) => {
+  for (const [options, message] of [
+    [{ apiKeys: [KEY, 'short'] }, 'contract-first: apiKeys: key 2 is shorter than 16 characters.'],
+    [
+      { apiKeys: ['a key with spaces in it'] },
+      'contract-first: apiKeys: key 1 is not a bearer token (RFC 6750, section 2.1).',
+    ],
+    ...[{ limit: 0, window: 1 }, { limit: 10 }, '10/s', null].map((keyRate) => [
+      { rates: { keyRate } },
+      'contract-first: rates.keyRate must be a limit and a window in seconds, such as { limit: 100, window: 1 }.',
+    ]),
+  ] as [Partial<ContractFirstOptions>, string][])
+    await t.rejects(startPlain(t, { options }), { message });
+  const right = { keyRate: { limit: 100, window: 1 }, unauthorizedRate: undefined };
+  t.equal((await (await startPlain(t, { options: { rates: right } })).request('/v1/pets')).status, 200);
+});
+
+/** The service with an edited contract. */
+function withContract(t: Test, edit: Edit): Service {
+  const files = { openapi: { 'pets.yaml': edited(edit) } };
+  return { ...own, contract: pathToFileURL(join(t.testdir(files), 'openapi/pets.yaml')) };
+}
+
+t.test('a start has nothing to warn of, whatever the media types of replies are', async (t) => {
+  const service = withContract(t, ({ getPet }) => {
+    getPet.responses['200'].content['text/csv'] = { schema: { type: 'string' } };
+  });
+  const { lines } = await startPlain(t, { options: { service } });
+  t.strictSame(
+    lines.filter((line) => JSON.parse(line).level > 30),
+    [],
+  );
+});
+
+t.test('a key in the query is not logged by serverOptions() without options', async (t) => {
+  const service = withContract(t, ({ securitySchemes, headers }) => {
+    headers['WWW-Authenticate'].schema = { type: 'string' };
+    securitySchemes.bearerAuth = { type: 'apiKey', in: 'query', name: 'pets-key' };
+  });
+  const { port, lines } = await startWithOptions(t, { options: { service } });
+  t.equal((await send(port, `/v1/pets?pets-key=${KEY}`)).status, 200);
+  t.equal((await send(port, '/v1/pets?pets-key=of-nobody-0123456789')).status, 401);
+  await send(port, `/v1/pets/${KEY}`);
+  t.match(lines.join(''), '/v1/pets?***');
+  t.notMatch(lines.join(''), new RegExp(`${KEY}|of-nobody`));
+});
+
+t.test("a team's own @fastify/swagger lists the operations, and no documents or health checks", async (t) => {
+  const add = async (app: FastifyInstance) => void (await app.register(swagger, { openapi: {} }));
+  const { app } = await startPlain(t, { add, options: { docs: {}, health: {} } });
+  t.strictSame(Object.keys(app.swagger().paths ?? {}).sort(), ['/v1/pets', '/v1/pets/{petId}']);
+});
+
+t.test('an app that ignores trailing slashes serves the page at both of its addresses', async (t) => {
+  for (const options of [{ ignoreTrailingSlash: true }, { routerOptions: { ignoreTrailingSlash: true } }]) {
+    const { app } = await startIn(t, fastify(options), { options: { docs: {} } }, []);
+    for (const [url, link] of [
+      ['/docs', 'href="./docs/static/page.css"'],
+      ['/docs/', 'href="../docs/static/page.css"'],
+    ] as const)
+      t.match(await app.inject(url), { statusCode: 200, body: link }, url);
+  }
+});
+
+t.test('a process that builds and closes many services has no more listeners than before', async (t) => {
+  const count = () => process.listenerCount('exit');
+  const before = count();
+  for (let round = 0; round < 3; round++) await (await build(own, { database: { kind: 'memory' } })).close();
+  await t.rejects(build({ ...own, handlers: {} }, { database: { kind: 'memory' } }));
+  t.equal(count(), before);
+  const apps = [await build(own, { database: { kind: 'memory' } }), await build(own, { database: { kind: 'memory' } })];
+  t.equal(count(), before + 1);
+  for (const app of apps) await app.close();
+  t.equal(count(), before);
 });
 
 t.test("an app's own options take no promise of the contract away", async (t) => {

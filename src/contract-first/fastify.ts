@@ -7,8 +7,10 @@ import { checkTokens } from './engine/access/token-auth.ts';
 import type { Contract } from './engine/contract/contract.ts';
 import { withPrefix } from './engine/contract/operator-changes.ts';
 import type { HealthPaths } from './engine/http/health.ts';
+import { httpServerOf } from './engine/http/server-options.ts';
 import { addContract, type DocsOptions } from './engine/plugin.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';
+import { keysInQueries } from './engine/server.ts';
 import type { VerifyToken } from './engine/tokens.ts';
 import { loadConfig } from './operate/config.ts';
 import { OperatorError } from './operator-error.ts';
@@ -16,7 +18,9 @@ import type { Claims } from './registered.ts';
 import { loadServiceContract } from './service-contract.ts';
 import { openServiceStore, startServices } from './start/opening.ts';
 import type { Service } from './start/service.ts';
+import { findKeyProblems, toKeyPrefix } from './store/api-keys.ts';
 import { DATABASE_FORMS, parseDatabaseUrl } from './store/database-url.ts';
+import { isRate } from './store/rates.ts';
 import type { Store, StoreLimits, WindowCounter } from './store/store.ts';
 
 export { type HttpOptions, serverOptions } from './engine/http/server-options.ts';
@@ -45,11 +49,17 @@ export interface ContractFirstOptions {
 /** A prefix with a parameter or a wildcard: links could not name it. */
 const VARIABLE = /(?<!:):(?!:)|[*]/;
 
+/** A prefix in characters that URLs have as they are: Fastify takes it decoded, and headers take it encoded. */
+const PLAIN = /^[\w.~:@!$&'()+,;=/-]*$/;
+
 /** @throws OperatorError that says what to do, where the contract cannot be served here */
 async function addService(app: FastifyInstance, options: ContractFirstOptions): Promise<void> {
   const { service, apiKeys = [], rates = {}, docs = false, health = false, prefix } = options;
   if (VARIABLE.test(app.prefix))
     throw new OperatorError(`contract-first needs a prefix without parameters, not ${app.prefix}.`);
+  if (!PLAIN.test(app.prefix))
+    throw new OperatorError(`contract-first needs a prefix of characters that URLs have unencoded, not ${app.prefix}.`);
+  checkOptions(apiKeys, rates);
   const loaded = await loadServiceContract(service);
   checkTokens(loaded, options.verifyToken ?? service.verifyToken);
   const around = app.prefix.replaceAll('::', ':').replace(/\/$/, '');
@@ -59,6 +69,7 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   const services = options.services ?? (await startServices(service, defaults.services, { log }));
   const store = await toStore(app, options, contract, defaults);
   const { countWindow = store.countWindow, verifyToken = service.verifyToken } = options;
+  httpServerOf(app)?.hide(keysInQueries(contract), [toKeyPrefix(service.name), ...apiKeys]);
   await addContract(app, {
     ...service,
     ...{
@@ -76,6 +87,17 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
       health,
     },
   });
+}
+
+/** @throws OperatorError for what the command of a service rejects in its settings; without the keys */
+function checkOptions(apiKeys: readonly string[], rates: Rates): void {
+  const [problem] = findKeyProblems(apiKeys);
+  if (problem) throw new OperatorError(`contract-first: apiKeys: ${problem}.`);
+  for (const [name, rate] of Object.entries(rates))
+    if (rate !== undefined && !isRate(rate))
+      throw new OperatorError(
+        `contract-first: rates.${name} must be a limit and a window in seconds, such as { limit: 100, window: 1 }.`,
+      );
 }
 
 async function toStore(

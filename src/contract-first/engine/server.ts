@@ -25,6 +25,8 @@ export interface ServerOptions
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** Whether the store is closed with the app. */
   ownsStore?: boolean;
+  /** Called at the end of the close, for a log that belongs to the app. */
+  closeLog?: (() => Promise<void>) | undefined;
   /** Adds traces; without it, nothing is traced. */
   addTraces?: AddTraces | undefined;
 }
@@ -41,6 +43,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   const { toLogged, toAddress } = server;
   // First, because the last hook of this kind is called first.
+  if (options.closeLog) app.addHook('onClose', options.closeLog);
   if (options.ownsStore) app.addHook('onClose', async () => store.close());
   server.adopt(app);
   server.beginTrace = options.addTraces?.(app, store.collections, store.counts, toLogged, toAddress);
@@ -57,7 +60,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   return app;
 }
 
-const keysInQueries = ({ keyLocations }: Contract): string[] =>
+/** The query parameters that carry keys. */
+export const keysInQueries = ({ keyLocations }: Contract): string[] =>
   keyLocations.flatMap((location) => (location.in === 'query' ? [location.name] : []));
 
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {

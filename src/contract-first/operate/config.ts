@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
+import { findKeyProblems } from '../store/api-keys.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from '../store/database-url.ts';
 import { parseRate, RATE_FORM } from '../store/rates.ts';
 import { toList, Variables } from './variables.ts';
@@ -112,15 +113,9 @@ function readTeamSetting(variables: Variables, name: string, setting: Setting): 
   return value;
 }
 
-const SHORTEST_KEY = 16;
-
 function readKeys(variables: Variables): readonly string[] {
   const keys = toList(variables.secret('API_KEYS'));
-  for (const [index, key] of keys.entries()) {
-    const problem = (words: string) => variables.problems.push(`API_KEYS: key ${index + 1} is ${words}`);
-    if (key.length < SHORTEST_KEY) problem(`shorter than ${SHORTEST_KEY} characters`);
-    if (!/^[\w.~+/-]+=*$/.test(key)) problem('not a bearer token (RFC 6750, section 2.1)');
-  }
+  variables.problems.push(...findKeyProblems(keys).map((problem) => `API_KEYS: ${problem}`));
   return Object.freeze(keys);
 }
 

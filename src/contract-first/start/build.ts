@@ -21,14 +21,30 @@ export async function build(
   made: BuildParts = {},
 ): Promise<FastifyInstance> {
   const config = { ...loadConfig({}, given.services ? { name: service.name } : service), ...given };
-  const { log = openLog(config.logLevel) } = made;
+  if (made.log) return buildWith(service, config, made, made.log);
+  const log = openLog(config.logLevel);
+  try {
+    return await buildWith(service, config, made, log, log.close);
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+async function buildWith(
+  service: Service,
+  config: ConfigWith<Settings>,
+  made: BuildParts,
+  log: NonNullable<BuildParts['log']>,
+  closeLog?: () => Promise<void>,
+): Promise<FastifyInstance> {
   const contract = made.contract ?? (await loadServed(service, config));
   const store = made.store ?? (await openServiceStore(service, contract, config.database, config));
   const { logger } = log;
   const serve = async () =>
     buildServer({
       ...{ ...service, ...config, ...(await service.loadPlugins?.()), ...made },
-      ...{ contract, store, logger, lines: log, limits: config, countWindow: store.countWindow },
+      ...{ contract, store, logger, closeLog, lines: log, limits: config, countWindow: store.countWindow },
       services: made.services ?? (await startServices(service, config.services, { log: logger })),
       clients: new URL('clients/', service.contract),
       ownsStore: made.store === undefined,

@@ -137,3 +137,12 @@ function fromRow(row: unknown[]): StoredKey {
     rate: rate ?? undefined,
   };
 }
+
+const SHORTEST_KEY = 16;
+
+/** Why texts cannot be keys: `key 2 is shorter than 16 characters`. The keys themselves are not repeated. */
+export const findKeyProblems = (keys: readonly string[]): string[] =>
+  keys.flatMap((key, index) => [
+    ...(key.length < SHORTEST_KEY ? [`key ${index + 1} is shorter than ${SHORTEST_KEY} characters`] : []),
+    ...(/^[\w.~+/-]+=*$/.test(key) ? [] : [`key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`]),
+  ]);

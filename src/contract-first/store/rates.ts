@@ -15,6 +15,10 @@ export function parseRate(text: string): Rate | undefined {
   return { limit: Number(limit), window: SECONDS[unit] as number };
 }
 
+/** Whether a value from a caller without types is a rate. */
+export const isRate = (value: unknown): value is Rate =>
+  [Object(value).limit, Object(value).window].every((count) => Number.isSafeInteger(count) && count > 0);
+
 /** The prefixes of the ids of limits: for addresses, keys, and tokens of other issuers. */
 export const ADDRESS_BUCKET = 'address ';
 export const KEY_BUCKET = 'key ';

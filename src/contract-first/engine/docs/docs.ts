@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { addDocument, buildSendDocument } from './documents.ts';
+import { addDocument, buildSendDocument, UNLISTED } from './documents.ts';
 import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
@@ -61,13 +61,17 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
   add('openapi.yaml', contract.yaml, {});
   add('openapi.json', Buffer.from(contract.json), {});
   const headers = { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS };
-  addDocument(app, `${prefix}/docs`, headers, () => loadFilled(contract, './'));
-  addDocument(app, `${prefix}/docs/`, headers, () => loadFilled(contract, '../'));
+  addDocument(app, `${prefix}/docs`, headers, (root) => loadFilled(contract, root));
+  // An app that ignores trailing slashes takes both for one route.
+  if (!ignoresTrailingSlash(app)) addDocument(app, `${prefix}/docs/`, headers, (root) => loadFilled(contract, root));
   addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract));
   if (folder) addClients(app, `${prefix}/docs/clients/*`, folder);
   for (const name of SWAGGER_UI_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, SWAGGER_UI)));
   for (const name of OWN_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, ADDITIONS)));
 }
+
+const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean =>
+  (initialConfig.routerOptions ?? initialConfig).ignoreTrailingSlash === true;
 
 /** The page as it was made, if nothing in it is another at this start: then it is compressed already. */
 async function loadFilled(contract: Contract, root: string) {
@@ -99,7 +103,7 @@ function addClients(app: FastifyInstance, url: string, folder: URL): void {
     listClients(folder).map((path) => [path, buildSendDocument(headers, async () => ({ body: toFile(path) }))]),
   );
   if (clients.size === 0) return;
-  app.get<{ Params: { '*': string } }>(url, async (request, reply) => {
+  app.get<{ Params: { '*': string } }>(url, UNLISTED, async (request, reply) => {
     const send = clients.get(request.params['*']);
     return send ? send(request, reply) : reply.callNotFound();
   });

@@ -18,6 +18,9 @@ const CODINGS: Record<string, Compress> = { br: toBrotli, gzip: (body) => promis
 /** Smaller files are not compressed: they fit into one packet. */
 const SMALLEST = 1400;
 
+/** Options of a route that a team's own @fastify/swagger does not list as an operation. */
+export const UNLISTED = { schema: { hide: true } };
+
 type Headers = { 'content-type': string; [name: string]: string };
 
 /** A text, compressed by brotli already if it came so. */
@@ -27,17 +30,19 @@ interface Loaded {
 }
 
 export const addDocument = (app: FastifyInstance, url: string, ...document: Parameters<typeof buildSendDocument>) =>
-  void app.get(url, buildSendDocument(...document));
+  void app.get(url, UNLISTED, buildSendDocument(...document));
 
 /**
  * Loads the text on the first request, and sends it with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has it already
- * gets 304. The reply may be sent meanwhile, if the request's body breaks off.
+ * gets 304. The reply may be sent meanwhile, if the request's body breaks off. `load` gets the folder from which the text is read in a
+ * browser: `../` if the URL ends in a slash, otherwise `./`.
  */
-export function buildSendDocument(headers: Headers, load: () => Promise<Loaded>) {
-  let loading: Promise<ReturnType<typeof toDocument>> | undefined;
+export function buildSendDocument(headers: Headers, load: (root: string) => Promise<Loaded>) {
+  const loading: Record<string, Promise<ReturnType<typeof toDocument>>> = {};
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    loading ??= load().then((loaded) => toDocument(loaded, headers['content-type']));
-    const { digest, codings, toBytes } = await loading;
+    const root = /\/(\?|$)/.test(request.url) ? '../' : './';
+    loading[root] ??= load(root).then((loaded) => toDocument(loaded, headers['content-type']));
+    const { digest, codings, toBytes } = await loading[root];
     const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
     const etag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));

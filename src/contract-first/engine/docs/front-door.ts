@@ -3,6 +3,7 @@ import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Document } from '../contract/document.ts';
 import { toVary } from '../replies/reply-headers.ts';
+import { UNLISTED } from './documents.ts';
 
 /** `docs` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
 export async function addFrontDoor(app: FastifyInstance, document: Document, docs: string): Promise<void> {
@@ -14,7 +15,7 @@ export async function addFrontDoor(app: FastifyInstance, document: Document, doc
     `<${docs}/openapi.json>; rel="service-desc"; type="application/json"`,
     `<${docs}/docs>; rel="service-doc"; type="text/html"`,
   ].join(', ');
-  app.get('/', (request, reply) => {
+  app.get('/', UNLISTED, (request, reply) => {
     const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
     reply.headers({ link, vary: toVary(reply, 'accept') }).redirect(docs + (isBrowser ? '/docs' : '/openapi.json'));
   });

@@ -7,6 +7,9 @@ import { buildCheckServices } from '../services.ts';
 import type { Stop } from './connections/connection.ts';
 import { describeThrown } from './thrown.ts';
 
+/** A team's own @fastify/swagger does not list these routes as operations. */
+const UNLISTED = { schema: { hide: true } };
+
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;
 
@@ -42,8 +45,8 @@ export interface HealthPaths {
 }
 
 export function addHealth(app: FastifyInstance, { livez, readyz }: HealthPaths, isReady: IsReady, stop: Stop): void {
-  app.get(livez, () => ({ status: 'ok' }));
-  app.get(readyz, async () => {
+  app.get(livez, UNLISTED, () => ({ status: 'ok' }));
+  app.get(readyz, UNLISTED, async () => {
     if (stop.isAsked) throw new HttpError('unavailable', 'The service is stopping.');
     if (!(await isReady())) throw new HttpError('unavailable', 'The service is unavailable. Try again later.');
     return { status: 'ok' };

@@ -53,6 +53,8 @@ interface HttpServer {
   counts: Counts;
   toAddress: ToAddress;
   toLogged: ToLogged;
+  /** Hides these query parameters, and URLs with these secrets, in the log, beside those of the options. */
+  hide: (names: string[], secrets: string[]) => void;
   connections: Connections;
   healthPaths: Set<string | undefined>;
   /** Begins the span of a request. */
@@ -96,7 +98,9 @@ export function createApp(options: HttpOptions): { app: FastifyInstance; server:
 
 function buildHttpServer(options: HttpOptions): HttpServer {
   const { logger, stop, limits, counts = new Counts() } = options;
-  const toLogged = buildToLogged(options.secretNames, options.secrets);
+  let [secretNames, secrets] = [options.secretNames, options.secrets];
+  let hideSecrets = buildToLogged(secretNames, secrets);
+  const toLogged: ToLogged = (url) => hideSecrets(url);
   let server: Server | undefined;
   // The address of a Unix socket is a string, its path.
   const isProxy = buildIsProxy(options.trustProxy, () => typeof server?.address() === 'string');
@@ -112,6 +116,13 @@ function buildHttpServer(options: HttpOptions): HttpServer {
     connections: new Connections(parts),
     sendError: buildSendError(logger, renderError),
     beginTrace: undefined,
+    hide: (names, more) => {
+      [secretNames, secrets] = [
+        [...secretNames, ...names],
+        [...secrets, ...more],
+      ];
+      hideSecrets = buildToLogged(secretNames, secrets);
+    },
     fastifyLog: buildFastifyLog(logger, toLogged, (request, reply) => {
       made.beginTrace?.(request, reply);
       observe?.(request, reply);

@@ -59,6 +59,8 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
+  // glue warns of each media type of a reply that no parser reads: none needs to.
+  Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
     // A copy without shared parts, since glue changes them. glue does not support bigint.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
@@ -67,6 +69,7 @@ export async function addOperations(
       return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
     },
   });
+  Reflect.deleteProperty(app, 'hasContentTypeParser');
 }
 
 const { validate } = Validator.prototype;

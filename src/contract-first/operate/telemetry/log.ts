@@ -22,15 +22,29 @@ export interface Log {
   write(lines: string): void;
   /** Resolves when every line is written, or cannot be. Does not resolve while a write hangs: then the process can only be killed. */
   end(): Promise<void>;
+  /** Like `end`, for a process that goes on: from then on its exit no longer waits for lines. */
+  close(): Promise<void>;
 }
+
+/** The open logs: one listener for all of them. */
+const open = new Set<Lines>();
+const writeRests = () => {
+  for (const lines of open) lines.writeRest();
+};
 
 export function openLog(level: string): Log {
   // Accessing `process.stdout` makes a pipe non-blocking: if nobody reads it, a write fails instead of hanging.
   const { fd } = process.stdout;
   const lines = new Lines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
   const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);
-  process.once('exit', () => lines.writeRest());
-  return { logger, write: (text) => lines.write(text), end: () => lines.end() };
+  if (open.size === 0) process.on('exit', writeRests);
+  open.add(lines);
+  const close = async () => {
+    await lines.end();
+    open.delete(lines);
+    if (open.size === 0) process.off('exit', writeRests);
+  };
+  return { logger, write: (text) => lines.write(text), end: () => lines.end(), close };
 }
 
 class Lines {
