@@ -48,8 +48,8 @@ function findRecipes(page: PageContext, all: Operation[]): Map<string, Recipe> {
   const operations = all.filter(({ deprecation, method }) => !deprecation && method !== 'HEAD');
   const has = ({ replies }: Operation, header: RegExp) =>
     replies.some(({ status, headers }) => Object.keys(headers).some((name) => header.test(`${status} ${name}`)));
-  const refusalsOf = ({ replies }: Operation) => replies.filter(({ status }) => status.startsWith('4')).length;
-  const most = Math.max(1, ...operations.map(refusalsOf));
+  const countErrorReplies = ({ replies }: Operation) => replies.filter(({ status }) => status.startsWith('4')).length;
+  const most = Math.max(1, ...operations.map(countErrorReplies));
   const made = new Map<string, Recipe>();
   const add = (title: string, name: string, write: (one: Operation) => Html | undefined) => {
     for (const operation of operations) {
@@ -66,7 +66,7 @@ function findRecipes(page: PageContext, all: Operation[]): Map<string, Recipe> {
   );
   const retry = '-i --fail-with-body --retry 5 --retry-connrefused';
   add('Retries', 'retries', (one) => (one.parameters.some(isKey) ? sampleCurl(page, one, retry) : undefined));
-  add('Errors', 'errors', (one) => (refusalsOf(one) === most ? toCases(page, one) : undefined));
+  add('Errors', 'errors', (one) => (countErrorReplies(one) === most ? toCases(page, one) : undefined));
   return made;
 }
 
