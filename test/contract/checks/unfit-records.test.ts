@@ -268,6 +268,30 @@ t.test('a request is compared with all that the parts of its record say of a fie
   t.match((await judge(t, edited(edit))).errors, [reported]);
 });
 
+t.test(
+  'a request that becomes a record which its rules over several fields refuse is reported at the build',
+  async (t) => {
+    const problemOf = (value: RegExp | string, problem: string) =>
+      new RegExp(
+        `^operation createPet: its body: .*${value}.* is let in, and not stored by schema Pet: it.*${problem}$`,
+      );
+    const withStatus = { required: ['status'] };
+    // biome-ignore format: a table
+    const cases: [edit: Edit, problem: RegExp | undefined][] = [
+    [({ Pet }) => (Pet.minProperties = 4), problemOf('"name"', 'must have at least 4 fields')],
+    [({ Pet }) => (Pet.maxProperties = 3), problemOf('"status"', 'must have at most 3 fields')],
+    [({ Pet }) => (Pet.dependentRequired = { name: ['status'] }), problemOf('"name"', 'when property name is present')],
+    [({ Pet }) => (Pet.not = withStatus), problemOf('"status"', '')],
+    [({ Pet }) => (Pet.required = [...Pet.required, 'status']), undefined],
+    // What the default fills in is always there.
+    [({ Pet, NewPet }) => { Pet.minProperties = 4; NewPet.properties.status = { type: 'string', enum: ['sold'], default: 'sold' }; }, undefined],
+    [({ Pet, NewPet }) => { Pet.not = NewPet.not = withStatus; }, undefined],
+  ];
+    for (const [edit, problem] of cases)
+      t.match((await judge(t, edited(edit))).errors, problem ? [problem] : [], `${edit}`);
+  },
+);
+
 t.test('an id that clients choose is compared where they choose it', async (t) => {
   const slug = { type: 'string', minLength: 1, maxLength: 50, pattern: '^[a-z]+$' };
   const withSlug = (given: Json, more: Json = {}) =>

@@ -103,7 +103,6 @@ t.test('a record that its schema does not allow is not stored, though a handler 
   const edits: Edit[] = [
     ({ PetName }) => (PetName.maxLength = 2),
     ({ CategoryId }) => (CategoryId.maximum = 6),
-    ({ Pet }) => (Pet.maxProperties = 2),
     ({ Pet }) => Pet.required.push('status'),
   ];
   for (const edit of edits) {

@@ -4,13 +4,15 @@
  */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
+import type { Check } from '../../engine/schema/checks.ts';
 import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { Column } from '../../store/tables/description.ts';
 import { isSubset } from '../subsets/subsets.ts';
-import { type Checking, type Compared, findUnfit, findWitness } from '../subsets/witnesses.ts';
+import { type Checking, type Compared, findUnfit, findWitness, type Witness } from '../subsets/witnesses.ts';
 import { type Finding, findCollection, setBy, show, toFindings } from './findings.ts';
 import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf } from './records.ts';
+import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
 /** How many comparisons the proofs of one contract may take: some seconds. */
@@ -102,6 +104,31 @@ function ofBody(
     for (const { name, schema } of chosen) findings.push(...compare(schema, id, `parameter ${name}`));
   }
   const made = { ...mergeAllOf(schema), properties: { ...known, ...fields } };
-  if (!isSubset(made, rules, compared.steps)) findings.push({ words: `its body: ${words.unproven}`, isCertain: false });
-  return findings;
+  if (isSubset(made, rules, compared.steps)) return findings;
+  const isNew = method === 'POST' && findings.length === 0 && compared.steps.left > 0;
+  const witness = isNew ? findUnstored(schema, collection, compared) : undefined;
+  return [...findings, ...toFindings([{ path: '', witness }], { ...words, location: 'its body' })];
+}
+
+/** A body that is let in, and that becomes a record which its own rules over several fields refuse. */
+function findUnstored(
+  schema: Schema,
+  { description: { columns }, stored }: RecordSchema,
+  compared: Compared,
+): Witness | undefined {
+  const [own, known] = [objectFieldsOf(schema), objectFieldsOf(stored)];
+  const isFilled = (name: string) => columns[name]?.set || columns[name]?.first !== undefined;
+  const names = Object.keys(known).filter((name) => name in own || isFilled(name));
+  const fields = Object.fromEntries(names.map((name) => [name, (own[name] ?? known[name]) as Schema]));
+  const isThere = (name: string) => isFilled(name) || mergeAllOf(fields[name] as Schema).default !== undefined;
+  const required = [...(mergeAllOf(schema).required ?? []), ...names.filter(isThere)];
+  const [check, checkStored] = [schema, stored].map((one) =>
+    compared.buildCheck(one, { name: 'it', at: '/it' }, () => {}),
+  ) as [Check, Check];
+  for (const record of recordsFor({ columns, fields, wanted: known, required }, compared)) {
+    const value = Object.fromEntries(Object.entries(record).filter(([name]) => name in own));
+    const [problem] = check(value) ? [] : (checkStored(record) ?? []);
+    if (problem) return { value, problem: String(problem) };
+  }
+  return undefined;
 }

@@ -4,9 +4,10 @@ import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isSubset } from '../subsets/subsets.ts';
-import { areTypedAlike, type Compared, findUnfit, findWitness, valuesFor } from '../subsets/witnesses.ts';
+import { type Compared, findUnfit, findWitness } from '../subsets/witnesses.ts';
 import { type Finding, findCollection, setBy, toFindings } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
+import { recordsFor } from './sample-records.ts';
 
 /** Finds the fields of a record that a reply does not take, and then whole records and lists. */
 export function findUnfitReplies(operation: Operation, all: RecordSchema[], compared: Compared): Finding[] {
@@ -52,7 +53,9 @@ function findUnfitRecords(
   const isProven = fits(reply.schema, (items) => (isList ? { type: 'array', items } : items));
   if (isProven || compared.steps.left <= 0) return [];
   const record = { allOf: [closed, collection.stored] };
-  const records = recordsFor(collection, objectFieldsOf(reply.schema), compared);
+  const { required = [] } = mergeAllOf(collection.stored);
+  const [fields, wanted] = [objectFieldsOf(collection.stored), objectFieldsOf(reply.schema)];
+  const records = recordsFor({ ...collection.description, fields, wanted, required }, compared);
   if (records.length === 0) return [];
   const [given, values] = isList
     ? [{ type: 'array', items: record }, [[], ...records.map((one) => [one])]]
@@ -62,38 +65,4 @@ function findUnfitRecords(
   const isPage = method === 'GET' && findLimit(parameters) !== undefined;
   const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
   return toFindings([{ path: '', witness }], toWords(reply, collection, '', isCertain));
-}
-
-type Fields = Record<string, unknown>;
-
-/** The most records that are tried. */
-const MOST_RECORDS = 500;
-
-/** Records with all fields, and with the required ones, each also with other values of one field. */
-function recordsFor(
-  { description: { columns }, stored }: RecordSchema,
-  wanted: Record<string, Schema>,
-  { buildCheck }: Compared,
-): Fields[] {
-  const { required = [] } = mergeAllOf(stored);
-  const values = Object.entries(objectFieldsOf(stored)).map(([name, field]) => {
-    const check = buildCheck(field, { name: 'it' }, () => {});
-    const own = columns[name] && setBy(columns[name]);
-    const all = own ?? valuesFor(field, wanted[name] as Schema, buildCheck);
-    // Where the types differ, the handler makes another value.
-    const isAlike =
-      !keywordsOf(wanted[name]).hidden &&
-      (own || isSubset(field, wanted[name] as Schema) || areTypedAlike(field, wanted[name] as Schema));
-    return { name, isAlike, values: all.filter((value) => value !== undefined && !check(value)) };
-  });
-  if (values.some(({ isAlike }) => !isAlike)) return [];
-  const whole: Fields = Object.fromEntries(values.map(({ name, values: [first] }) => [name, first]));
-  const least = Object.fromEntries(Object.entries(whole).filter(([name]) => required.includes(name)));
-  const others = values.flatMap(({ name, values: all }) =>
-    all.flatMap((value) => [
-      { ...whole, [name]: value },
-      { ...least, [name]: value },
-    ]),
-  );
-  return [least, whole, ...others].slice(0, MOST_RECORDS);
 }

@@ -15,7 +15,7 @@ export interface Unfit {
 }
 
 /** A value, and the first problem of it, which calls it `it`. */
-interface Witness {
+export interface Witness {
   value: unknown;
   problem: string;
 }

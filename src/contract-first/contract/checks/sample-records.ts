@@ -1,0 +1,46 @@
+/** Sample records, to be tried against rules over several fields. */
+import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import type { AnyDescription } from '../../store/tables/description.ts';
+import { isQuick } from '../subsets/impossible.ts';
+import { isSubset } from '../subsets/subsets.ts';
+import { areTypedAlike, type Checking, valuesFor } from '../subsets/witnesses.ts';
+import { setBy } from './findings.ts';
+
+export type Fields = Record<string, unknown>;
+
+interface Sampled extends Pick<AnyDescription, 'columns'> {
+  /** The schemas of the fields, and those that they are tried against. */
+  fields: Record<string, Schema>;
+  wanted: Record<string, Schema>;
+  /** The fields that each record has. */
+  required: readonly string[];
+}
+
+/** The most records that are tried. */
+const MOST_RECORDS = 500;
+
+/** Records with all fields, and with the required ones, each also with other values of one field. None if a handler must make other values. */
+export function recordsFor(
+  { columns, fields, wanted, required }: Sampled,
+  { buildCheck, isLinear }: Checking,
+): Fields[] {
+  if (!isLinear && ![fields, wanted].flatMap(Object.values<Schema>).every(isQuick)) return [];
+  const samples = Object.entries(fields).map(([name, field]) => {
+    const check = buildCheck(field, { name: 'it' }, () => {});
+    const own = columns[name] && setBy(columns[name]);
+    const other = wanted[name] as Schema;
+    const isAlike = !keywordsOf(other).hidden && (own || isSubset(field, other) || areTypedAlike(field, other));
+    const values = own ?? valuesFor(field, other, buildCheck);
+    return { name, isAlike, values: values.filter((value) => value !== undefined && !check(value)) };
+  });
+  if (samples.some(({ isAlike }) => !isAlike)) return [];
+  const whole: Fields = Object.fromEntries(samples.map(({ name, values: [first] }) => [name, first]));
+  const least = Object.fromEntries(Object.entries(whole).filter(([name]) => required.includes(name)));
+  const others = samples.flatMap(({ name, values }) =>
+    values.flatMap((value) => [
+      { ...whole, [name]: value },
+      { ...least, [name]: value },
+    ]),
+  );
+  return [least, whole, ...others].slice(0, MOST_RECORDS);
+}
