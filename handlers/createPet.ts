@@ -1,8 +1,8 @@
-import { handle } from 'contract-first';
+import { answer, handle } from 'contract-first';
 
-export default handle('createPet', async ({ body, idempotency, pets, urlOf }) => {
-  const pet = await pets.create(body, { idempotency });
-  const Location = urlOf('getPet', { petId: pet.id });
-  const headers = idempotency?.isReplayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location };
-  return { status: 201, body: pet, headers };
-});
+export default handle('createPet', async ({ body, idempotency, pets, urlOf }) =>
+  answer(201, await pets.create(body, { idempotency }), {
+    headers: ({ id }) => ({ Location: urlOf('getPet', { petId: id }) }),
+    idempotency,
+  }),
+);

@@ -76,7 +76,7 @@ export function diagnoseAnswers(answers: [operation: string, answer: string][], 
   const handlers = answers.map(([operation, answer], index) => [
     `handlers/answer${index}.ts`,
     `
-import { handle, refuse } from 'contract-first';
+import { answer, handle, refuse } from 'contract-first';
 import { JsonText } from '../src/contract-first/json/json-text.ts';
 const pet = { id: 1n, name: 'Rex', categoryId: 7n };
 const redPet = { ...pet, colour: 'red' };
@@ -86,7 +86,7 @@ const anything = JSON.parse('1');
 export default handle('${operation}', async (call) => {
   ${/^(return|if|const)\b/.test(answer) ? answer : `return ${answer};`}
 });
-export { anything, error, JsonText, location, redPet, refuse };
+export { anything, answer, error, JsonText, location, redPet, refuse };
 `,
   ]);
   return Object.values(diagnose({ ...Object.fromEntries(handlers), [TYPES]: types })).slice(0, answers.length);

@@ -17,6 +17,7 @@ export { type OwnError, type OwnErrorBody, toErrorBody } from './errors/error-bo
 export type { RawBody } from './replies/raw-bodies.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-fields.ts';
 export { ifMatch, isUnchanged, toTag } from './requests/request-headers.ts';
+export { answer } from './routes/answer.ts';
 export {
   type AnswerOf,
   type Handler,

@@ -18,6 +18,8 @@ interface Kind {
   status: number;
   /** After how many seconds to try again. */
   retryAfter?: number;
+  /** The message of `answer`; by default the words of the code. */
+  message?: string;
 }
 
 /** Codes for errors of handlers and plugins, named after their status (RFC 9110, section 15). */
@@ -104,6 +106,10 @@ export function addErrors<const Errors extends Catalogue>(errors: Errors): Error
 
 const kindIn = (catalogue: Catalogue, code: string): Kind => (catalogue[code] ?? known[code]) as Kind;
 
+/** The message of an error about which a handler says nothing more. */
+export const messageOf = (code: ErrorCode): string =>
+  kindIn(known, code).message ?? `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}.`;
+
 const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
 /** The engine's own code for the status of a plugin's error: of several, the most general one, which is the last. */
@@ -132,7 +138,7 @@ export class ErrorParts<Code extends ErrorCode> {
  * A handler's answer with an error. `toErrorBody` makes its body, so it fits wherever the operation declares the status,
  * its range or `default`, whatever form the contract's errors have.
  */
-interface ErrorAnswer<Code extends ErrorCode> {
+export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
   body: ErrorParts<Code>;
 }

@@ -25,6 +25,11 @@ export function ifMatch(header: string, name = 'revision'): Record<string, bigin
 export const isUnchanged = (header: string | undefined, revision: bigint): boolean =>
   header !== undefined && (header.trim() === '*' || toTags(header).some((tag) => tag.revision === revision));
 
+/** Whether `If-None-Match` has this tag, weak or strong, or is `*`. */
+export const isTagIn = (header: string | undefined, tag: string): boolean =>
+  header !== undefined &&
+  (header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag.replace(/^W\//, '')));
+
 function toTags(header: string): { revision: bigint; isWeak: boolean }[] {
   return Array.from(header.matchAll(/(W\/)?"([^"]*)"/g)).flatMap(([, weak, text = '']) => {
     const revision = parseInt64(text);

@@ -112,7 +112,7 @@ interface Described<Filter extends string> {
   /** Unique sets of fields: the table has a unique index, and a second record is refused with the code. */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
   /** The codes that the collection adds to the catalogue of errors. */
-  errors: { readonly [Code in ErrorCode]?: { readonly status: number } };
+  errors: { readonly [Code in ErrorCode]?: { readonly status: number; readonly message?: string } };
   /** The folder with the migrations, in folders `sqlite` and `postgres`. */
   migrations: URL;
 }

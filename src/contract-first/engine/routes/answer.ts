@@ -1,0 +1,118 @@
+/** Makes the answer of a handler that reads or changes one record, of the result of the collection's method. */
+import { type Idempotency, isRefused, type Put, type Refused } from '../../store/collection.ts';
+import { type ErrorAnswer, type ErrorCode, messageOf, refuse } from '../errors/catalogue.ts';
+import type { AnyAnswer } from '../replies/sending.ts';
+import { isTagIn } from '../requests/request-headers.ts';
+
+/** The status of a success; of `put`, those of a record that was replaced, and of one that was made. */
+type Statuses = number | readonly [replaced: number, made: number];
+
+/** The meaning of a result for clients. Each type parameter is `never` if its property is left out. */
+interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
+  /** The code if there is no such record. */
+  absent?: Absent;
+  /** The codes of refusals, unless they are codes of the catalogue themselves: `{ referenced: 'tool_has_loans' }`. */
+  refused?: Codes;
+  headers?: Own | ((found: Found) => Own);
+  /** Makes the `ETag`. */
+  tag?: (found: Found) => Tag;
+  /** `If-None-Match`: if it has the tag, the answer is 304 (RFC 9110, section 13.1.2). */
+  unless?: Unless;
+  /** If an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
+  idempotency?: Key;
+}
+type Headers = Readonly<Record<string, string>>;
+type NoHeaders = Record<never, never>;
+
+type FoundIn<Result, Status> = Status extends readonly unknown[]
+  ? Result extends Put<infer Found>
+    ? Found
+    : never
+  : Exclude<Result, undefined | boolean | Refused>;
+type WhyIn<Result> = Result extends Refused<infer Why> ? Why : never;
+
+/** The fault of a call, in words for the compiler's message. */
+type FaultOf<Result, Absent, Codes> = 0 extends 1 & Result
+  ? never
+  : Exclude<Absent | Codes[keyof Codes], ErrorCode> extends infer Code extends string
+    ? [Code] extends [never]
+      ? GapOf<Result, Absent, Codes>
+      : `${Code} is not a code of the catalogue of errors`
+    : never;
+type GapOf<Result, Absent, Codes> = [Extract<Result, undefined | false>] extends [never]
+  ? Uncoded<Result, Codes>
+  : [Absent] extends [never]
+    ? 'absent is missing: there may be no such record'
+    : Uncoded<Result, Codes>;
+type Uncoded<Result, Codes> =
+  Exclude<WhyIn<Result>, ErrorCode | keyof Codes> extends infer Why extends string
+    ? `refused.${Why} is missing: the change may be refused with it`
+    : never;
+
+/** Appears in the compiler's message. */
+interface UnfitAnswer<Fault> {
+  readonly refused: Fault;
+}
+type Faultless<Fault> = [Fault] extends [never] ? unknown : UnfitAnswer<Fault>;
+
+type AnswerOf<Status, Result, Own, Absent, Codes, Tag, Unless, Key> =
+  | Success<Status extends readonly (infer One)[] ? One : Status, FoundIn<Result, Status>, AllHeaders<Own, Tag, Key>>
+  | ErrorOf<Absent>
+  | ErrorOf<CodeOf<WhyIn<Result>, Codes>>
+  | ([Unless] extends [never] ? never : { status: 304; headers: { ETag: string } });
+type Success<Status, Found, Own> = Flat<
+  ([Found] extends [never] ? { status: Status } : { status: Status; body: Found }) &
+    ([keyof Own] extends [never] ? unknown : { headers: Flat<Own> })
+>;
+type ErrorOf<Code> = Code extends ErrorCode ? ErrorAnswer<Code> : never;
+type CodeOf<Why, Codes> = Why extends keyof Codes ? Codes[Why] : Why;
+type AllHeaders<Own, Tag, Key> = Own &
+  ([Tag] extends [never] ? unknown : { ETag: string }) &
+  ([Key] extends [never] ? unknown : { 'Idempotency-Replayed'?: 'true' });
+type Flat<T> = { [Key in keyof T]: T[Key] };
+
+/**
+ * `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The result of a change is the body; that of `delete` has none.
+ * A result that may be missing needs `absent`, a refusal that is not a code of the catalogue needs `refused`.
+ */
+export function answer<
+  const Status extends Statuses,
+  Result,
+  const Own extends Headers = NoHeaders,
+  const Absent extends string = never,
+  const Codes extends Headers = NoHeaders,
+  Tag extends string = never,
+  Unless extends string | undefined = never,
+  Key extends Idempotency | undefined = never,
+>(
+  status: Status & Faultless<FaultOf<Result, Absent, Codes>>,
+  result: Result,
+  meaning?: Meaning<FoundIn<Result, Status>, Own, Absent, Codes, Tag, Unless, Key>,
+): [FaultOf<Result, Absent, Codes>] extends [never]
+  ? AnswerOf<Status, Result, Own, Absent, Codes, Tag, Unless, Key>
+  : never;
+export function answer(
+  status: Statuses,
+  result: unknown,
+  meaning: Meaning<never, Headers, string, Headers, string, string | undefined, Idempotency | undefined> = {},
+): AnyAnswer {
+  if (result === undefined || result === false) return toError(meaning.absent);
+  if (isRefused(result as Refused)) {
+    const { refused: why } = result as Refused;
+    return toError(meaning.refused?.[why] ?? why);
+  }
+  const { headers, tag, unless, idempotency } = meaning;
+  const [replaced, made] = typeof status === 'number' ? [status, status] : status;
+  const put = typeof status === 'number' ? { record: result, isNew: false } : (result as Put<unknown>);
+  const found = put.record as never;
+  const ETag = tag?.(found);
+  if (ETag !== undefined && isTagIn(unless, ETag)) return { status: 304, headers: { ETag } };
+  const all = {
+    ...(typeof headers === 'function' ? headers(found) : headers),
+    ...(ETag !== undefined && { ETag }),
+    ...(idempotency?.isReplayed && { 'Idempotency-Replayed': 'true' }),
+  };
+  return { status: put.isNew ? made : replaced, headers: all, ...(result !== true && { body: found }) };
+}
+
+const toError = (code: unknown): AnyAnswer => refuse(code as 'not_found', messageOf(code as ErrorCode));
