@@ -234,6 +234,14 @@ paths:
     get: { responses: { "200": { description: It., content: { "*/*": { schema: { type: integer } }, application/a+json: {}, Text/CSV: {} } } } }
 `;
 
+t.test('an operation without responses documents no success, and its errors may have any body', (t) => {
+  const check = new ContractCheck('openapi: 3.1.0\npaths: { /a: { get: { operationId: a } } }');
+  const reply = { headers: SAFE, text: '' };
+  t.strictSame(check.problemsOf('GET', '/a', { status: 501, ...reply }), []);
+  t.strictSame(check.problemsOf('GET', '/a', { status: 200, ...reply }), ['status 200 is not documented for GET /a']);
+  t.end();
+});
+
 t.test('replies are checked wherever the contract is served, whatever characters its paths have', (t) => {
   const check = new ContractCheck(STRANGE);
   const found = (url: string, status: number, headers = {}, text = '') =>

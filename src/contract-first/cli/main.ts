@@ -52,7 +52,7 @@ const commands: Record<string, Command> = {
   },
   lint: {
     usage: '[CONTRACT ...]',
-    about: "lints the service's contract, or these",
+    about: "fails on what is wrong in the service's contract, or in these; redocly.yaml next to it adds rules",
     takes: ANY_NUMBER,
     run: having(LINTER, async ({ args }) => (await import('./lint/lint.ts')).runLint(args)),
   },
@@ -64,7 +64,7 @@ const commands: Record<string, Command> = {
   },
   release: {
     usage: '[CONTRACT FOLDER]',
-    about: 'saves the contract as a release, if lint and diff find nothing',
+    about: 'saves the contract as a release, unless it is wrong or its version does not fit',
     takes: [0, 2],
     run: having(LINTER, async ({ args }) => (await import('./diff/diff.ts')).runRelease(args)),
   },

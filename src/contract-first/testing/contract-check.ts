@@ -128,10 +128,10 @@ export class ContractCheck {
   #responseOf(method: string, url: string, status: number): string | undefined {
     const { pointer, operation } = this.#operationOf(method, url) ?? {};
     if (pointer === undefined) return undefined;
-    const responses = `${pointer}/responses`;
-    const key = [String(status), `${String(status)[0]}XX`].find((key) => operation.responses[key]);
-    if (key) return `${responses}/${key}`;
-    return operation.responses.default && status >= 400 ? `${responses}/default` : 'undocumented';
+    const { responses = {} } = operation;
+    const own = [String(status), `${String(status)[0]}XX`].find((key) => responses[key]);
+    const key = own ?? (responses.default && status >= 400 ? 'default' : undefined);
+    return key ? `${pointer}/responses/${key}` : 'undocumented';
   }
 
   #isDescribed(pointer: string | undefined): boolean {

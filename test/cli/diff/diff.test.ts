@@ -1113,6 +1113,19 @@ t.test('the version must rise from the newest release as far as the changes dema
   }
 });
 
+t.test('a path prefix that does not name the version may stay in a new major version', async (t) => {
+  const inShop = withPrefix('/shop');
+  const broken = edited((parts) => {
+    inShop(parts);
+    parts.contract.info.version = '2.0.0';
+    delete parts.Pet.properties.status;
+  });
+  const folder = t.testdir({ 'petstore.yaml': broken, released: { '1.0.0.yaml': edited(inShop) } });
+  const { changes, problems } = await judgeContract(`${folder}/petstore.yaml`, `${folder}/released`, domain);
+  t.ok(changes.some(({ effect }) => effect.verdict === 'breaking'));
+  t.strictSame(problems, []);
+});
+
 /** Runs a script of `npm run` with these files, with the same loader as this test. */
 const MAIN = 'src/contract-first/cli/main.ts';
 

@@ -68,25 +68,28 @@ export async function judgeContract(
     .toSorted(compareVersions)
     .at(-1);
   const judgement: Comparison = { version, released, changes: [], ofStoredRecords: [], problems: [] };
-  if (released) {
-    const before = await read(resolve(folder, `${released}.yaml`));
+  const before = released === undefined ? undefined : await read(resolve(folder, `${released}.yaml`));
+  if (before) {
     judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
     judgement.ofStoredRecords = compareStoredRecords(before, contract, domain);
   }
   if (!VERSION.test(version)) {
     judgement.problems.push(`info.version must be three numbers, as in 1.2.3, not ${version}.`);
-  } else if (released) {
-    judgement.problems.push(
-      ...judgeVersion(version, released, judgement.changes, prefixesOf(contract.servers).join(', ')),
-    );
+  } else if (before) {
+    const [old, now] = [before, contract].map(({ servers }) => prefixesOf(servers).join(', ')) as [string, string];
+    judgement.problems.push(...judgeVersion(released as string, version, judgement.changes, old, now));
   }
   return judgement;
 }
 
+/** `/v1` for 1.2.3. */
+const toPrefix = (version: string) => `/v${version.split('.', 1)}`;
+
 function* judgeVersion(
-  version: string,
   released: string,
+  version: string,
   changes: ContractChange[],
+  oldPrefix: string,
   prefix: string,
 ): Generator<string> {
   if (compareVersions(version, released) < 0) {
@@ -99,8 +102,9 @@ function* judgeVersion(
   if (compareVersions(version, least) < 0) {
     yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
   }
-  const major = `/v${[version, least].toSorted(compareVersions).at(-1)?.split('.', 1)}`;
-  if (worst === 'breaking' && prefix !== major) {
+  const major = toPrefix([version, least].toSorted(compareVersions).at(-1) as string);
+  // Other prefixes do not name the version: they are the team's choice.
+  if (worst === 'breaking' && oldPrefix === toPrefix(released) && prefix !== major) {
     yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
   }
 }
