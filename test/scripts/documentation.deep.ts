@@ -151,7 +151,7 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
 }
 
 const CALL = 'params, query, headers, body, pets, orders, services, caller, accepts, idempotency, urlOf, log';
-const OF_ENGINE = 'handle, ifMatch, isRefused, isUnchanged, notImplemented, refuse, refuseAt, toTag';
+const OF_ENGINE = 'answer, handle, ifMatch, isRefused, isUnchanged, notImplemented, refuse, refuseAt, toTag';
 
 /** Lines of a handler: the function around them has the whole argument, and may import all of `contract-first`. */
 function toHandlerWith(id: string, lines: string): string {

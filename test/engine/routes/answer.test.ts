@@ -52,7 +52,7 @@ t.test('a delete has no body; a put has the status of what it did', (t) => {
 t.test('a missing record and a refusal are errors, by the code that the handler gives, or their own', (t) => {
   const missing = undefined as Pet | undefined;
   const error = (status: number, code: string, message: string) => ({ status, body: { code, message, status } });
-  t.match(answer(200, missing, { absent: 'pet_not_found' }), error(404, 'pet_not_found', 'Pet not found.'));
+  t.match(answer(200, missing, { absent: 'route_not_found' }), error(404, 'route_not_found', 'Route not found.'));
   t.match(
     answer(200, refused('conflict') as Pet | ReturnType<typeof refused<'conflict'>>),
     error(409, 'conflict', 'Conflict.'),
