@@ -289,6 +289,12 @@ t.test(
   ];
     for (const [edit, problem] of cases)
       t.match((await judge(t, edited(edit))).errors, problem ? [problem] : [], `${edit}`);
+    // Patterns that nobody has judged are tried on short texts.
+    const slow: Edit = ({ Pet, PetName }) => {
+      Object.assign(PetName, { pattern: '^(x+x+)+$', maxLength: 100, examples: ['xx'] });
+      Pet.minProperties = 4;
+    };
+    t.match((await judge(t, edited(slow), ours, false)).errors, [/^operation createPet: its body: .*"xx".* is let in/]);
   },
 );
 

@@ -1,7 +1,7 @@
 /** Sample records, to be tried against rules over several fields. */
-import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDescription } from '../../store/tables/description.ts';
-import { isQuick } from '../subsets/impossible.ts';
+import { isMatch, patternsIn } from '../subsets/keyword-subsets.ts';
 import { isSubset } from '../subsets/subsets.ts';
 import { areTypedAlike, type Checking, valuesFor } from '../subsets/witnesses.ts';
 import { setBy } from './findings.ts';
@@ -24,14 +24,18 @@ export function recordsFor(
   { columns, fields, wanted, required }: Sampled,
   { buildCheck, isLinear }: Checking,
 ): Fields[] {
-  if (!isLinear && ![fields, wanted].flatMap(Object.values<Schema>).every(isQuick)) return [];
+  const patterns = isLinear ? [] : [fields, wanted].flatMap(Object.values<Schema>).flatMap(patternsIn);
+  // An unjudged pattern is tried only on a text that cannot take it long.
+  const isTried = (value: unknown) =>
+    patterns.length === 0 ||
+    (typeof value === 'string' ? patterns.every((one) => isMatch(one, value) !== undefined) : !isNode(value));
   const samples = Object.entries(fields).map(([name, field]) => {
     const check = buildCheck(field, { name: 'it' }, () => {});
     const own = columns[name] && setBy(columns[name]);
     const other = wanted[name] as Schema;
     const isAlike = !keywordsOf(other).hidden && (own || isSubset(field, other) || areTypedAlike(field, other));
     const values = own ?? valuesFor(field, other, buildCheck);
-    return { name, isAlike, values: values.filter((value) => value !== undefined && !check(value)) };
+    return { name, isAlike, values: values.filter((value) => value !== undefined && isTried(value) && !check(value)) };
   });
   if (samples.some(({ isAlike }) => !isAlike)) return [];
   const whole: Fields = Object.fromEntries(samples.map(({ name, values: [first] }) => [name, first]));
