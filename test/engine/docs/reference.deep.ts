@@ -311,6 +311,13 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     await page.getByLabel('Search').fill('getpet');
     t.strictSame(await entries.allTextContents(), ['Get an animal GET']);
     t.equal(await page.locator('#page-contents details:visible').count(), 1, 'groups without a place vanish');
+    await page.getByLabel('Search').fill('scheme, host');
+    await page.getByText('2 found').waitFor();
+    t.strictSame(
+      await entries.allTextContents(),
+      ['Introduction', 'Servers'],
+      'of parts of a section, those with the words',
+    );
     await page.getByLabel('Search').fill('page');
     await page.getByLabel('Search').press('Enter');
     t.equal(await page.evaluate('location.hash'), '#about-pages', 'a title comes first');

@@ -174,7 +174,7 @@ ${entries.map(
 `,
     );
   return html`<nav id="page-contents" popover aria-label="Contents">
-<p id="page-search" hidden><input type="search" aria-label="Search" placeholder="Search" autocomplete="off"><kbd>/</kbd> <output></output></p>
+<p id="page-search" hidden><input type="search" aria-label="Search" placeholder="Search: press /" autocomplete="off"> <output></output></p>
 ${lists}
 <details open><summary>More</summary><ul>
 ${more.map(

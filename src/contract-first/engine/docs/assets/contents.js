@@ -16,8 +16,11 @@ export function searchIn(load) {
 
 async function loadTexts() {
   const page = await loadDocument();
-  const sectionOf = (link) => page.getElementById(link.dataset.section ?? idOf(link))?.closest('section');
-  return new Map(links.map((link) => [link, `${link.textContent} ${sectionOf(link)?.textContent}`.toLowerCase()]));
+  const textOf = (link) => {
+    const target = page.getElementById(link.dataset.section ?? idOf(link));
+    return (target?.matches('section') ? target : target?.nextElementSibling)?.textContent;
+  };
+  return new Map(links.map((link) => [link, `${link.textContent} ${textOf(link)}`.toLowerCase()]));
 }
 
 const toWords = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);

@@ -14,7 +14,6 @@ followReading();
 function unfold(press, link) {
   const isOpen = press.ariaExpanded === 'true';
   press.ariaExpanded = String(!isOpen);
-  press.textContent = isOpen ? 'Fields' : 'Hide';
   const place = link.closest('dt').nextElementSibling;
   if (isOpen) return place.querySelector('.unfolded').remove();
   const fields = document.getElementById(decodeURIComponent(link.hash.slice(1))).querySelector('.fields');
