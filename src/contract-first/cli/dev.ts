@@ -1,8 +1,8 @@
 /** `contract-first dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
-import { dirname, sep } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { watch } from 'chokidar';
 import ts from 'typescript';
 import { whenShellEnds } from '../operate/process/signals.ts';
 import { makeKey } from '../store/api-keys.ts';
@@ -95,16 +95,18 @@ const host = ts.createWatchCompilerHost(
   },
 );
 
+/** `watch` of Node 20 misses the saves of an editor that replaces the file. A package below `src/` is built here, into its `dist/`. */
+function onChange(folder: string, then: (file: string) => void): void {
+  const ignored = (path: string) => /^(dist|node_modules)$/.test(basename(path));
+  watch(folder, { ignored, ignoreInitial: true }).on('all', (_event, file) => then(file));
+}
+
 await generate();
 say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
 // A contract may be in several files.
-watch(dirname(contract), { recursive: true }, (_event, name) => /\.(ya?ml|json)$/.test(name ?? '') && generateSoon());
-watch('src', { recursive: true }, (_event, name) => {
-  // Of a package below `src/`, which is built here.
-  if (name?.split(sep).includes('dist')) return;
-  if (!name?.endsWith('.ts')) restartSoon();
-});
+onChange(dirname(contract), (file) => /\.(ya?ml|json)$/.test(file) && generateSoon());
+onChange('src', (file) => !file.endsWith('.ts') && restartSoon());
 const end = () => stop().then(() => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
 whenShellEnds(process.env, 'dev', end);

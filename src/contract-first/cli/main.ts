@@ -41,7 +41,7 @@ const commands: Record<string, Command> = {
   },
   dev: {
     about: 'builds and starts the service, again after each change; an error is shown, and the last server goes on',
-    run: having(COMPILER, () => import('./dev.ts')),
+    run: having([...COMPILER, 'chokidar'], () => import('./dev.ts')),
   },
   test: {
     usage: '[FILE ...] [an option of node --test ...]',

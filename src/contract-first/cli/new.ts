@@ -13,7 +13,14 @@ import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 /** Files to copy, in folders: of each service, of one with the first contract, and of one with a contract of its own. */
 const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
 
-const TOOLS: Tool[] = ['@redocly/openapi-core', '@types/node', 'openapi-typescript', 'ts-blank-space', 'typescript'];
+const TOOLS: Tool[] = [
+  '@redocly/openapi-core',
+  '@types/node',
+  'chokidar',
+  'openapi-typescript',
+  'ts-blank-space',
+  'typescript',
+];
 
 /** They run on Windows, too: none has the syntax of a shell. */
 const SCRIPTS = {

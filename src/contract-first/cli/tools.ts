@@ -11,7 +11,13 @@ interface Package {
 /** This package's own package.json. */
 export const OWN_PACKAGE: Package = createRequire(import.meta.url)('contract-first/package.json');
 
-export type Tool = '@redocly/openapi-core' | '@types/node' | 'openapi-typescript' | 'ts-blank-space' | 'typescript';
+export type Tool =
+  | '@redocly/openapi-core'
+  | '@types/node'
+  | 'chokidar'
+  | 'openapi-typescript'
+  | 'ts-blank-space'
+  | 'typescript';
 
 /** As arguments of npm, and as in package.json: `['typescript', '~5.9']`. */
 export const toRanges = (tools: Tool[]) =>
