@@ -6,7 +6,7 @@ import { isSubset } from '../subsets/subsets.ts';
 import { areTypedAlike, type Checking, valuesFor } from '../subsets/witnesses.ts';
 import { setBy } from './findings.ts';
 
-export type Fields = Record<string, unknown>;
+export type SampleRecord = Record<string, unknown>;
 
 interface Sampled extends Pick<AnyDescription, 'columns'> {
   /** The schemas of the fields, and those that they are tried against. */
@@ -23,7 +23,7 @@ const MOST_RECORDS = 500;
 export function recordsFor(
   { columns, fields, wanted, required }: Sampled,
   { buildCheck, isLinear }: Checking,
-): Fields[] {
+): SampleRecord[] {
   const patterns = isLinear ? [] : [fields, wanted].flatMap(Object.values<Schema>).flatMap(patternsIn);
   // An unjudged pattern is tried only on a text that cannot take it long.
   const isTried = (value: unknown) =>
@@ -38,7 +38,7 @@ export function recordsFor(
     return { name, isAlike, values: values.filter((value) => value !== undefined && isTried(value) && !check(value)) };
   });
   if (samples.some(({ isAlike }) => !isAlike)) return [];
-  const whole: Fields = Object.fromEntries(samples.map(({ name, values: [first] }) => [name, first]));
+  const whole: SampleRecord = Object.fromEntries(samples.map(({ name, values: [first] }) => [name, first]));
   const least = Object.fromEntries(Object.entries(whole).filter(([name]) => required.includes(name)));
   const others = samples.flatMap(({ name, values }) =>
     values.flatMap((value) => [
