@@ -1,182 +1,7 @@
-/** Each TypeScript block of the documentation, compiled where its first line says that it stands, in a service of pets and orders. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import openapiTS, { astToString } from 'openapi-typescript';
-import t, { type Test } from 'tap';
-import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
-import {
-  buildDomain,
-  buildHandlersMap,
-  buildRegister,
-  buildWriting,
-} from '../../src/contract-first/cli/generate/service-files.ts';
-import { load, operation } from '../added-operations.ts';
-import type { Json } from '../any-json.ts';
+/** Each TypeScript block of the documentation, compiled in the file that its first line names. */
+import t from 'tap';
 import { buildDiagnose, filesIn } from '../compiler.ts';
-import { edited } from '../edited-contract.ts';
-import { FILES, YAML } from '../orders/service.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-
-interface Block {
-  /** The paper and the line that it begins at. */
-  at: string;
-  /** A file that it is, or stands in. */
-  file: string;
-  isWhole: boolean;
-  text: string;
-}
-
-const FENCE = /^( *)```ts\n([\s\S]*?)^ *```$/gm;
-/** A block in any other form would be left out. */
-const ANY_FENCE = /(`{3,}|~{3,}).*\b([cm]?[jt]sx?|typescript|javascript)\b/gi;
-const FIRST_LINE = /^\/\/ (in )?([\w./-]+\.ts)\n/;
-
-/** From the project's root; a client's, from its own folder. */
-function blocksIn(paper: string): Block[] {
-  const all = read(paper);
-  return [...all.matchAll(FENCE)].map(({ 1: indent = '', 2: text = '', index }) => {
-    const at = `${paper}:${all.slice(0, index).split('\n').length}`;
-    const plain = text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
-    const [line = '', isPart, name = ''] = FIRST_LINE.exec(plain) ?? [];
-    const file = paper.startsWith('openapi/clients/') ? join(dirname(paper), name) : name;
-    return { at, file: name && file, isWhole: isPart === undefined, text: plain.slice(line.length) };
-  });
-}
-
-const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
-const PAPERS = readdirSync(ROOT, { withFileTypes: true })
-  .filter(({ name }) => !LEFT_OUT.includes(name))
-  .flatMap((entry) =>
-    entry.isDirectory()
-      ? readdirSync(join(ROOT, entry.name), { recursive: true, encoding: 'utf8' }).map((name) => join(entry.name, name))
-      : entry.name,
-  )
-  .filter((name) => name.endsWith('.md'));
-/** Whole files come first, those with further lines behind them. */
-const BLOCKS = PAPERS.flatMap(blocksIn).toSorted((one, other) => Number(other.isWhole) - Number(one.isWhole));
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const content = (schema: Json) => ({ 'application/json': { schema } });
-const header = (name: string, more: Json = {}) => ({ name, in: 'header', schema: { type: 'string' }, ...more });
-const FAILURE = { $ref: '#/components/responses/Failure' };
-const failures = (...statuses: number[]) => Object.fromEntries(statuses.map((status) => [status, FAILURE]));
-const NUMBER = { name: 'number', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
-const KEY = header('Idempotency-Key', { 'x-idempotency-hours': 24 });
-
-/** The contract of the orders, with the operations that the papers add. */
-const CONTRACT = edited(({ paths, schemas }) => {
-  schemas.ErrorCode['x-extensible-enum'].push('pet_is_sold');
-  schemas.Order.properties.shop = { type: 'string' };
-  schemas.Pet.properties.revision = { type: 'integer', format: 'int64' };
-  schemas.Pet.required.push('revision');
-  const { name, status } = schemas.NewPet.properties;
-  schemas.PetChanges = { type: 'object', properties: { name, status }, additionalProperties: false };
-  const { parameters } = paths['/pets/{petId}'].get;
-  const id = parameters.filter((parameter: Json) => parameter.in === 'path');
-  const pet = { responses: { '200': { content: content(ref('Pet')) }, ...failures(404, 409, 412, 428) } };
-  const change = { required: true, content: { 'application/merge-patch+json': { schema: ref('PetChanges') } } };
-  Object.assign(paths['/pets/{petId}'], {
-    patch: operation('changePet', { parameters: [...id, KEY, header('If-Match')], requestBody: change, ...pet }),
-    delete: operation('deletePet', { parameters: id, responses: { '204': {}, ...failures(404) } }),
-  });
-  paths['/pet-batches'] = {
-    post: operation('createPets', {
-      requestBody: { required: true, content: content({ type: 'array', items: ref('NewPet'), maxItems: 100 }) },
-      responses: { '201': { content: content(ref('Pets')) } },
-    }),
-  };
-  const table = { ...content(ref('Pets')), 'text/csv': { schema: { type: 'string' } } };
-  paths['/pet-tables'] = { get: operation('exportPets', { responses: { '200': { content: table } } }) };
-  paths['/orders/{number}/payment'] = {
-    parameters: [NUMBER],
-    post: operation('payOrder', {
-      parameters: [KEY],
-      requestBody: { required: true, content: content(ref('NewOrder')) },
-      responses: failures(403),
-    }),
-  };
-}, YAML);
-
-const ORDERS = (FILES['src/orders/domain.ts'] as string).replace(
-  /(?=\n {2}\},\n {2}lists)/,
-  "\n    shop: { column: 'shop', type: 'text', isOptional: true },",
-);
-const ofTenants = (orders: string) => orders.replace(/(shop: .*)isOptional: true/, "$1set: 'tenant'");
-
-const PETS = read('src/pets/domain.ts')
-  .replace('errors: {', 'errors: { pet_is_sold: { status: 409 },')
-  .replace('columns: {', "columns: { revision: { column: 'revision', type: 'int64', set: 'revision' },");
-
-const PAYMENTS = `import type { ServiceParts } from 'contract-first';
-
-export class Payments {
-  constructor(...parts: [url: string, key: string, log: ServiceParts['log']]) {
-    parts[2].info('made');
-  }
-}
-`;
-
-/** The handler of an operation that no paper is about. */
-const toHandler = (id: string) => `import { handle, notImplemented } from 'contract-first';
-
-export default handle('${id}', notImplemented);
-`;
-
-/** The files of a service around those of the papers. */
-async function buildFrame(t: Test): Promise<Record<string, string>> {
-  const contract = await load(t, CONTRACT);
-  const folder = t.testdir({
-    pets: { 'domain.ts': PETS },
-    orders: { 'domain.ts': ORDERS, 'transactions.ts': '' },
-  });
-  const source = pathToFileURL(`${folder}/`);
-  const handlers = [...contract.operations.keys()].map((id): [string, string] => [`handlers/${id}.ts`, toHandler(id)]);
-  return {
-    ...Object.fromEntries(handlers),
-    'src/generated/contract.ts': (await buildTypes(contract.document)).text,
-    'src/generated/handlers.ts': buildHandlersMap(contract).text,
-    'src/generated/domain.ts': buildDomain(source).text,
-    'src/generated/writing.ts': buildWriting(source, 'openapi/petstore.yaml').text,
-    'src/generated/register.ts': buildRegister(['services', 'tokens']).text,
-    'src/services.ts': 'export type Services = object;',
-    'src/tokens.ts': 'export type Claims = object;',
-    'src/pets/domain.ts': PETS,
-    'src/orders/domain.ts': ORDERS,
-    'src/payments.ts': PAYMENTS,
-    'openapi/clients/typescript/petstore.ts': astToString(await openapiTS(CONTRACT)),
-  };
-}
-
-const CALL = 'params, query, headers, body, pets, orders, services, caller, accepts, idempotency, urlOf, log';
-const OF_ENGINE = 'answer, handle, ifMatch, isRefused, isUnchanged, notImplemented, refuse, refuseAt, toTag';
-
-/** Lines of a handler: the function around them has the whole argument, and may import all of `contract-first`. */
-function toHandlerWith(id: string, lines: string): string {
-  const names = [...lines.matchAll(/^const (?:(\w+)|\{(.*)\}) =/gm)].flatMap(
-    ([, one, several = '']) => one ?? several.match(/\w+/g) ?? [],
-  );
-  return `import { ${OF_ENGINE} } from 'contract-first';
-export { ${OF_ENGINE} };
-export default handle('${id}', async ({ ${CALL} }) => {
-void [${CALL}];
-{
-${lines}
-void [${names}];
-}
-return notImplemented();
-});
-`;
-}
-
-/** A file with lines of a block: in place of its line that begins alike, such as `lists:`, or at its end. */
-function withLines(file: string, lines: string): string {
-  const [word = ''] = /^\w+: /.exec(lines) ?? [];
-  const like = new RegExp(`^ *${word}.*$`, 'm');
-  return word && like.test(file) ? file.replace(like, () => lines) : `${file}\n${lines}`;
-}
+import { ANY_FENCE, BLOCKS, buildDocumentedService, PAPERS, read } from './documented-service.ts';
 
 t.test('the first line of each block names its file, or the file that it belongs to', async (t) => {
   t.ok(BLOCKS.length > 10);
@@ -190,16 +15,7 @@ t.test('the first line of each block names its file, or the file that it belongs
 });
 
 t.test('each block compiles there, and so does the whole service with them', async (t) => {
-  const texts = await buildFrame(t);
-  const blockAt = new Map<string, string>();
-  const tenants: string[] = [];
-  for (const [index, { at, file, isWhole, text }] of BLOCKS.entries()) {
-    const [, id = ''] = /^handlers\/(\w+)\.ts$/.exec(file) ?? [];
-    const name = isWhole || id === '' ? file : `handlers/block${index}.ts`;
-    texts[name] = isWhole ? text : id ? toHandlerWith(id, text) : withLines(texts[file] ?? '', text);
-    blockAt.set(name, `${blockAt.get(name) ?? ''} ${at}`.trim());
-    if (/\.of\(/.test(text)) tenants.push(name);
-  }
+  const { texts, blockAt, tenants, domainOfTenants } = await buildDocumentedService(t);
   const diagnose = buildDiagnose();
   const files = [...new Set([...filesIn(['src', 'handlers']), ...Object.keys(texts)])];
   const found = [
@@ -207,7 +23,7 @@ t.test('each block compiles there, and so does the whole service with them', asy
       files.filter((file) => !tenants.includes(file)),
       texts,
     ),
-    ...diagnose(tenants, { ...texts, 'src/orders/domain.ts': ofTenants(texts['src/orders/domain.ts'] as string) }),
+    ...diagnose(tenants, { ...texts, ...domainOfTenants }),
   ];
   t.strictSame(
     found.map(([file, said]) => [blockAt.get(file) ?? file, said]),
