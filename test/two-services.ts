@@ -32,7 +32,7 @@ export function copyStations(t: Test): Project {
   return { folder, run };
 }
 
-/** Generates and compiles the project, without the compiler's checks, which `package.deep.ts` makes. */
+/** Generates and compiles the project, without the compiler's checks, which `scripts/tarball.deep.ts` makes. */
 export async function buildStations(t: Test): Promise<Project & { service: Service }> {
   const project = copyStations(t);
   const { status, stderr } = project.run('generate');

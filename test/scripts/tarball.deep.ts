@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { base, pack, ROOT, run } from './packed.ts';
-import { BLOCKS, buildDocumentedService } from './scripts/documented-service.ts';
+import { base, pack, ROOT, run } from '../packed.ts';
+import { BLOCKS, buildDocumentedService } from './documented-service.ts';
 
 const packed = pack('tarball');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
