@@ -289,6 +289,16 @@ t.test(
   ];
     for (const [edit, problem] of cases)
       t.match((await judge(t, edited(edit))).errors, problem ? [problem] : [], `${edit}`);
+    const four: Edit = ({ Pet }) => (Pet.minProperties = 4);
+    const all = { name: { $ref: '#/components/schemas/PetName' }, categoryId: INT64 };
+    for (const method of ['put', 'post'])
+      t.match(await judge(t, withBody(method, all, four)), method === 'put' ? { errors: [] } : {});
+    // A body that breaks the request's own rule is not let in.
+    const both: Edit = ({ Pet, NewPet }) => {
+      Pet.minProperties = 4;
+      NewPet.allOf = [{ minProperties: 3 }];
+    };
+    t.strictSame((await judge(t, edited(both))).errors, []);
     // Patterns that nobody has judged are tried on short texts.
     const slow: Edit = ({ Pet, PetName }) => {
       Object.assign(PetName, { pattern: '^(x+x+)+$', maxLength: 100, examples: ['xx'] });

@@ -61,6 +61,10 @@ t.test('references that lead to each other, and to nothing else, are refused whe
     t.strictSame(await saidOf(t, `${HEAD}${PATHS}x-a: ${alias}\n`), [`a.yaml:${position}: *a is a part of itself`]);
 });
 
+t.test('a second document in a file is refused where it begins', async (t) => {
+  t.strictSame(await saidOf(t, `${HEAD}${PATHS}---\na: 1\n`), ['a.yaml:4:1: a second document begins here']);
+});
+
 t.test('a reference behind very many others is refused', async (t) => {
   const names = Array.from({ length: 2000 }, (_, index) => `S${index}`);
   const schemas = names.map(
