@@ -48,12 +48,13 @@ export const sizeOf = (rows: Row[]) =>
 /** How many records are read at once, to limit memory. */
 const CHUNK = 1000;
 
-/** Counts the stored records that do not fit a contract. Once all fit, they are not read again for this contract. */
+/** Counts the stored records that do not fit a contract. Once all fit, and that may be noted, they are not read again for this contract. */
 export function* countInvalidRecords(
-  { nameOf, mark, toJsonSql }: Dialect,
+  { nameOf, mark, toJsonSql }: Pick<Dialect, 'nameOf' | 'mark' | 'toJsonSql'>,
   tables: readonly Table[],
   contract: string,
   fits: Fits,
+  mayWrite = true,
 ): SqlSteps<number> {
   const passed = nameOf({ name: 'passed_check' });
   if ((yield sqlStep(`SELECT 1 FROM ${passed} WHERE contract = ${mark(1)}`, contract)).length > 0) return 0;
@@ -69,6 +70,6 @@ export function* countInvalidRecords(
       last = rows.at(-1)?.[0];
     }
   }
-  if (count === 0) yield sqlStep(`UPDATE ${passed} SET contract = ${mark(1)}`, contract);
+  if (count === 0 && mayWrite) yield sqlStep(`UPDATE ${passed} SET contract = ${mark(1)}`, contract);
   return count;
 }

@@ -9,6 +9,7 @@ import { inspectSqlite } from './sqlite/migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
 import type { AnyDomain } from './tables/description.ts';
+import type { RecordCheck } from './tables/migrate.ts';
 
 /** Without codecs, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
 export function openStore(
@@ -50,12 +51,16 @@ export function missingFile(database: Database): string | undefined {
 }
 
 /** @throws Error that says why the database cannot be used */
-export async function inspectDatabase(database: Database, domain: AnyDomain): Promise<Inspection> {
+export async function inspectDatabase(
+  database: Database,
+  domain: AnyDomain,
+  records?: RecordCheck,
+): Promise<Inspection> {
   if (database.kind === 'postgres') {
     const { inspectPostgres } = await import('./postgres/migrate.ts');
-    return inspectPostgres(database, domain);
+    return inspectPostgres(database, domain, records);
   }
-  return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain);
+  return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain, records);
 }
 
 /** The name of a database for people, without its password. */

@@ -113,6 +113,36 @@ t.test('what is wrong is reported, part by part, and the exit code is 1', async 
   t.match([refusing.code, refusing.stdout], [0, /^keys: 0 stored keys .*: every caller is refused$/m]);
 });
 
+t.test(
+  'stored records that do not fit the contract are reported as the start does, and nothing is changed',
+  async (t) => {
+    const folder = t.testdir();
+    const DATABASE_URL = `sqlite:${folder}/pets.db`;
+    await openUrl(DATABASE_URL).close();
+    const execute = (sql: string) => {
+      const db = new Sqlite(`${folder}/pets.db`);
+      db.exec(sql);
+      db.close();
+    };
+    const env = { DATABASE_URL, API_KEYS: KEY };
+    execute("INSERT INTO pets (name, category_id, status) VALUES ('Ada', 7, 'sold')");
+    const before = stateOf(folder);
+    const { code, stdout } = await check(env);
+    t.match([code, stdout], [0, /^records: all fit the contract$/m]);
+    t.strictSame(stateOf(folder), before);
+    execute("UPDATE pets SET status = 'lost'");
+    const wrong = await check(env);
+    t.match(
+      [wrong.code, wrong.stdout],
+      [1, /^records: WRONG: .*\n.*stored pets that do not fit its schema Pet: 1 \(pet 1: status /m],
+    );
+    execute(
+      "DELETE FROM applied_migrations WHERE part = 'pets' AND name = (SELECT max(name) FROM applied_migrations WHERE part = 'pets')",
+    );
+    t.match((await check(env)).stdout, /^records: checked when the database is migrated$/m);
+  },
+);
+
 /** What the check says of a database, and the start, in the same words where it fails. */
 async function checkAndOpen(t: Test, DATABASE_URL: string) {
   const { code, stdout } = await check({ DATABASE_URL, API_KEYS: KEY });

@@ -1,11 +1,13 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
 import type { Contract } from '../../engine/contract/contract.ts';
+import { checkStoredRecords } from '../../engine/routes/stored-records.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadServed } from '../../start/opening.ts';
 import type { Service } from '../../start/service.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/open-store.ts';
 import type { Inspection } from '../../store/store.ts';
+import type { RecordCheck } from '../../store/tables/migrate.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { MAKE_KEY, takesKeys } from '../process/one-run-key.ts';
 import { loadOpenTelemetry } from '../telemetry/open-telemetry.ts';
@@ -31,6 +33,8 @@ export async function checkStart(
     if (database.kind === 'sqlite') await check('disk', () => findDisk(database.file, leastFree));
     const isTaken = !contract || takesKeys(contract, service.verifyToken);
     if (found) await check('keys', () => [findKeys(config, found, isTaken)]);
+    if (contract && found && found.version > 0)
+      await check('records', () => findRecords(config, contract, found, service));
   }
   return wrong.length === 0;
 }
@@ -109,6 +113,22 @@ function findDisk(file: string, leastFree: number): Finding<never> {
   const free = inspectDisk(file);
   if (free < leastFree) throw new Error(`only ${free} bytes are free`);
   return [`${Math.floor(free / 1024 ** 2)} MB are free`];
+}
+
+/** @throws ContractError as the start does, if stored records do not fit the contract */
+async function findRecords(
+  { database }: Config,
+  contract: Contract,
+  { pending }: Inspection,
+  { domain }: Service,
+): Promise<Finding<never>> {
+  if (pending.length > 0) return ['checked when the database is migrated'];
+  const countInvalidRecords = async (...records: RecordCheck) => {
+    await inspectDatabase(database, domain, records);
+    return 0;
+  };
+  await checkStoredRecords(contract, domain, { countInvalidRecords });
+  return ['all fit the contract'];
 }
 
 export function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection, isTaken: boolean): string {

@@ -4,7 +4,7 @@ import { sqlStep } from '../changes/statement.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
 import { type Inspection, StoreUnavailable } from '../store.ts';
 import type { AnyDomain } from '../tables/description.ts';
-import { inspectMigrations, type MigrationTarget } from '../tables/migrate.ts';
+import { inspectMigrations, type MigrationTarget, type RecordCheck } from '../tables/migrate.ts';
 import { type Applied, checkNoTables, createdTables, type Migration } from '../tables/migrations.ts';
 import { revisionOf, shownOf, type Table } from '../tables/table.ts';
 import { POSTGRES_TYPES, quote, toDialect } from './dialect.ts';
@@ -81,11 +81,15 @@ export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): 
 }
 
 /** @throws Error with the reason why no server can be used, or why a start would fail */
-export async function inspectPostgres(settings: PostgresSettings, domain: AnyDomain): Promise<Inspection> {
+export async function inspectPostgres(
+  settings: PostgresSettings,
+  domain: AnyDomain,
+  records?: RecordCheck,
+): Promise<Inspection> {
   const connection = await buildConnect(settings)({ toConnect: INSPECTION_TIMEOUT, toAnswer: INSPECTION_TIMEOUT });
   try {
     await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    return await drive(connection, inspectMigrations(buildMigrationTarget(settings.schema), domain));
+    return await drive(connection, inspectMigrations(buildMigrationTarget(settings.schema), domain, records));
   } finally {
     connection.end();
   }

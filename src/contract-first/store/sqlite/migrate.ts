@@ -10,6 +10,7 @@ import {
   type MigrationHooks,
   type MigrationTarget,
   migrateTables as migrateSteps,
+  type RecordCheck,
 } from '../tables/migrate.ts';
 import { checkNoTables } from '../tables/migrations.ts';
 import { revisionOf, type Table } from '../tables/table.ts';
@@ -88,14 +89,14 @@ export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result 
 }
 
 /** Without a file, inspects a new database in memory. @throws Error if the start would fail on this database */
-export function inspectSqlite(file: string | undefined, domain: AnyDomain): Inspection {
+export function inspectSqlite(file: string | undefined, domain: AnyDomain, records?: RecordCheck): Inspection {
   if (file !== undefined) checkMap(file);
   const location = file !== undefined && existsSync(file) ? file : ':memory:';
   // Changes no files: a read-only connection would leave files of SQLite's log behind, and any other would remove existing ones.
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
-    return new Driver(db).drive(inspectMigrations(TARGET, domain));
+    return new Driver(db).drive(inspectMigrations(TARGET, domain, records));
   } finally {
     db.close();
   }

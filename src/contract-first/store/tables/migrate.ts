@@ -2,7 +2,8 @@
 
 import { type Dialect, sqlStep } from '../changes/statement.ts';
 import type { SqlSteps } from '../collection.ts';
-import type { Inspection, Migrated, StoreLimits } from '../store.ts';
+import { countInvalidRecords } from '../contents.ts';
+import type { Contents, Inspection, Migrated, StoreLimits } from '../store.ts';
 import type { AnyDomain, ColumnType } from './description.ts';
 import { type FoundIndex, isIndexed, toIndexSql, toWantedIndexes } from './indexes.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { type Field, type Table, toTables } from './table.ts';
 
 /** A database that is migrated. */
-export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared' | 'toOrdered'> {
+export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared' | 'toOrdered' | 'toJsonSql'> {
   kind: DatabaseKind;
   /** The database's type for each type of a description. */
   types: Record<ColumnType, string>;
@@ -57,14 +58,25 @@ export function* migrateTables(
   for (const warning of yield* checkTables(target, tables)) onWarning?.(warning);
 }
 
-/** Says what `migrate` would do. @throws Error that says why it would fail */
-export function* inspectMigrations(target: MigrationTarget, domain: AnyDomain): SqlSteps<Inspection> {
+/** The digest of the contract that stored records must fit, and the check of each. */
+export type RecordCheck = Parameters<Contents['countInvalidRecords']>;
+
+/**
+ * Says what `migrate` would do, and passes stored records to a check unless they are migrated before.
+ * @throws Error that says why it would fail
+ */
+export function* inspectMigrations(
+  target: MigrationTarget,
+  domain: AnyDomain,
+  records?: RecordCheck,
+): SqlSteps<Inspection> {
   const files = loadMigrations(target.kind, domain);
   const { applied, pending } = yield* plan(target, files);
   yield* target.check(applied, pending);
   if (pending.length === 0) yield* checkTables(target, toTables(domain));
   const planned = { version: applied.length, newest: files.length, pending: pending.map(migrationPath) };
   if (planned.version === 0) return { ...planned, validKeys: 0, keys: 0 };
+  if (records && pending.length === 0) yield* countInvalidRecords(target, toTables(domain), ...records, false);
   const count = `SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND coalesce(expires_at > ${target.mark(1)}, true))
     FROM ${target.nameOf({ name: 'api_keys' })}`;
   const [[keys, validKeys]] = (yield sqlStep(count, new Date().toISOString())) as [[unknown, unknown]];
