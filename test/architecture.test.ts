@@ -94,7 +94,7 @@ const MAY_IMPORT: Record<string, string> = {
     'engine/contract/path-names.ts json engine/http/log/request-log.ts engine/http/health.ts ' +
     'engine/http/server-options.ts engine/errors/catalogue.ts store/store.ts store/api-keys.ts',
   'operate/telemetry':
-    'operator-error.ts engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
+    'json operator-error.ts engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
     'engine/http/connections/connection.ts engine/http/client-address.ts ' +
     'engine/http/log/logged-urls.ts engine/http/node-internals.ts ' +
     'engine/http/connections/response.ts store/store.ts',
@@ -221,6 +221,7 @@ t.test('every file that makes a server listens for the errors of its sockets', a
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(makers.sort(), [
+    'src/contract-first/engine/http/connections/listening.ts',
     'src/contract-first/engine/http/server-options.ts',
     'src/contract-first/operate/telemetry/operators.ts',
   ]);

@@ -8,6 +8,7 @@ import { parseRate, RATE_FORM } from '../store/rates.ts';
 import { toList, Variables } from './variables.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const LOG_FORMATS = ['auto', 'json', 'short'];
 const ORIGINS = 'origins, such as https://shop.example,http://localhost:5173, without * and paths';
 const RANGES = 'addresses and ranges, such as 10.0.0.0/8,::1';
 
@@ -33,6 +34,8 @@ const SETTINGS = {
   corsOrigins: (read) => read.parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),
   isProduction: (read) => read.text('NODE_ENV') === 'production',
   logLevel: (read) => read.parsed('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`, toLogLevel, 'info'),
+  /** How lines are written: as JSON, short for people, or short on a terminal only. */
+  logFormat: (read) => read.parsed('LOG_FORMAT', `one of ${LOG_FORMATS.join(', ')}`, toLogFormat, 'auto'),
   /** The rate limit of keys that have none of their own; undefined for no limit. */
   keyRate: (read) => read.parsed('KEY_RATE', RATE_FORM, parseRate, 'none'),
   /** The rate limit of an address for requests without a valid key; undefined for no limit. */
@@ -161,6 +164,11 @@ function toItems(isItem: (text: string) => boolean): (text: string) => readonly 
     demand(items.every(isItem));
     return Object.freeze(items);
   };
+}
+
+function toLogFormat(format: string): string {
+  demand(LOG_FORMATS.includes(format));
+  return format;
 }
 
 function toLogLevel(level: string): string {

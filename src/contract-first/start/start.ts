@@ -4,18 +4,19 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contract } from '../engine/contract/contract.ts';
 import { buildCatalogue } from '../engine/errors/catalogue.ts';
-import { listen } from '../engine/http/connections/listening.ts';
+import { checkAddress, listen } from '../engine/http/connections/listening.ts';
 import { buildIsReady } from '../engine/http/health.ts';
 import type { AddTraces } from '../engine/http/log/request-log.ts';
 import type { Settings } from '../engine/services.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from '../operate/config.ts';
-import { makeOneRunKey, showOneRunKey, takesKeys } from '../operate/process/one-run-key.ts';
+import { makeOneRunKey, NO_KEY, showOneRunKey, takesKeys } from '../operate/process/one-run-key.ts';
 import { notifySystemd, startOperating } from '../operate/process/operating.ts';
 import { onStopSignals } from '../operate/process/signals.ts';
 import { buildForcedEnd, prepareStop } from '../operate/process/stopping.ts';
 import { type Log, openLog } from '../operate/telemetry/log.ts';
 import { loadOpenTelemetry, type OpenTelemetry } from '../operate/telemetry/open-telemetry.ts';
 import { buildTraces } from '../operate/telemetry/traces.ts';
+import { missingFile } from '../store/open-store.ts';
 import type { Migrated, Store } from '../store/store.ts';
 import { build } from './build.ts';
 import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
@@ -25,15 +26,30 @@ export async function start(service: Service): Promise<void> {
   const config = loadConfig(process.env, service);
   const openTelemetry = config.isTraced ? loadOpenTelemetry(service.contract) : undefined;
   const contract = await loadServed(service, config);
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, config.logFormat);
   notifySystemd(process.env);
   const onWarning = (warning: string) => log.logger.warn(warning);
   config.warnings.forEach(onWarning);
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
+  await checkFirstStart(config, takesKeys(contract, service.verifyToken));
   const store = await openServiceStore(service, contract, config.database, { ...config, onMigrated, onWarning });
   await closeIfFailed(store, () => serve(service, config, contract, store, log, openTelemetry));
 }
+
+/** Checks what a start without a database would fail at, before it makes one. @throws ConfigError */
+async function checkFirstStart(config: Config, isTaken: boolean): Promise<void> {
+  if (missingFile(config.database) === undefined) return;
+  if (isTaken && config.apiKeys.length === 0 && config.isProduction) throw new ConfigError(NO_KEY);
+  try {
+    await checkAddress(config);
+  } catch (error) {
+    throw cannotListen(error);
+  }
+}
+
+const cannotListen = (error: unknown) =>
+  new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
 
 async function serve(
   service: Service,
@@ -95,6 +111,6 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
   } catch (error) {
     // Closes the app first, so that nothing uses the store while it is closed.
     await app.close();
-    throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
+    throw cannotListen(error);
   }
 }

@@ -134,7 +134,7 @@ t.test('the database of an older program is migrated, and the log names its vers
   t.equal(await server.exit, 0);
 });
 
-t.test('an address that cannot be listened on is reported in one line, and the store is closed', async (t) => {
+t.test('an address that cannot be listened on is reported in one line, and no database is made', async (t) => {
   const folder = t.testdir();
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   const other = createServer().listen(0, '127.0.0.1');
@@ -143,12 +143,20 @@ t.test('an address that cannot be listened on is reported in one line, and the s
   const PORT = String((other.address() as AddressInfo).port);
   const { code, stdout, stderr } = await startInVain(t, { env: { PORT, DATABASE_URL } });
   t.equal(code, 1);
-  t.match(stdout, /^[^\n]*"msg":"the database was made"\}\n$/);
+  t.equal(stdout, '');
   t.equal(
     stderr,
     `Cannot listen: listen EADDRINUSE: address already in use 127.0.0.1:${PORT}. Set HOST or PORT to another.\n`,
   );
-  t.strictSame(readdirSync(folder), ['pets.db']);
+  t.strictSame(readdirSync(folder), []);
+  const refused = await startInVain(t, { env: { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL } });
+  t.match(refused, { code: 1, stderr: /^No API key is configured\. Make one with / });
+  t.strictSame(readdirSync(folder), []);
+  const db = new Sqlite(`${folder}/pets.db`);
+  runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
+  db.close();
+  t.match(await startInVain(t, { env: { PORT, DATABASE_URL } }), { code: 1, stderr });
+  t.strictSame(readdirSync(folder), ['pets.db'], 'one that is there is closed');
 });
 
 t.test('an error that nobody catches is logged, and stops the server in good order with exit code 1', async (t) => {

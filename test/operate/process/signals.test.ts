@@ -104,7 +104,7 @@ t.test('SIGHUP without a terminal does not end it then, either', async (t) => {
 
 t.test('SIGHUP stops a server in a terminal, which is gone then', async (t) => {
   const shell = 'set -- script -qec "$*" /dev/null';
-  const { exit, output } = await startServer(t, { shell });
+  const { exit, output } = await startServer(t, { shell, env: { LOG_FORMAT: 'json' } });
   process.kill(Number(/"pid":(\d+)/.exec(output.stdout)?.[1]), 'SIGHUP');
   t.equal(await exit, 0);
   t.match(output.stdout, /"signal":"SIGHUP","msg":"stopping"[\s\S]*"msg":"stopped"/);

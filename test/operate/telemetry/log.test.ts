@@ -1,4 +1,5 @@
 import t from 'tap';
+import { toShortLines } from '../../../src/contract-first/operate/telemetry/short-lines.ts';
 import { startServer, startWithLog } from '../../program.ts';
 import { requestLongUrls, requestOn, stop } from './held-log.ts';
 
@@ -7,6 +8,34 @@ t.test('a log on a full disk delays neither requests nor the stop', async (t) =>
   t.equal((await server.request('/v1/pets', { key: server.key })).status, 200);
   t.equal((await server.request('/livez')).status, 200);
   t.equal(await stop(server), 0);
+});
+
+t.test('on a terminal, a line for a request is short; also elsewhere with LOG_FORMAT=short', async (t) => {
+  const terminal = 'set -- script -qec "$*" /dev/null';
+  for (const [shell, LOG_FORMAT] of [
+    [terminal, 'auto'],
+    [':', 'short'],
+  ] as const) {
+    const server = await startServer(t, { shell, isCovered: shell === ':', env: { LOG_FORMAT, LOG_LEVEL: 'debug' } });
+    await server.request('/v1/pets/x?a=%0A');
+    t.match(server.output.stdout, /^\d\d:\d\d:\d\d listening \{"origin":"http:[^"]+"\}\r?$/m);
+    await server.written('stdout', /^\d\d:\d\d:\d\d GET \/v1\/pets\/x\?a=%0A 400 [\d.]+ ms\r?$/m);
+    if (shell === ':') t.equal(await stop(server), 0);
+  }
+});
+
+t.test('a short line shows the level of a warning, the cause of an error, and no control characters', (t) => {
+  const toTime = (line: object) => toShortLines(`${JSON.stringify({ time: 0, pid: 1, hostname: 'a', ...line })}\n`);
+  t.match(toTime({ level: 40, msg: 'slow \u001b[2J' }), /^\d\d:\d\d:\d\d WARN slow \\u\{1b\}\[2J\n$/);
+  const err = { message: 'b', stack: 'Error: b\n    at c' };
+  t.match(toTime({ level: 50, err, msg: 'failed' }), /ERROR failed Error: b\n {4}at c\n$/);
+  const aborted = { level: 30, reqId: 'r', method: 'GET', url: '/a', ms: 1.26, msg: 'request aborted' };
+  t.match(toTime(aborted), /^\S+ GET \/a request aborted 1\.3 ms\n$/);
+  t.match(
+    toTime({ level: 30, method: 'GET', url: '/a', status: 500, ms: 2, cause: 'Error: d' }),
+    / 500 2 ms Error: d\n$/,
+  );
+  t.end();
 });
 
 t.test(

@@ -2,6 +2,7 @@
 import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
+import { toShortLines } from './short-lines.ts';
 
 /** How many bytes may wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
@@ -32,11 +33,14 @@ const writeRests = () => {
   for (const lines of open) lines.writeRest();
 };
 
-export function openLog(level: string): Log {
+/** `format` is `json`, `short` for people, or `auto`: short on a terminal. */
+export function openLog(level: string, format = 'json'): Log {
   // Accessing `process.stdout` makes a pipe non-blocking: if nobody reads it, a write fails instead of hanging.
-  const { fd } = process.stdout;
+  const { fd, isTTY } = process.stdout;
+  const isShort = format === 'auto' ? isTTY : format === 'short';
   const lines = new Lines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
-  const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);
+  const write = (text: string) => lines.write(isShort ? toShortLines(text) : text);
+  const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, { write });
   if (open.size === 0) process.on('exit', writeRests);
   open.add(lines);
   const close = async () => {
@@ -44,7 +48,7 @@ export function openLog(level: string): Log {
     open.delete(lines);
     if (open.size === 0) process.off('exit', writeRests);
   };
-  return { logger, write: (text) => lines.write(text), end: () => lines.end(), close };
+  return { logger, write, end: () => lines.end(), close };
 }
 
 class Lines {

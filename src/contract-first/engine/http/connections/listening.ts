@@ -1,8 +1,10 @@
 /** Listens at an address, or on a socket that was passed; and ends with a graceful stop. */
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
-import type { HttpConnection, Stop } from './connection.ts';
+import { type HttpConnection, hearErrors, type Stop } from './connection.ts';
 import type { Connections } from './connections.ts';
 
 export interface ListenAddress {
@@ -24,6 +26,16 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Liste
   // without our listeners.
   const { address } = await lookup(host, { verbatim: false });
   return withoutLine(app).listen({ host: address, port, backlog: BACKLOG });
+}
+
+/** @throws Error if a server could not listen there. No client may rely on the address yet: a connection at this moment is reset. */
+export async function checkAddress({ host, port, socket }: ListenAddress): Promise<void> {
+  if (socket !== undefined) return;
+  const server = createServer();
+  hearErrors(server);
+  const { address } = await lookup(host, { verbatim: false });
+  await once(server.listen({ host: address, port, exclusive: true }), 'listening');
+  await once(server.close(), 'close');
 }
 
 /** Fastify passes unknown options to Node, which prefers `fd`. The host only keeps Fastify from looking one up. */
