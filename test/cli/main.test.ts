@@ -15,7 +15,19 @@ const runNode = (cwd: string, ...args: string[]) =>
 const runIn = (cwd: string, ...args: string[]) => runNode(cwd, ...NODE_ARGS, `${PACKAGE}cli/main.ts`, ...args);
 const run = (...args: string[]) => runIn(PACKAGE, ...args);
 
-const COMMANDS = ['new', 'generate', 'build', 'dev', 'test', 'lint', 'diff', 'release', 'sandbox', 'inspect'];
+const COMMANDS = [
+  'new',
+  'generate',
+  'migration',
+  'build',
+  'dev',
+  'test',
+  'lint',
+  'diff',
+  'release',
+  'sandbox',
+  'inspect',
+];
 
 /** A folder outside of the project, where no package is found. */
 function makeFolder(t: Test): string {

@@ -35,6 +35,16 @@ const commands: Record<string, Command> = {
     options: { check: { type: 'boolean' } },
     run: having(COMPILER, () => import('./generate/generate.ts')),
   },
+  migration: {
+    usage: 'NAME [--drop TABLE.COLUMN] [--rename TABLE.COLUMN=COLUMN]',
+    about: 'writes the next migration for both databases; it asks where data would be lost',
+    takes: [1, 1],
+    options: { drop: { type: 'string', multiple: true }, rename: { type: 'string', multiple: true } },
+    run: having(['ts-blank-space'], async ({ positionals: [name = ''], values }) => {
+      const { drop = [], rename = [] } = values as Partial<Record<string, string[]>>;
+      return (await import('./migration/migration.ts')).runMigration(name, drop, rename);
+    }),
+  },
   build: {
     about: 'checks contract, types and handlers, and compiles the service to dist/, if anything has changed',
     run: having(COMPILER, () => withProgress('The build', () => import('./build.js'))),

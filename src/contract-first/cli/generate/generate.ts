@@ -99,15 +99,20 @@ async function generate(path: string): Promise<Outcome> {
  * @throws OperatorError that says why a start would be refused
  */
 function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {
+  const made = new Set<string>();
   for (const database of ['sqlite', 'postgres'] as const) {
     try {
       const parts = new Set(loadMigrations(database, domain).map(({ part }) => part));
+      for (const part of parts) made.add(part);
       const hasAll = Object.keys(domain).every((collection) => parts.has(collection));
       if (database === 'sqlite' && hasAll) migrateSqlite(new Sqlite(':memory:'), domain, { onWarning });
     } catch (error) {
       throw new OperatorError(`A start on ${database} would be refused: ${(error as Error).message}`);
     }
   }
+  const lacking = Object.keys(domain).filter((collection) => !made.has(collection));
+  if (lacking.length > 0)
+    onWarning(`no migration makes the table of ${lacking.join(', ')}: npx --no -- contract-first migration first`);
 }
 
 /** The function writes a file, or nothing with `--check`, and returns its name if it is stale. */

@@ -25,6 +25,11 @@ const SELECT_OBJECTS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqli
 const LOST = `SELECT 'rows of ' || "table" || ' that refer to no row of ' || parent || ': ' || count(*)
   FROM pragma_foreign_key_check GROUP BY "table", parent`;
 
+/** SQL of a table's indexes: their names, whether CREATE INDEX made them (`c`), and their columns, joined by commas. */
+export const SELECT_NAMED_INDEXES = `
+  SELECT list.name, list.origin, group_concat(coalesce(info.name, '?'))
+  FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info WHERE info.key GROUP BY list.name`;
+
 export const TARGET: MigrationTarget = {
   ...DIALECT,
   kind: 'sqlite',

@@ -144,7 +144,7 @@ function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSte
   return warnings;
 }
 
-const toFoundIndex = ([isUnique, columns]: [unknown, string]): FoundIndex => ({
+export const toFoundIndex = ([isUnique, columns]: [unknown, string]): FoundIndex => ({
   isUnique: Number(isUnique) === 1,
   columns: columns.split(',').map((text) => ({ sql: text.replace(/ DESC$/, ''), isDown: text.endsWith(' DESC') })),
 });
