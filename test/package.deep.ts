@@ -95,7 +95,7 @@ t.test('after a reinstallation without development tools, the service still has 
   });
 });
 
-t.test('a contract of a third party is served up to 501, with errors in its own form', async (t) => {
+t.test('a contract of a third party stores its records, with errors in its own form', async (t) => {
   const own = join(base, 'own');
   cpSync(join(books, 'node_modules'), join(own, 'node_modules'), { recursive: true, verbatimSymlinks: true });
   writeFileSync(
@@ -110,7 +110,9 @@ t.test('a contract of a third party is served up to 501, with errors in its own 
   run(own, 'npm', 'run', 'generate');
   for (const args of [['run', 'types'], ['test']]) t.ok(run(own, 'npm', ...args).length >= 0);
   const server = await start(t, own, {}, 'npm', 'start');
-  t.match(await server.request('/v1/pets/7'), { status: 501, body: { code: 501 } });
+  t.match(await server.request('/v1/pets', 'POST', { id: 7, name: 'Rex' }), { status: 201 });
+  t.match(await server.request('/v1/pets/7'), { status: 200, body: { id: 7, name: 'Rex' } });
+  t.match(await server.request('/v1/pets/8'), { status: 404, body: { code: 404 } });
   t.match(await server.request('/v1/pets?limit=a'), { status: 400, body: { code: 400 } });
   await server.stop();
 });

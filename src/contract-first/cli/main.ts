@@ -23,10 +23,10 @@ const having =
 
 const commands: Record<string, Command> = {
   new: {
-    usage: '. [--contract FILE|URL]',
+    usage: '. [--contract FILE|URL] [--no-collections]',
     about: 'makes a service of a folder in which this package is installed, with your contract or a first one',
     takes: [1, 1],
-    options: { contract: { type: 'string' } },
+    options: { contract: { type: 'string' }, 'no-collections': { type: 'boolean' } },
     run: having([], async ({ args }) => (await import('./new.ts')).runNew(args)),
   },
   generate: {

@@ -49,7 +49,7 @@ const say = (text: string) => console.log(toPrintable(text));
 
 /** The arguments are the folder, and perhaps `--contract FILE`. Returns the exit code. */
 export async function runNew(args: string[]): Promise<number> {
-  const options = { contract: { type: 'string' } } as const;
+  const options = { contract: { type: 'string' }, 'no-collections': { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const isFile = values.contract !== undefined && !/^https?:/.test(values.contract);
   const folder = positionals[0] as string;
@@ -61,7 +61,7 @@ export async function runNew(args: string[]): Promise<number> {
   writeTemplate(isFirst ? 'first' : 'own', name);
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
   if (contract !== undefined && !(await writeContract(contract))) return 1;
-  if (!isFirst) await writeHandlers();
+  if (!isFirst) await writeHandlers(values['no-collections'] !== true);
   console.log(NEXT);
   return 0;
 }
@@ -124,11 +124,13 @@ function writeTemplate(part: string, name: string): void {
     write(file.replace(/\.txt$/, ''), readFileSync(join(folder, file), 'utf8').replaceAll('{{name}}', name));
 }
 
-function write(file: string, text: string): void {
+/** Returns whether it was written: a file that is there is left as it is. */
+function write(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   const isThere = existsSync(file);
   if (!isThere) writeFileSync(file, text, { flag: 'wx' });
   say(isThere ? `left     ${file}, which is there already` : `wrote    ${file}`);
+  return !isThere;
 }
 
 const hasContract = () => readPackage().contract !== undefined || findContracts().length > 0;
@@ -163,18 +165,18 @@ async function writeContract(source: string): Promise<boolean> {
   return false;
 }
 
-/** Writes the parts that the contract gives: a handler that answers 501 for each operation, and the form of its errors. */
-async function writeHandlers(): Promise<void> {
+/** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
+async function writeHandlers(hasCollections: boolean): Promise<void> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
   // It needs tools that have just been installed.
-  const { checkedName: named, code: source } = await import('./generate/source-text.ts');
   const { writeErrors } = await import('./scaffold/errors-file.ts');
+  const { writeService } = await import('./scaffold/write-service.ts');
   const contract = await loadContract(findContract());
-  for (const id of contract.operations.keys()) {
-    const made = source`import { handle, notImplemented } from 'contract-first';\n\nexport default handle(${id}, notImplemented);\n`;
-    write(`handlers/${named(id).text}.ts`, made.text);
-  }
   const { code: errors, notes } = writeErrors(contract);
   if (errors) write('src/errors.ts', errors.text);
-  for (const note of notes) say(`note: ${note}`);
+  const generate = [...process.execArgv, process.argv[1] as string, 'generate'];
+  const table = await withProgress('What was written is compiled', () =>
+    writeService(contract, { write, generate, hasCollections }),
+  );
+  for (const line of [...notes.map((note) => `note: ${note}`), '', ...table]) say(line);
 }

@@ -32,6 +32,15 @@ function toSafe(value: Value): string {
   return typeof value === 'string' ? toScriptLiteral(value) : String(value);
 }
 
+/** A comment of one line. Signs that could end it, or mean something in it, become spaces. */
+export const toComment = (text: string): CheckedCode =>
+  new CheckedCode(
+    `// ${text
+      .replace(/[^\w .,:;'{}()-]+/g, ' ')
+      .trim()
+      .slice(0, 110)}`,
+  );
+
 /** Writes any value of JSON as a literal. */
 export function toLiteral(value: unknown): CheckedCode {
   if (Array.isArray(value)) return code`[${joined(value.map(toLiteral), ', ')}]`;
@@ -39,12 +48,16 @@ export function toLiteral(value: unknown): CheckedCode {
   return toObjectLiteral(Object.entries(value).map(([name, field]) => [name, toLiteral(field)]));
 }
 
+/** Writes one field of an object. */
+export const toField = (name: string, value: CheckedCode): CheckedCode =>
+  value.text === name ? value : code`${toPropertyName(name)}: ${value}`;
+
 /** Writes an object of these fields, and of those that are spread into it. One whose value is a variable of the same name is written once. */
 export function toObjectLiteral(
   fields: (readonly [name: string, value: CheckedCode])[],
   spread: CheckedCode[] = [],
 ): CheckedCode {
-  const named = fields.map(([name, value]) => (value.text === name ? value : code`${toPropertyName(name)}: ${value}`));
+  const named = fields.map(([name, value]) => toField(name, value));
   const written = [...named, ...spread];
   const line = code`{ ${joined(written, ', ')} }`;
   if (line.text.length <= LINE_LENGTH && !line.text.includes('\n')) return written.length > 0 ? line : code`{}`;
@@ -58,7 +71,7 @@ const LINE_LENGTH = 90;
 export const indented = ({ text }: CheckedCode): CheckedCode => new CheckedCode(text.replaceAll('\n', '\n  '));
 
 /** Writes the name of a field. In brackets, `__proto__` is a name like any other. */
-function toPropertyName(name: string): CheckedCode {
+export function toPropertyName(name: string): CheckedCode {
   if (name === '__proto__') return code`[${name}]`;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? new CheckedCode(name) : code`${name}`;
 }

@@ -1,0 +1,149 @@
+/** Writes the collections of a contract: descriptions, migrations and handlers, and a row for each operation. */
+import { type DocumentSource, toSource } from '../../contract/page/source.ts';
+import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
+import type { AnyColumn, AnyDescription, AnyDomain } from '../../store/tables/description.ts';
+import { type CheckedCode, checkedName, code, toField, toLiteral } from '../generate/source-text.ts';
+import { writeFirstMigrations } from '../migration/table-sql.ts';
+import { type CollectionPlan, type PlannedColumn, planCollection } from './collection-plan.ts';
+import { NotWritten } from './handler-code.ts';
+import type { ListUse } from './list-handlers.ts';
+import { writeHandler } from './operation-handlers.ts';
+import { type OperationKind, type Resource, recognise, wordsOf } from './resources.ts';
+
+export interface WrittenCollection {
+  name: string;
+  /** By the path below the service's folder. */
+  files: Map<string, string>;
+  /** The handlers by operationId. */
+  handlers: Map<string, string>;
+  /** The operation that creates its records. */
+  createId: string;
+  assumed: string[];
+}
+
+export interface WrittenCollections {
+  collections: WrittenCollection[];
+  /** The reason why an operation is not stored, by operationId. */
+  reasons: Map<string, string>;
+}
+
+/** The most records that a list may skip. */
+const MOST_SKIPPED = 100_000;
+
+export function writeCollections(contract: ReadContract): WrittenCollections {
+  const source = toSource(contract);
+  const { resources, reasons } = recognise(contract);
+  const collections = resources.flatMap((resource) => {
+    const made = writeCollection(resource, source, reasons);
+    return made ? [made] : [];
+  });
+  return { collections, reasons };
+}
+
+function writeCollection(
+  resource: Resource,
+  source: DocumentSource,
+  reasons: Map<string, string>,
+): WrittenCollection | undefined {
+  const operations = [...resource.operations];
+  const refuseAll = (reason: string) => {
+    for (const [, { id }] of operations) reasons.set(id, reason);
+    return undefined;
+  };
+  const plan = planCollection(resource, source);
+  if (typeof plan === 'string') return refuseAll(plan);
+  const use: ListUse = { equal: [], skips: false, counts: false };
+  const handlers = new Map<string, string>();
+  for (const [kind, operation] of operations) {
+    const written = tryHandler(kind, plan, operation, source);
+    if (typeof written === 'string') reasons.set(operation.id, written);
+    else handlers.set(operation.id, written.code.text);
+    if (typeof written !== 'string' && written.list) Object.assign(use, written.list);
+  }
+  const create = resource.operations.get('create');
+  if (!create || !handlers.has(create.id)) {
+    const why = create ? reasons.get(create.id) : 'no operation creates its records';
+    for (const id of handlers.keys())
+      reasons.set(id, create ? `its records cannot be created: ${why}` : (why as string));
+    return undefined;
+  }
+  const domain: AnyDomain = { [plan.name]: toDescription(plan, use) };
+  try {
+    const [migration] = writeFirstMigrations(domain);
+    const folder = `src/${checkedName(plan.name).text}`;
+    const fileName = wordsOf(plan.name).join('-');
+    const files = new Map([
+      [`${folder}/domain.ts`, writeDomain(plan, use).text],
+      [`${folder}/migrations/sqlite/0001-${fileName}.sql`, migration?.sqlite ?? ''],
+      [`${folder}/migrations/postgres/0001-${fileName}.sql`, migration?.postgres ?? ''],
+    ]);
+    return { name: plan.name, files, handlers, createId: create.id, assumed: plan.assumed };
+  } catch (error) {
+    return refuseAll(`its table cannot be made: ${(error as Error).message}`);
+  }
+}
+
+function tryHandler(kind: OperationKind, plan: CollectionPlan, operation: Operation, source: DocumentSource) {
+  try {
+    return writeHandler(kind, { plan, operation, source });
+  } catch (error) {
+    if (error instanceof NotWritten) return error.message;
+    throw error;
+  }
+}
+
+const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({
+  ...{ noun: plan.noun, schema: plan.record, table: plan.table },
+  columns: Object.fromEntries(plan.columns.map((column) => [column.name, toColumn(column) as AnyColumn])),
+  lists: toLists(use),
+  errors: {},
+  migrations: new URL('file:///migrations/'),
+});
+
+const toLists = ({ equal, skips, counts }: ListUse) => ({
+  ...(equal.length > 0 && { equal }),
+  ...(skips && { skip: MOST_SKIPPED }),
+  ...(counts && { count: true as const }),
+});
+
+/** A column without what its name and type say already. */
+function toColumn({
+  name,
+  column,
+  type,
+  isOptional,
+  isNullable,
+  set,
+  is,
+  first,
+}: PlannedColumn): Record<string, unknown> {
+  const usual = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return {
+    ...(column !== usual && { column }),
+    type,
+    ...(set && { set }),
+    ...(is && { is }),
+    ...(first !== undefined && { first }),
+    ...(isOptional && { isOptional: true }),
+    ...(isNullable && { isNullable: true }),
+  };
+}
+
+function writeDomain(plan: CollectionPlan, use: ListUse): CheckedCode {
+  const columns = plan.columns.map((column) => [column.name, toLiteral(toColumn(column))] as const);
+  const lists = toLists(use);
+  const isListed = Object.keys(lists).length > 0;
+  return code`/** Describes a collection of records: their columns and lists. The compiler checks it against the contract. */
+import type { Description } from 'contract-first/store';
+
+export const ${checkedName(plan.name)} = {
+  noun: ${plan.noun},
+  schema: ${plan.record},
+  table: ${plan.table},
+  columns: {
+${columns.map((column) => code`    ${toField(...column)},\n`)}  },
+${isListed ? code`  lists: ${toLiteral(lists)},\n` : code``}  errors: {},
+  migrations: new URL('migrations/', import.meta.url),
+} as const satisfies Description<${plan.record}>;
+`;
+}

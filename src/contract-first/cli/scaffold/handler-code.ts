@@ -1,0 +1,80 @@
+/** The code of a handler while it is written, and the parts that handlers have in common. */
+import type { DocumentSource } from '../../contract/page/source.ts';
+import type { Operation } from '../../engine/contract/contract.ts';
+import { replyFor } from '../../engine/contract/replies.ts';
+import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { type CheckedCode, checkedName, code, joined, toLiteral } from '../generate/source-text.ts';
+import type { CollectionPlan } from './collection-plan.ts';
+
+/** No handler can be written. */
+export class NotWritten extends Error {}
+
+export interface Writing {
+  plan: CollectionPlan;
+  operation: Operation;
+  source: DocumentSource;
+}
+
+/** The parts of a handler: what it takes of the call, what it imports, and its lines. */
+export class HandlerCode {
+  readonly takes = new Set<string>();
+  readonly imports = new Set(['handle']);
+  readonly crypto = new Set<string>();
+  readonly lines: CheckedCode[] = [];
+
+  toCode({ id }: Operation): CheckedCode {
+    const names = (list: Iterable<string>) => joined([...list].sort().map(checkedName), ', ');
+    const crypto = this.crypto.size > 0 ? code`import { ${names(this.crypto)} } from 'node:crypto';\n` : code``;
+    return code`${crypto}import { ${names(this.imports)} } from 'contract-first';
+
+export default handle(${id}, async ({ ${joined([...this.takes].map(checkedName), ', ')} }) => {
+${this.lines.map((line) => code`  ${line}\n`)}});
+`;
+  }
+}
+
+export const member = (object: string, name: string): CheckedCode =>
+  /^[A-Za-z_$][\w$]*$/.test(name)
+    ? code`${checkedName(object)}.${checkedName(name)}`
+    : code`${checkedName(object)}[${name}]`;
+
+/** A parameter that is not understood is a 501 when it is sent. @throws NotWritten if it is always sent */
+export function reportParameters({ operation }: Writing, made: HandlerCode, known: string[]): void {
+  const unknown = operation.parameters.filter(
+    ({ name, in: location, keptHours }) => location !== 'path' && !known.includes(name) && keptHours === undefined,
+  );
+  const needed = unknown.find(({ required }) => required);
+  if (needed) throw new NotWritten(`its parameter ${needed.name} is not understood`);
+  for (const { name, in: location, schema } of unknown) {
+    const object = location === 'query' ? 'query' : 'headers';
+    const preset = keywordsOf(schema).default;
+    if (typeof preset === 'object') throw new NotWritten(`the default of its parameter ${name} is not understood`);
+    made.takes.add(object);
+    made.imports.add('HttpError');
+    const sent = code`${member(object, name)} !== ${preset === undefined ? code`undefined` : toLiteral(preset)}`;
+    made.lines.push(
+      code`if (${sent}) throw new HttpError('not_implemented', ${`The parameter ${name} is not implemented yet.`});`,
+    );
+  }
+}
+
+/** An error: returned if the operation declares its status, and thrown if not. */
+export function failure(
+  { operation }: Writing,
+  made: HandlerCode,
+  error: string,
+  status: number,
+  message: string,
+): CheckedCode {
+  const isDeclared = replyFor(operation.replies, status) !== undefined;
+  made.imports.add(isDeclared ? 'refuse' : 'HttpError');
+  return isDeclared ? code`return refuse(${error}, ${message})` : code`throw new HttpError(${error}, ${message})`;
+}
+
+/** The type of a value in a handler. */
+export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefined {
+  const { type, format } = keywordsOf(schema);
+  if (type === 'integer' && format === 'int64') return 'bigint';
+  if (type === 'integer' || type === 'number') return 'number';
+  return type === 'string' ? 'string' : undefined;
+}

@@ -1,0 +1,187 @@
+/** Writes the handler of a list: all records, pages by number, offset or cursor, and filters by fields. */
+import type { Parameter } from '../../engine/contract/contract.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import {
+  type CheckedCode,
+  checkedName,
+  code,
+  joined,
+  toLiteral,
+  toObjectLiteral,
+  toPropertyName,
+} from '../generate/source-text.ts';
+import type { CollectionPlan } from './collection-plan.ts';
+import {
+  failure,
+  type HandlerCode,
+  kindOf,
+  member,
+  NotWritten,
+  reportParameters,
+  type Writing,
+} from './handler-code.ts';
+import { envelopeOf, schemaOfReply, successOf, wordsOf } from './resources.ts';
+
+/** The parts of a collection's description that its list uses. */
+export interface ListUse {
+  equal: string[];
+  skips: boolean;
+  counts: boolean;
+}
+
+const plain = (name: string) => wordsOf(name).join('');
+const LIMIT = /^(limit|size|pagesize|perpage|maxresults|maxitems|take|top|pagelimit)$/;
+const OFFSET = /^(offset|skip|start|startindex|pageoffset)$/;
+const PAGE = /^(page|pagenumber|pageno|pageindex)$/;
+const CURSOR = /^(cursor|after|pagetoken|nexttoken|startingafter|continuationtoken|pagecursor)$/;
+
+/** The most records of a list without pages. */
+const MOST = 10_000;
+const USUAL_LIMIT = 20;
+
+interface Paging {
+  limit?: Parameter | undefined;
+  offset?: Parameter | undefined;
+  page?: Parameter | undefined;
+  cursor?: Parameter | undefined;
+}
+
+function readParameters({ plan, operation }: Writing): { paging: Paging; filters: Parameter[] } {
+  const queries = operation.parameters.filter((one) => one.in === 'query');
+  const isNumber = ({ schema }: Parameter) => /bigint|number/.test(String(kindOf(schema)));
+  const find = (known: RegExp) => queries.find((one) => known.test(plain(one.name)) && isNumber(one));
+  const cursor = queries.find(
+    (one) => (one.isOpaque || CURSOR.test(plain(one.name))) && kindOf(one.schema) === 'string',
+  );
+  const paging: Paging = { limit: find(LIMIT), offset: find(OFFSET), page: find(PAGE), cursor };
+  return { paging, filters: queries.filter((one) => isFilter(one, plan)) };
+}
+
+export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
+  const { plan, operation, source } = writing;
+  const { paging, filters } = readParameters(writing);
+  const known = [...Object.values(paging), ...filters].flatMap((one) => (one ? [one.name] : []));
+  reportParameters(writing, made, known);
+  const envelope = envelopeOf(operation, source);
+  const reply = successOf(operation);
+  if (!envelope?.isList || envelope.record !== plan.record || !reply)
+    throw new NotWritten(`its reply is not a list of ${plan.record}`);
+  const needed = Object.entries(reply.headers).find(([, { required }]) => required);
+  if (needed) throw new NotWritten(`the header ${needed[0]} of its reply comes from nowhere`);
+  const schema = source.flat(schemaOfReply(operation, reply, source));
+  const equal = filters.map(({ name }) => [name, member('query', name)] as const);
+  if (known.length > 0) made.takes.add('query');
+  const isPaged = Object.values(paging).some((one) => one !== undefined);
+  const names = Object.keys(schema.properties ?? {});
+  const counts = envelope.field !== undefined && names.some((name) => name !== envelope.field && isCount(name));
+  const query = isPaged || counts ? toPageQuery(paging, counts) : [['most', toLiteral(MOST)] as const];
+  const call = code`${checkedName(plan.name)}.${checkedName(isPaged || counts ? 'list' : 'all')}(${toObjectLiteral([...query, ...equal])})`;
+  made.lines.push(code`const page = await ${call};`);
+  if (paging.cursor)
+    made.lines.push(
+      code`if (!page) ${failure(writing, made, 'bad_request', 400, `The ${paging.cursor.name} is not one of this list.`)};`,
+    );
+  const list = isPaged || counts ? code`page.body` : code`page`;
+  const body =
+    envelope.field === undefined ? list : toEnvelope(schema, envelope.field, code`${list}.read()`, paging, counts);
+  const next = paging.cursor?.isOpaque ? [code`...(page.next !== undefined && { next: page.next })`] : [];
+  if (paging.cursor && next.length === 0 && !names.some(isNext))
+    throw new NotWritten('no field of its reply has the next cursor');
+  made.lines.push(
+    code`return ${toObjectLiteral(
+      [
+        ['status', toLiteral(Number(reply.status))],
+        ['body', body],
+      ],
+      next,
+    )};`,
+  );
+  return { equal: filters.map(({ name }) => name), skips: Boolean(paging.offset ?? paging.page), counts };
+}
+
+/** A parameter with the name of a field, whose values are equal or not: a free text may mean that a name contains it. */
+function isFilter({ name, schema, required }: Parameter, { columns, id }: CollectionPlan): boolean {
+  const column = columns.find((one) => one.name === name);
+  const { enum: listed, type, format, default: preset } = keywordsOf(schema);
+  if (!column || column === id || required || preset !== undefined || column.type === 'json' || column.isNullable)
+    return false;
+  const kind =
+    { int64: 'bigint', int32: 'number', number: 'number', boolean: 'boolean' }[column.type as string] ?? 'string';
+  if (type === 'boolean') return kind === 'boolean';
+  return (
+    kindOf(schema) === kind && (kind !== 'string' || listed !== undefined || format === 'uuid' || format === 'date')
+  );
+}
+
+/** How many records are before a page. */
+function toSkip(page: CheckedCode, first: number, size: CheckedCode): CheckedCode {
+  const before = first === 0 ? inBrackets(page) : code`(${inBrackets(page)} - ${first})`;
+  return code`${before} * ${inBrackets(size)}`;
+}
+
+const inBrackets = (value: CheckedCode): CheckedCode => (value.text.includes(' ') ? code`(${value})` : value);
+
+/** The value of a number in the query, or another one without it. */
+function numberOf({ name, schema }: Parameter, preset: number): CheckedCode {
+  const value = member('query', name);
+  const given = keywordsOf(schema).default === undefined ? code`${value} ?? ${preset}` : value;
+  return kindOf(schema) === 'bigint' ? code`Number(${given})` : given;
+}
+
+function toPageQuery({ limit, offset, page, cursor }: Paging, counts: boolean): (readonly [string, CheckedCode])[] {
+  const size = limit ? numberOf(limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
+  const first = page && /index/.test(plain(page.name)) ? 0 : Number(keywordsOf(page?.schema).minimum ?? 1);
+  const skip = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
+  return [
+    ['limit', size],
+    ...(skip ? [['skip', skip] as const] : []),
+    ...(cursor ? [['after', member('query', cursor.name)] as const] : []),
+    ...(counts ? [['count', code`true`] as const] : []),
+  ];
+}
+
+const isCount = (name: string) =>
+  /^(total|totalcount|totalitems|totalresults|totalelements|totalrecords|totalpages|pages|pagecount|count)$/.test(
+    plain(name),
+  );
+const isNext = (name: string) => /^(next|nextcursor|nexttoken|nextpagetoken|cursor|after|endcursor)$/.test(plain(name));
+
+/** The object around the records. @throws NotWritten for a required field that is not understood */
+function toEnvelope(
+  { properties = {}, required = [] }: Keywords,
+  field: string,
+  list: CheckedCode,
+  paging: Paging,
+  counts: boolean,
+): CheckedCode {
+  const size = paging.limit ? numberOf(paging.limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
+  const fields = Object.entries(properties).flatMap(([name, schema]): CheckedCode[] => {
+    if (name === field) return [code`${toPropertyName(name)}: ${list}`];
+    const value = valueFor(name, schema, paging, size, counts);
+    if (value) return [code`${toPropertyName(name)}: ${value}`];
+    if (required.includes(name)) throw new NotWritten(`the field ${name} of its reply comes from nowhere`);
+    return isNext(name) ? [code`...(page.next !== undefined && { ${toPropertyName(name)}: page.next })`] : [];
+  });
+  return code`{ ${joined(fields, ', ')} }`;
+}
+
+function valueFor(
+  name: string,
+  schema: Schema,
+  paging: Paging,
+  size: CheckedCode,
+  counts: boolean,
+): CheckedCode | undefined {
+  const word = plain(name);
+  const { type, format } = keywordsOf(schema);
+  const toNumber = (value: CheckedCode) => (format === 'int64' ? code`BigInt(${value})` : value);
+  if (/boolean/.test(String(type)) && /^(hasmore|hasnext|hasnextpage|more)$/.test(word))
+    return code`page.next !== undefined`;
+  if (!/integer|number/.test(String(type))) return undefined;
+  if (/pages|pagecount/.test(word)) return toNumber(code`Math.ceil(page.total / ${inBrackets(size)})`);
+  if (isCount(name) && counts) return toNumber(code`page.total`);
+  if (LIMIT.test(word) || /^(limit|perpage|size)$/.test(word)) return toNumber(size);
+  if (paging.offset && OFFSET.test(word)) return toNumber(numberOf(paging.offset, 0));
+  if (paging.page && /^(page|pagenumber|currentpage|number)$/.test(word)) return toNumber(numberOf(paging.page, 1));
+  return undefined;
+}

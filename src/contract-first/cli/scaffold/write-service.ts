@@ -1,0 +1,135 @@
+/** Writes collections and handlers into a service, compiles them, and takes back what does not fit. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
+import { checkedName, code, toComment } from '../generate/source-text.ts';
+import { type WrittenCollection, writeCollections } from './collection-files.ts';
+import { findTypeFaults, run } from './type-check.ts';
+
+export interface ServiceWriting {
+  /** Writes a file that is not there yet, and returns whether it did. */
+  write: (file: string, text: string) => boolean;
+  /** The arguments of Node for `generate`. */
+  generate: string[];
+  hasCollections: boolean;
+}
+
+/** How often the service is compiled. Each time, only parts that were written before are taken back. */
+const MOST_ROUNDS = 4;
+
+const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
+const folderOf = ({ name }: WrittenCollection) => `src/${checkedName(name).text}`;
+
+/** A handler that answers 501, with the reason above it. */
+function toEmptyHandler(id: string, reason: string | undefined): string {
+  const comment = reason === undefined ? code`` : code`${toComment(`Not stored: ${reason}`)}\n`;
+  return code`import { handle, notImplemented } from 'contract-first';\n\n${comment}export default handle(${id}, notImplemented);\n`
+    .text;
+}
+
+/** Returns the lines of a table of all operations, and of what was assumed. */
+export async function writeService(contract: ReadContract, writing: ServiceWriting): Promise<string[]> {
+  const made = new ServiceParts(contract, writing);
+  made.write();
+  await made.fit();
+  return made.toTable();
+}
+
+class ServiceParts {
+  readonly #operations: Operation[];
+  readonly #writing: ServiceWriting;
+  readonly #reasons = new Map<string, string>();
+  /** The collections that are still there, and the files of their handlers. */
+  #collections: WrittenCollection[] = [];
+  readonly #written = new Set<string>();
+
+  constructor(contract: ReadContract, writing: ServiceWriting) {
+    this.#operations = [...contract.operations.values()];
+    this.#writing = writing;
+    if (!writing.hasCollections) return;
+    const { collections, reasons } = writeCollections(contract);
+    this.#reasons = reasons;
+    this.#collections = collections.filter((one) => {
+      const isThere = existsSync(folderOf(one));
+      for (const id of isThere ? one.handlers.keys() : []) reasons.set(id, `${folderOf(one)} is there already`);
+      return !isThere;
+    });
+  }
+
+  write(): void {
+    for (const { files } of this.#collections) for (const [file, text] of files) this.#writing.write(file, text);
+    for (const { id } of this.#operations) {
+      const stored = this.#collectionOf(id)?.handlers.get(id);
+      const text = stored ?? toEmptyHandler(id, this.#reasons.get(id));
+      if (this.#writing.write(fileOf(id), text)) this.#written.add(id);
+      else if (stored) this.#reasons.set(id, 'its handler is there already');
+    }
+  }
+
+  /** Takes back, until all is right, what does not generate or compile. */
+  async fit(): Promise<void> {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const { isDone, output } = await run(this.#writing.generate);
+      if (!isDone) {
+        if (this.#collections.length === 0) return;
+        const [line = ''] = output.split('\n').filter((one) => one !== '' && !/^(note|warning): /.test(one));
+        for (const one of this.#collections) this.#drop(one, `generate refuses its collection: ${line}`);
+        continue;
+      }
+      if (this.#collections.length === 0) return;
+      const faults = await findTypeFaults();
+      if (!this.#takeBack(faults)) return;
+    }
+  }
+
+  /** Returns whether anything was taken back. */
+  #takeBack(faults: ReadonlyMap<string, string>): boolean {
+    let isChanged = false;
+    for (const one of [...this.#collections]) {
+      const fault = faults.get(`${folderOf(one)}/domain.ts`);
+      if (fault) this.#drop(one, `its collection does not compile: ${fault}`);
+      isChanged ||= fault !== undefined;
+      for (const id of fault ? [] : [...one.handlers.keys()]) {
+        const ownFault = faults.get(fileOf(id));
+        if (ownFault === undefined || !this.#written.has(id)) continue;
+        this.#empty(one, id, `it does not compile: ${ownFault}`);
+        if (id === one.createId) this.#drop(one, 'the operation that creates its records does not compile');
+        isChanged = true;
+      }
+    }
+    return isChanged;
+  }
+
+  #drop(collection: WrittenCollection, reason: string): void {
+    rmSync(folderOf(collection), { recursive: true, force: true });
+    for (const id of [...collection.handlers.keys()]) this.#empty(collection, id, reason);
+    this.#collections = this.#collections.filter((one) => one !== collection);
+  }
+
+  #empty({ handlers }: WrittenCollection, id: string, reason: string): void {
+    handlers.delete(id);
+    this.#reasons.set(id, reason);
+    if (this.#written.has(id)) writeFileSync(fileOf(id), toEmptyHandler(id, reason));
+  }
+
+  #collectionOf(id: string): WrittenCollection | undefined {
+    return this.#collections.find(({ handlers }) => handlers.has(id));
+  }
+
+  toTable(): string[] {
+    if (!this.#writing.hasCollections) return [];
+    const rows = this.#operations.map(({ id, method, path }) => {
+      const collection = this.#reasons.has(id) ? undefined : this.#collectionOf(id);
+      const said = collection ? `stored in ${folderOf(collection)}` : `501: ${this.#reasons.get(id) ?? 'nothing'}`;
+      return [id, `${method} ${path}`, said] as const;
+    });
+    const widthOf = (column: 0 | 1) => Math.min(50, Math.max(0, ...rows.map((row) => row[column].length)));
+    const widths = [widthOf(0), widthOf(1)] as const;
+    const stored = rows.filter(([, , said]) => said.startsWith('stored')).length;
+    return [
+      ...rows.map(([id, request, said]) => `${id.padEnd(widths[0])}  ${request.padEnd(widths[1])}  ${said}`),
+      '',
+      `${stored} of ${rows.length} operations are stored; the others answer 501.`,
+      ...this.#collections.flatMap(({ assumed }) => assumed.map((one) => `assumed: ${one}`)),
+    ];
+  }
+}
