@@ -91,6 +91,21 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.match(await lockers.see(1n), { locker: opened });
   });
 
+  t.test('a text with U+0000 is refused as a value of the request, whatever the schema says', async (t) => {
+    const { lockers, codes } = await openLockers(prepare(t));
+    await lockers.create(NEW);
+    const refusal = { code: 'INVALID_VALUE', message: /^\w+ has the character U\+0000/ };
+    for (const write of [
+      () => codes.create({ code: 'a\0', lockerId: 1n }),
+      () => codes.put('\0', { lockerId: 1n, usesLeft: 1, price: null }),
+      () => lockers.createAll([NEW, { ...NEW, site: 'a\0b' }]),
+      () => lockers.update(1n, { lastCode: '\0' }),
+      () => lockers.update(1n, { lastCode: '\ud800' }),
+    ])
+      await t.rejects(async () => void (await write()), refusal);
+    t.match(await lockers.update(1n, { settings: { text: '\0' } }), { settings: { text: '\0' } });
+  });
+
   t.test('a collection without a schema has the types of its columns', async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);

@@ -30,7 +30,6 @@ t.test('a field that allows more than its column can store is an error, with the
   const time = { ...string, format: 'date-time' };
   const int32 = { type: 'integer', format: 'int32' };
   const cases: [field: Keywords, type: Column['type'], words: RegExp][] = [
-    [string, 'uuid', /^schema A: field f: may have U\+0000/],
     [
       string,
       'time',
@@ -59,6 +58,9 @@ t.test('a field that allows more than its column can store is an error, with the
     [int32, { type: 'int32' }],
     [{ type: 'integer', minimum: 1, maximum: 99 }, { type: 'int32' }],
     [string, { type: 'json' }],
+    // A text with U+0000 is 400 for its request.
+    [string, { type: 'text' }],
+    [string, { type: 'uuid' }],
     [string, { type: 'uuid', set: 'id' }],
     [string, { type: 'time', set: 'created' }],
   ];

@@ -3,7 +3,7 @@ import { isObject } from '../../json/merge-patch.ts';
 import { type Fields, ForwardedKey, type HowToChange, type Idempotency, KeyReused, Refusal } from '../collection.ts';
 import { type StoredTable, UnfitRecord } from '../tables/record-codec.ts';
 import type { Field, Table } from '../tables/table.ts';
-import { checkLengths, toRecord, toStoredFields, toStoredName } from '../tables/values.ts';
+import { checkTexts, toRecord, toStoredFields, toStoredName } from '../tables/values.ts';
 import { type Change, isNewText, type Outcome } from './changes.ts';
 
 type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
@@ -51,7 +51,7 @@ export class ChangeBuilder {
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
     const problems = codec.check(record);
     if (problems) throw new UnfitRecord(`a ${table.noun} that breaks its schema is not stored: ${problems.join('; ')}`);
-    checkLengths(table, record);
+    checkTexts(table, record);
     return record;
   }
 
@@ -61,7 +61,7 @@ export class ChangeBuilder {
     const changes = splitChanges(table, given);
     const problems = codec.checkFields(changes.record);
     if (problems) throw new UnfitRecord(`a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
-    checkLengths(table, changes.record);
+    checkTexts(table, changes.record);
     return changes;
   }
 

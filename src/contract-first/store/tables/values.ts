@@ -23,8 +23,11 @@ export const toLookupValue = (value: unknown): unknown => (isStorable(value) ? v
 export const toStoredName = (name: string): string =>
   name.length <= LONGEST_NAME && isStorable(name) ? name : `sha256 ${hash('sha256', JSON.stringify(name))}`;
 
-/** @throws InvalidValue for a text that the table's indexes may not take in PostgreSQL, so that both databases take the same records */
-export function checkLengths(table: Table, record: Fields): void {
+/** @throws InvalidValue for a text that PostgreSQL, or an index there, cannot take, so that both databases take the same records */
+export function checkTexts(table: Table, record: Fields): void {
+  const odd = textsOf(table).find((name) => !isStorable(record[name]));
+  if (odd !== undefined)
+    throw new InvalidValue(`${odd} has the character U+0000, or half of a surrogate pair, which cannot be stored`);
   for (const [name, most] of limitsOf(table)) {
     const text = record[name];
     // A UTF-16 code unit has at most three bytes of UTF-8.
@@ -32,6 +35,8 @@ export function checkLengths(table: Table, record: Fields): void {
       throw new InvalidValue(`${name} has more than ${most} bytes, the most that its index can hold`);
   }
 }
+
+const textsOf = perTable(({ fields }) => fields.flatMap(({ name, type }) => (isText(type) ? name : [])));
 
 /** The fields with texts that are in an index, and how many bytes each may have. */
 const limitsOf = perTable((table): [name: string, most: number][] => {
