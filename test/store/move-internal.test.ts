@@ -1,0 +1,29 @@
+import t from 'tap';
+import type { AnyCollection } from '../../src/contract-first/store/collection.ts';
+import { type Database, parseDatabaseUrl } from '../../src/contract-first/store/database-url.ts';
+import { move } from '../../src/contract-first/store/move.ts';
+import { openStore } from '../../src/contract-first/store/open-store.ts';
+import type { Store } from '../../src/contract-first/store/store.ts';
+import { LIMITS } from '../database.ts';
+import { domain } from '../lockers/domain.ts';
+import { startPostgres } from '../postgres.ts';
+
+t.test('internal columns, and records without a schema, are moved to PostgreSQL and back', async (t) => {
+  const server = await startPostgres(t);
+  const folder = t.testdir();
+  const urls = [`sqlite:${folder}/a.db`, server.newUrl(), `sqlite:${folder}/b.db`];
+  const [first, second, last] = urls.map((url) => parseDatabaseUrl(url, 'petstore')) as [Database, Database, Database];
+  const open = async (database: Database) => {
+    const store = (await openStore(database, domain, LIMITS)) as unknown as Store;
+    t.teardown(() => store.close());
+    return store.collections as Record<'lockers' | 'codes', AnyCollection>;
+  };
+  const before = await open(first);
+  const locker = await before.lockers.create({ place: 'A', openings: 2n ** 63n - 1n, settings: { text: '\0' } });
+  const code = await before.codes.create({ code: 'x', lockerId: 1n, price: 0.1 });
+  await move(first, second, domain);
+  await move(second, last, domain);
+  const after = await open(last);
+  t.same(await after.lockers.read(1n), locker);
+  t.same(await after.codes.read('x'), code);
+});
