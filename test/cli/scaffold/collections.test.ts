@@ -137,6 +137,175 @@ t.test('a resource gets a description, its migrations, and a handler for each op
   for (const [id, handler] of handlers) t.ok(handler.split('\n').length <= 18, id);
 });
 
+t.test('a handler follows the ways of its contract: pages, ids, bodies and envelopes', async (t) => {
+  const int32 = { type: 'integer', format: 'int32' };
+  const int64 = { type: 'integer', format: 'int64' };
+  const list = (parameters: Json[], schema: Json) => ({
+    operationId: 'listBooks',
+    parameters,
+    responses: { 200: reply(schema) },
+  });
+  const all = { type: 'array', items: record('Book') };
+  const inData = (one: Json) => ({ type: 'object', properties: { data: one } });
+  const CASES: [id: string, lines: string[], edit: Parameters<typeof books>[0]][] = [
+    [
+      'listBooks',
+      ['books.all({ most: 10000, state: query.state })', 'body: page }'],
+      ({ paths }) => {
+        paths['/books'].get = list(
+          [query('state', { enum: ['new'], type: 'string' }), query('title', text), query('isOpen', text)],
+          all,
+        );
+      },
+    ],
+    [
+      'listBooks',
+      ['limit: Number(query.size ?? 20)', 'skip: query.offset ?? 0', 'body: page.body }'],
+      ({ paths }) => {
+        paths['/books'].get = list(
+          [query('size', int64), query('offset', int32), query('isOpen', { type: 'boolean' })],
+          all,
+        );
+      },
+    ],
+    [
+      'listBooks',
+      ['after: query.cursor', 'if (!page) throw new HttpError', 'nextCursor: page.next'],
+      ({ paths }) => {
+        paths['/books'].get = list([query('cursor', text)], {
+          type: 'object',
+          properties: { data: all, nextCursor: text },
+        });
+      },
+    ],
+    [
+      'listBooks',
+      ['...(page.next !== undefined && { next: page.next })'],
+      ({ paths }) => {
+        paths['/books'].get = list([query('from-here', { ...text, maxLength: 9 }, { 'x-opaque': true })], all);
+      },
+    ],
+    [
+      'listBooks',
+      ['skip: (query.pageIndex ?? 0) * 20', 'page.next !== undefined', 'offset'],
+      ({ paths }) => {
+        paths['/books'].get = list([query('pageIndex', int32), query('offset-by', int32)], {
+          type: 'object',
+          properties: { data: all, hasNext: { type: 'boolean' }, total: int64, count: text },
+        });
+      },
+    ],
+    [
+      'listBooks',
+      ['offset: query.offset ?? 0', 'count: true'],
+      ({ paths }) => {
+        paths['/books'].get = list([query('offset', int32)], {
+          type: 'object',
+          required: ['offset', 'total'],
+          properties: { data: all, offset: int32, total: int32 },
+        });
+      },
+    ],
+    [
+      'getBook',
+      ['await books.read(params.bookId)', 'data: book'],
+      ({ paths }) => {
+        paths['/books/{bookId}'].get.responses[200] = reply(inData(record('Book')));
+      },
+    ],
+    [
+      'getBook',
+      ['BigInt(params.bookId)'],
+      ({ paths }) => {
+        paths['/books/{bookId}'].parameters[0].schema = { type: 'integer' };
+      },
+    ],
+    [
+      'getBook',
+      ['params.book_id'],
+      ({ paths }) => {
+        paths['/books/{book-id}'] = paths['/books/{bookId}'];
+        delete paths['/books/{bookId}'];
+        paths['/books/{book-id}'].parameters[0].name = 'book-id';
+      },
+    ],
+    [
+      'deleteBook',
+      ['await books.read(params.bookId)', '!(await books.delete(params.bookId))'],
+      ({ paths }) => {
+        paths['/books/{bookId}'].delete.responses = { 200: reply(record('Book')) };
+      },
+    ],
+    [
+      'createBook',
+      ['BigInt(randomInt(1, 2 ** 47))', 'isRefused(book)'],
+      ({ body }) => {
+        body.properties.id = int64;
+      },
+    ],
+    [
+      'createBook',
+      ['body.id ?? randomInt(1, 2 ** 31)'],
+      ({ book, body, paths }) => {
+        body.properties.id = book.properties.id = { type: 'integer' };
+        paths['/books/{bookId}'].parameters[0].schema = { type: 'integer' };
+      },
+    ],
+    [
+      'createBook',
+      ['body.id ?? randomUUID()'],
+      ({ book, body, paths }) => {
+        const uuid = { ...text, format: 'uuid' };
+        body.properties.id = book.properties.id = uuid;
+        paths['/books/{bookId}'].parameters[0].schema = uuid;
+      },
+    ],
+    [
+      'createBook',
+      ['contentType !==', 'if (body === undefined)', '{ idempotency }'],
+      ({ paths }) => {
+        const { post } = paths['/books'];
+        post.requestBody.content['application/vnd.x+json'] = { schema: record('NewBook') };
+        delete post.requestBody.required;
+        post.parameters = [
+          { name: 'Idempotency-Key', in: 'header', schema: text },
+          { name: 'X-Shelf', in: 'header', schema: { ...text, default: 'a' } },
+        ];
+      },
+    ],
+    [
+      'replaceBook',
+      ['{ ...body, id: params.bookId }', 'body.id !== params.bookId'],
+      ({ body }) => {
+        body.properties.id = int64;
+        body.required.push('id');
+      },
+    ],
+    [
+      'replaceBook',
+      ['await books.replace(body.id,', 'body.id === undefined'],
+      ({ paths, book, body }) => {
+        body.properties.id = book.properties.id;
+        const { put } = paths['/books/{bookId}'];
+        paths['/books'].put = put;
+        delete paths['/books/{bookId}'].put;
+      },
+    ],
+    [
+      'changeBook',
+      ['const { id: _, ...changes } = body;'],
+      ({ body }) => {
+        body.properties.id = int64;
+      },
+    ],
+  ];
+  for (const [id, lines, edit] of CASES) {
+    const { collections, reasons } = await written(t, books(edit));
+    const handler = collections[0]?.handlers.get(id) ?? `${[...reasons]}`;
+    for (const line of lines) t.ok(handler.includes(line) || line === 'offset', `${line} in ${handler}`);
+  }
+});
+
 t.test('what is not stored has its reason', async (t) => {
   const CASES: [reason: RegExp, edit: Parameters<typeof books>[0]][] = [
     [

@@ -2,7 +2,7 @@
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
 import type { Operation } from '../../engine/contract/contract.ts';
-import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import type { Keywords, Schema } from '../../engine/schema/json.ts';
 import type { ColumnType } from '../../store/tables/description.ts';
 import { type Resource, wordsOf } from './resources.ts';
 
@@ -225,6 +225,3 @@ function planFirst(planned: PlannedColumn, keywords: Keywords, plan: CollectionP
 
 /** Whether the value of a column is an object or a list. */
 export const isJsonColumn = ({ type }: PlannedColumn): boolean => type === 'json';
-
-export const hasField = (schema: Keywords | undefined, name: string): boolean =>
-  name in (keywordsOf(schema).properties ?? {});

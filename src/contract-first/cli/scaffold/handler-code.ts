@@ -3,7 +3,7 @@ import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Operation } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { type CheckedCode, checkedName, code, joined, toLiteral } from '../generate/source-text.ts';
+import { type CheckedCode, checkedName, code, indented, joined, toLiteral } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 
 /** No handler can be written. */
@@ -28,7 +28,7 @@ export class HandlerCode {
     return code`${crypto}import { ${names(this.imports)} } from 'contract-first';
 
 export default handle(${id}, async ({ ${joined([...this.takes].map(checkedName), ', ')} }) => {
-${this.lines.map((line) => code`  ${line}\n`)}});
+${this.lines.map((line) => code`  ${indented(line)}\n`)}});
 `;
   }
 }

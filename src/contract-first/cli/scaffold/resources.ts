@@ -161,10 +161,7 @@ function toRecord(schema: Schema, source: DocumentSource): { record: string; isL
   const { type, items } = source.flat(schema);
   const isList = type === 'array';
   const name = componentNameOf(isList ? keywordsOf(items) : schema);
-  if (name === undefined) {
-    const $ref = keywordsOf(schema).$ref;
-    return isList || $ref === undefined ? undefined : undefined;
-  }
+  if (name === undefined) return undefined;
   const target = source.flat({ $ref: `#/components/schemas/${name}` });
   if (target.type === 'array' && !isList) return toRecord(target, source);
   return target.properties && !target.oneOf && !target.anyOf ? { record: name, isList } : undefined;
