@@ -359,14 +359,6 @@ t.test('what is not stored has its reason', async (t) => {
       },
     ],
     [
-      /its ids may have U\+0000/,
-      ({ book, body }) => {
-        book.properties.id = text;
-        body.properties.id = text;
-        body.required.push('id');
-      },
-    ],
-    [
       /its ids have a form that cannot be made/,
       ({ book }) => {
         book.properties.id = { ...text, pattern: '^b[0-9]+$' };

@@ -138,18 +138,8 @@ function typeOf(keywords: Keywords): Pick<PlannedColumn, 'type' | 'isNullable'> 
       type: keywords.format === 'int64' ? 'int64' : keywords.format === 'int32' ? 'int32' : 'number',
       isNullable,
     };
-  // A text with U+0000 is kept as JSON: PostgreSQL has no such text.
-  if (type === 'string' && mayHaveNul(keywords)) return { type: 'json', isNullable };
   return { type: simple[type ?? ''] ?? 'json', isNullable };
 }
-
-const WITHOUT_NUL = /^(date|date-time|time|uuid|email|ipv4|ipv6|uri|url|hostname)$/;
-
-/** Whether a text of this schema may have the character U+0000. */
-const mayHaveNul = ({ format = '', pattern, enum: listed, const: only }: Keywords): boolean => {
-  if (listed || only !== undefined || WITHOUT_NUL.test(format)) return false;
-  return pattern === undefined || ['\0', 'x\0', '\0x', 'x\0x'].some((text) => isMatch(pattern, text) !== false);
-};
 
 const UUID = '123e4567-e89b-42d3-a456-426614174000';
 
@@ -160,8 +150,7 @@ function planId(
   body: Keywords | undefined,
   plan: CollectionPlan,
 ): string | undefined {
-  const isText = keywords.type === 'string';
-  const type = isText ? 'text' : planned.type;
+  const { type } = planned;
   if (planned.isNullable || type === 'json' || type === 'boolean') return 'the type of its id is not supported';
   const isInBody = plan.given.includes(planned.name);
   const isRequired = isInBody && (body?.required ?? []).includes(planned.name);
@@ -174,8 +163,6 @@ function planId(
     planned.is = 'id';
     plan.madeId = type === 'int64' ? 'bigint' : type === 'text' ? 'uuid' : 'integer';
   }
-  if (planned.is && planned.type === 'json') return 'its ids may have U+0000, which no id can: give them a pattern';
-  if (isText && planned.type === 'json') planned.type = 'text';
   plan.id = planned;
   return undefined;
 }
