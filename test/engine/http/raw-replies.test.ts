@@ -130,6 +130,19 @@ t.test('a malformed request gets its 400 in its turn, after the replies to earli
   }
 });
 
+t.test('a malformed request behind a create gets its 400 also if the client has closed its side', async (t) => {
+  for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`, 'GET / HT']) {
+    const { store, letGo, created } = buildSlowStore();
+    const { port } = await startService(t, { store });
+    const { socket, replies } = connectRaw(port, post(PET) + bad);
+    socket.end();
+    while (created.length < 1) await wait(10);
+    await wait(100);
+    letGo();
+    t.strictSame(statusesOf(await replies()), [201, bad === CONNECT ? 405 : 400], bad);
+  }
+});
+
 t.test('a request waits until the one before it is answered', async (t) => {
   const { store, letGo, created } = buildSlowStore();
   const { port } = await startService(t, { store });

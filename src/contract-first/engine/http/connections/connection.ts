@@ -129,6 +129,8 @@ export class HttpConnection implements Reader {
     const { socket } = this;
     this.resume();
     socket.removeAllListeners('data');
+    // Node would end the connection after the last reply that it knows of, before the replies that are still to come.
+    socket.removeAllListeners('end').once('end', () => this.#endStream());
     boundReading(socket, () => socket.pause());
     socket.resume();
     onSocketEnd(socket, linger);
