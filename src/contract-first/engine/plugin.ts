@@ -96,16 +96,14 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
     },
   });
   const below = contract.prefix.slice(app.prefix.replaceAll('::', ':').length);
-  await app.register(
-    async (inside) => {
-      addJsonBody(inside, contract);
-      addRawBodies(inside, contract, allowUnreadBody);
-      // A handler of a context without a prefix would be the app's.
-      if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
-      await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });
-    },
-    { prefix: escapeColons(below) },
-  );
+  const operations = async (inside: FastifyInstance) => {
+    addJsonBody(inside, contract);
+    addRawBodies(inside, contract, allowUnreadBody);
+    // A handler of a context without a prefix would be the app's.
+    if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
+    await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });
+  };
+  await app.register(operations, { prefix: escapeColons(below) });
   if (docs) addDocs(app, contract, docs.prefix ?? '', options.clients);
   if (health) {
     const { isReady = buildIsReady(store, services, logger) } = options;

@@ -93,10 +93,16 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // When an error's own reply fails, Fastify calls the next error handler: after this app's, that would be of the app around it.
+  // When an error's own reply fails, Fastify calls the next error handler: after this app's, that would be of the app around it. Fastify reads
+  // the property once the context is complete; a call of `after` for each route would be another line of `printPlugins()`.
   app.addHook('onRoute', function (route) {
-    this.after(() => {
-      if (this.errorHandler === errorHandler) route.errorHandler ??= sendError;
+    let own = route.errorHandler;
+    Object.defineProperty(route, 'errorHandler', {
+      get: () => own ?? (this.errorHandler === errorHandler ? sendError : undefined),
+      set: (handler: typeof own) => {
+        own = handler;
+      },
+      ...{ configurable: true, enumerable: true },
     });
   });
 }
