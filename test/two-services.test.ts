@@ -5,6 +5,9 @@ import contractFirst, { build, serverOptions } from 'contract-first/fastify';
 import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
+import { withPrefix } from '../src/contract-first/engine/contract/operator-changes.ts';
+import { loadServiceContract } from '../src/contract-first/service-contract.ts';
 import { openTestServer } from '../src/contract-first/testing/index.ts';
 import { startProgram } from './program.ts';
 import { KEY } from './service.ts';
@@ -154,6 +157,43 @@ t.test('two services in one app keep their own codes, forms and keys', async (t)
     t.equal((await send(at(subject.list), 'POST', subject.record)).statusCode, 201);
     checkError(t, subject, await send(at(subject.absent)), 404, 'a missing record');
   }
+});
+
+t.test("an operation at /openapi.json wins, and the server's own files and their links are below /docs", async (t) => {
+  const { service } = SUBJECTS.stations;
+  const store = { url: 'sqlite::memory:' };
+  const contract = withPrefix(await loadServiceContract(service), '');
+  const whole = await build(
+    service,
+    { database: { kind: 'memory' } },
+    { contract, log: { logger: QUIET, write() {} } },
+  );
+  const plain = fastify();
+  await plain.register(contractFirst, { service, store, prefix: '/', docs: {} });
+  const around = fastify();
+  const add = async (app: FastifyInstance) =>
+    void (await app.register(contractFirst, { service, store, docs: { prefix: '/v1' } }));
+  await around.register(add, { prefix: '/api' });
+  for (const [app, operation, docs] of [
+    [whole, '', '/docs'],
+    [plain, '', '/docs'],
+    [around, '/api/v1', '/api/v1/docs'],
+  ] as const) {
+    t.teardown(() => app.close());
+    t.match((await app.inject(`${operation}/openapi.json`)).json(), { measures: ['temperature'] });
+    t.equal((await app.inject(`${operation}/openapi.yaml`)).statusCode, 404);
+    const served = (await app.inject(`${docs}/openapi.json`)).json();
+    t.equal(served.info.title, 'Weather stations');
+    t.strictSame(parse((await app.inject(`${docs}/openapi.yaml`)).body), served);
+    for (const page of [docs, `${docs}/`, `${docs}/try`]) {
+      const links = [...(await app.inject(page)).body.matchAll(/href="([^"]*openapi\.(?:json|yaml))"/g)];
+      const paths = links.map(([, link]) => new URL(link as string, `http://localhost${page}`).pathname);
+      const [json, yaml] = [`${docs}/openapi.json`, `${docs}/openapi.yaml`];
+      t.strictSame(paths, [json, json, yaml], page);
+    }
+  }
+  const { headers } = await whole.inject('/');
+  t.match(headers, { location: '/docs/openapi.json', link: '</docs/openapi.json>; rel="service-desc"' });
 });
 
 t.test(

@@ -118,6 +118,7 @@ const key = (name: string) => ({ security: [{ [name]: [] }] });
 /** An operation with each feature, by the first words of its row. */
 const SERVED: Record<string, Json> = {
   'A path prefix': {},
+  'The paths `/openapi.json`': {},
   'YAML with merge': {},
   'Encoded characters': {},
   'None, other': {},

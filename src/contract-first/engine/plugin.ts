@@ -21,7 +21,7 @@ import { addOperations, escapeColons, type Handlers } from './routes/operations.
 import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
 
-/** The prefix of the documents `/docs` and `/openapi.json`. */
+/** The prefix of the documents `/docs` and `/openapi.json`, or `/docs/openapi.json` if the contract has an operation at `/openapi.json`. */
 export interface DocsOptions {
   prefix?: string;
 }

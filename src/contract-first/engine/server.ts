@@ -56,7 +56,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addNotFoundReplies(app, methodsAt, sendError);
   const contracts = fastifyPlugin(addContract, { name: 'contract', encapsulate: true });
   await app.register(contracts, { ...options, docs, health, methodsAt });
-  if (docs) await addFrontDoor(app, contract.document, contract.publicPath + (docs.prefix ?? ''));
+  if (docs) await addFrontDoor(app, contract, docs.prefix ?? '');
   return app;
 }
 

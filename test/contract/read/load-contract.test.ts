@@ -122,6 +122,14 @@ const refusals: Refusal[] = [
     withPrefix('/docs'),
   ],
   [
+    'a path of the documentation with an encoded character',
+    /operation listPets: \/d%6Fcs is served by the server itself\n/,
+    (c) => {
+      withPrefix('/')(c);
+      rename(c.paths, '/pets', '/d%6Fcs');
+    },
+  ],
+  [
     'a value that a double cannot hold',
     '#/components/schemas/PetStatus/enum/0: 9007199254740993 is too large to be kept exactly',
     (c) => (c.components.schemas.PetStatus.enum = [9007199254740993n]),
@@ -469,6 +477,15 @@ t.test('the server follows the contract in its prefix', async (t) => {
   t.equal(status, 201);
   t.equal(headers.location, '/v2/pets/1');
   t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
+});
+
+t.test("a contract may have the paths of the server's own files", async (t) => {
+  for (const path of ['/openapi.json', '/openapi.yaml', '/openapi%2Ejson']) {
+    const { file, yaml } = edited(t, withPrefix('/'), ({ paths }) => rename(paths, '/pets', path));
+    const { request } = await startService(t, { contract: await loadContract(file), yaml });
+    t.match(await request(path), { status: 200, body: [] }, path);
+    for (const own of ['/docs/openapi.json', '/docs/openapi.yaml']) t.equal((await request(own)).status, 200, own);
+  }
 });
 
 t.test('a contract may have an operation at its root, and neither prefix nor servers', async (t) => {

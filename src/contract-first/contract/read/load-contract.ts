@@ -10,6 +10,7 @@ import {
 } from '../../engine/contract/document.ts';
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
+import { toRoutePath } from '../../engine/contract/path-names.ts';
 import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
 import { reportExtensions, reportInexactNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
@@ -107,11 +108,15 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   return prefix;
 }
 
-/** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
-const SERVED = /^\/(docs(\/.*)?|openapi\.(yaml|json)|livez|readyz)$/;
+/**
+ * The server's own routes that no operation can have: readers and health checks expect them there. For `/` and `/openapi.json` the contract
+ * wins: then the redirect to the documentation is left out, and our files are below `/docs`.
+ */
+const SERVED = /^\/(docs(\/.*)?|livez|readyz)$/;
 
 function reportServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
   for (const { id, path } of operations) {
-    if (SERVED.test(prefix + path)) report(`operation ${id}: ${prefix}${path} is served by the server itself`);
+    if (SERVED.test(prefix + toRoutePath(path)))
+      report(`operation ${id}: ${prefix}${path} is served by the server itself`);
   }
 }

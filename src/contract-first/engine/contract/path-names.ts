@@ -12,6 +12,9 @@ export const withNames = (path: string) => path.replace(PATH_PARAMETER, (_, name
 export const encodePath = (path: string): string =>
   path.replace(/(\{\w+\})|[^!-~]+|["<>[\\\]^`|{}]/g, (text, name) => name ?? encodeURIComponent(text.toWellFormed()));
 
+/** The path of an operation as a router compares it, without the fragment that distinguishes operations. */
+export const toRoutePath = (path: string): string => decodePath(path.replace(/#.*/, '')) as string;
+
 /** A path as a router compares it, decoded; undefined if it cannot be decoded. */
 export function decodePath(path: string): string | undefined {
   try {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
+import { toRoutePath } from '../contract/path-names.ts';
 import { addDocument, buildSendDocument, UNLISTED } from './documents.ts';
 import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
@@ -52,45 +53,63 @@ const MEDIA_TYPES: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
 };
 
+const CONTRACTS = ['openapi.yaml', 'openapi.json'];
+
+/** The folder of the contract's two files below `prefix`: `/docs` if an operation has the path of one of them, otherwise none. */
+export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
+  const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
+  const isTaken = [...operations.values()].some(({ path }) => taken.includes(contract.prefix + toRoutePath(path)));
+  return isTaken ? '/docs' : '';
+}
+
 /** Below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that a proxy strips. */
-export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, folder?: URL): void {
+export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, clients?: URL): void {
   const add = (path: string, body: Buffer, headers: object = PAGE_HEADERS) => {
     const type = MEDIA_TYPES[extname(path)] ?? 'text/plain; charset=utf-8';
-    addDocument(app, `${prefix}/${path}`, { 'content-type': type, ...headers }, async () => ({ body }));
+    addDocument(app, prefix + path, { 'content-type': type, ...headers }, async () => ({ body }));
   };
-  add('openapi.yaml', contract.yaml, {});
-  add('openapi.json', Buffer.from(contract.json), {});
+  const folder = contractFolder(contract, app.prefix.replaceAll('::', ':').replace(/\/$/, '') + prefix);
+  add(`${folder}/openapi.yaml`, contract.yaml, {});
+  add(`${folder}/openapi.json`, Buffer.from(contract.json), {});
   const headers = { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS };
-  addDocument(app, `${prefix}/docs`, headers, (root) => loadFilled(contract, root));
+  addDocument(app, `${prefix}/docs`, headers, (root) => loadFilled(contract, root, folder));
   // An app that ignores trailing slashes takes both for one route.
-  if (!ignoresTrailingSlash(app)) addDocument(app, `${prefix}/docs/`, headers, (root) => loadFilled(contract, root));
-  addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract));
-  if (folder) addClients(app, `${prefix}/docs/clients/*`, folder);
-  for (const name of SWAGGER_UI_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, SWAGGER_UI)));
-  for (const name of OWN_FILES) add(`docs/static/${name}`, readFileSync(new URL(name, ADDITIONS)));
+  if (!ignoresTrailingSlash(app))
+    addDocument(app, `${prefix}/docs/`, headers, (root) => loadFilled(contract, root, folder));
+  addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract, folder));
+  if (clients) addClients(app, `${prefix}/docs/clients/*`, clients);
+  for (const name of SWAGGER_UI_FILES) add(`/docs/static/${name}`, readFileSync(new URL(name, SWAGGER_UI)));
+  for (const name of OWN_FILES) add(`/docs/static/${name}`, readFileSync(new URL(name, ADDITIONS)));
 }
 
 const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean =>
   (initialConfig.routerOptions ?? initialConfig).ignoreTrailingSlash === true;
 
 /** The page as it was made, if nothing in it is another at this start: then it is compressed already. */
-async function loadFilled(contract: Contract, root: string) {
+async function loadFilled(contract: Contract, root: string, folder: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
   // In tags alone: samples and texts of the contract have no < that is not escaped.
-  const filled = fill(text, pageValues(contract)).replace(/<[a-z][^<>]*?="\.\//g, (tag) => tag.slice(0, -2) + root);
+  const filled = withFolder(fill(text, pageValues(contract)), './', folder).replace(
+    /<[a-z][^<>]*?="\.\//g,
+    (tag) => tag.slice(0, -2) + root,
+  );
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
 }
 
+/** A page whose links lead to the contract's files in their folder: they are written as if there was none. */
+const withFolder = (page: string, root: './' | '../', folder: string) =>
+  page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
+
 /** The form, with the bar and the contents of the page to read, whose links lead there. */
-async function loadForm(contract: Contract) {
-  const page = String((await loadFilled(contract, '../')).body);
+async function loadForm(contract: Contract, folder: string) {
+  const page = String((await loadFilled(contract, '../', folder)).body);
   const frame = page
     .slice(page.indexOf('<header>'), page.indexOf('<main>'))
     .replaceAll('href="#', 'href="../docs#')
     .replace(' aria-current="page"', '')
     .replace('href="../docs/try"', '$& aria-current="page"');
-  const form = readFileSync(new URL('form.html', ADDITIONS), 'utf8');
+  const form = withFolder(readFileSync(new URL('form.html', ADDITIONS), 'utf8'), '../', folder);
   const texts: Record<string, string> = { TITLE: html`${contract.title}`.text, FRAME: frame };
   return { body: Buffer.from(form.replace(/TITLE|FRAME/g, (name) => texts[name] as string)) };
 }

@@ -1,22 +1,26 @@
 /** Leads from the origin to the rest: people to the page, programs to the contract. */
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import type { Document } from '../contract/document.ts';
+import type { Contract } from '../contract/contract.ts';
 import { toVary } from '../replies/reply-headers.ts';
+import { contractFolder } from './docs.ts';
 import { UNLISTED } from './documents.ts';
 
-/** `docs` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
-export async function addFrontDoor(app: FastifyInstance, document: Document, docs: string): Promise<void> {
+/** `prefix` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
+export async function addFrontDoor(app: FastifyInstance, contract: Contract, prefix: string): Promise<void> {
   // For plugins that ask for `app.swagger()`, unless the team has its own.
-  const specification = { document } as StaticDocumentSpec;
+  const specification = { document: contract.document } as StaticDocumentSpec;
   if (!app.hasDecorator('swagger')) await app.register(swagger, { mode: 'static', specification });
   if (app.hasRoute({ method: 'GET', url: '/' })) return;
+  const [docs, folder] = [contract.publicPath + prefix, contractFolder(contract, prefix)];
   const link = [
-    `<${docs}/openapi.json>; rel="service-desc"; type="application/json"`,
+    `<${docs}${folder}/openapi.json>; rel="service-desc"; type="application/json"`,
     `<${docs}/docs>; rel="service-doc"; type="text/html"`,
   ].join(', ');
   app.get('/', UNLISTED, (request, reply) => {
     const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
-    reply.headers({ link, vary: toVary(reply, 'accept') }).redirect(docs + (isBrowser ? '/docs' : '/openapi.json'));
+    reply
+      .headers({ link, vary: toVary(reply, 'accept') })
+      .redirect(docs + (isBrowser ? '/docs' : `${folder}/openapi.json`));
   });
 }

@@ -6,7 +6,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { type Document, nodesOf } from '../contract/document.ts';
 import { toDoubles } from '../contract/numbers.ts';
-import { decodePath } from '../contract/path-names.ts';
+import { toRoutePath } from '../contract/path-names.ts';
 import { buildCatalogue } from '../errors/catalogue.ts';
 import { toFailureForm } from '../replies/reply-headers.ts';
 import { buildTypeCheck, mediaTypesOf } from '../requests/bodies.ts';
@@ -115,7 +115,7 @@ export const escapeColons = (path: string) => path.replaceAll(':', '::');
  * matching three parameters would take the cube of the URL's length.
  */
 const toUrl = (path: string) =>
-  escapeColons(decodePath(path.replace(/#.*/, '')) as string)
+  escapeColons(toRoutePath(path))
     .replace(/\{(\w+)\}([^/.-])(?=[^/]*\{)/g, (_, name, end) => `:${name}([^/${end.replace(/\W/, '\\$&')}]+?)${end}`)
     .replace(/\{(\w+)\}(?=[/.-]|$)/g, ':$1')
     .replace(/\{(\w+)\}/g, ':$1([^/]+?)');

@@ -1,11 +1,10 @@
 /** Samples of requests and replies, on both pages: languages, colours, copies, and a reply of the server. */
-import { getKey, maskKey, onKey } from './key.js';
+import { contract, getKey, maskKey, onKey } from './key.js';
 import { findWriter, LANGUAGES, makeUuid, translate } from './requests.js';
 
 const server = document.querySelector('#page-server');
 
 /** Relative URLs of servers are relative to that of the contract (OpenAPI 3.1, section 4.8.5). */
-const contract = new URL('../../openapi.json', import.meta.url);
 const toBase = (url) =>
   (URL.canParse(url, contract) ? new URL(url, contract).href : url).replace(/\/$/, '').replaceAll("'", '%27');
 
