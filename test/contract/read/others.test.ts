@@ -531,8 +531,8 @@ t.test('a parameter that is the key is the key', async (t) => {
   const securitySchemes = { inQuery: { type: 'apiKey', in: 'query', name: 'key' } };
   const source = get({ parameters: [inQuery('key', integer, { required: true })], security: [{ inQuery: [] }] });
   const { request } = await serve(t, contractOf({ '/a': source }, { components: { securitySchemes } }));
-  t.equal((await request('/a', { headers: { authorization: '' } })).status, 401);
-  t.match((await request(`/a?key=${KEY}`, { headers: { authorization: '' } })).body, { query: {} });
+  t.equal((await request('/a', { key: null })).status, 401);
+  t.match((await request(`/a?key=${KEY}`, { key: null })).body, { query: {} });
 });
 
 t.test('parts of a third-party contract without effect are not errors', async (t) => {
