@@ -9,7 +9,7 @@ import { buildIsReady } from '../engine/http/health.ts';
 import type { AddTraces } from '../engine/http/log/request-log.ts';
 import type { Settings } from '../engine/services.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from '../operate/config.ts';
-import { makeOneRunKey, NO_KEY, showOneRunKey, takesKeys } from '../operate/process/one-run-key.ts';
+import { makeOneRunKey, NO_KEY_CONFIGURED, showOneRunKey, takesKeys } from '../operate/process/one-run-key.ts';
 import { notifySystemd, startOperating } from '../operate/process/operating.ts';
 import { onStopSignals } from '../operate/process/signals.ts';
 import { buildForcedEnd, prepareStop } from '../operate/process/stopping.ts';
@@ -40,7 +40,7 @@ export async function start(service: Service): Promise<void> {
 /** Checks what a start without a database would fail at, before it makes one. @throws ConfigError */
 async function checkFirstStart(config: Config, isTaken: boolean): Promise<void> {
   if (missingFile(config.database) === undefined) return;
-  if (isTaken && config.apiKeys.length === 0 && config.isProduction) throw new ConfigError(NO_KEY);
+  if (isTaken && config.apiKeys.length === 0 && config.isProduction) throw new ConfigError(NO_KEY_CONFIGURED);
   try {
     await checkAddress(config);
   } catch (error) {

@@ -46,12 +46,12 @@ function writeCollection(
   reasons: Map<string, string>,
 ): WrittenCollection | undefined {
   const operations = [...resource.operations];
-  const refuseAll = (reason: string) => {
+  const skipAll = (reason: string) => {
     for (const [, { id }] of operations) reasons.set(id, reason);
     return undefined;
   };
   const plan = planCollection(resource, source);
-  if (typeof plan === 'string') return refuseAll(plan);
+  if (typeof plan === 'string') return skipAll(plan);
   const use: ListUse = { equal: [], skips: false, counts: false };
   const handlers = new Map<string, string>();
   for (const [kind, operation] of operations) {
@@ -79,7 +79,7 @@ function writeCollection(
     ]);
     return { name: plan.name, files, handlers, createId: create.id, assumed: plan.assumed };
   } catch (error) {
-    return refuseAll(`its table cannot be made: ${(error as Error).message}`);
+    return skipAll(`its table cannot be made: ${(error as Error).message}`);
   }
 }
 

@@ -90,18 +90,18 @@ function toResource(
     const kind = kindOf(operation, base, path);
     if (kind) found.set(kind, operation);
   }
-  const refuseAll = (reason: string) => {
+  const skipAll = (reason: string) => {
     for (const { id } of found.values()) reasons.set(id, reason);
     return undefined;
   };
-  if (names.length > 1) return refuseAll('its path has the id of a parent');
+  if (names.length > 1) return skipAll('its path has the id of a parent');
   const words = wordsOf(base.slice(base.lastIndexOf('/') + 1));
   const name = toCamel(words);
-  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return refuseAll('its path gives no name for a collection');
+  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return skipAll('its path gives no name for a collection');
   const order: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
   const envelopes = order.map((kind) => found.get(kind)).map((one) => one && envelopeOf(one, source));
   const record = envelopes.find((one) => one)?.record;
-  if (record === undefined) return refuseAll('no reply has a record that is a schema of the contract');
+  if (record === undefined) return skipAll('no reply has a record that is a schema of the contract');
   const noun = toSingular(words);
   return {
     name: TAKEN.test(name) ? `${name}Records` : name,

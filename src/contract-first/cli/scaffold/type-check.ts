@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 /** The first fault of each file, by its path from the current folder. */
 export async function findTypeFaults(): Promise<Map<string, string>> {
   const typescript = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
-  const { output } = await run([join(dirname(typescript), '../bin/tsc'), '--noEmit', '--pretty', 'false']);
+  const { output } = await runNode([join(dirname(typescript), '../bin/tsc'), '--noEmit', '--pretty', 'false']);
   const faults = new Map<string, string>();
   for (const [, file = '', fault = ''] of output.matchAll(/^([^\s(][^(\n]*)\(\d+,\d+\): error TS\d+: (.*)$/gm))
     if (!faults.has(file)) faults.set(file, fault);
@@ -14,7 +14,7 @@ export async function findTypeFaults(): Promise<Map<string, string>> {
 }
 
 /** Runs Node with these arguments. */
-export function run(args: string[]): Promise<{ isDone: boolean; output: string }> {
+export function runNode(args: string[]): Promise<{ isDone: boolean; output: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
       resolve({ isDone: error === null, output: stdout + stderr }),

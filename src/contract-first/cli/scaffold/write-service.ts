@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { checkedName, code, toComment } from '../generate/source-text.ts';
 import { type WrittenCollection, writeCollections } from './collection-files.ts';
-import { findTypeFaults, run } from './type-check.ts';
+import { findTypeFaults, runNode } from './type-check.ts';
 
 export interface ServiceWriting {
   /** Writes a file that is not there yet, and returns whether it did. */
@@ -68,11 +68,11 @@ class ServiceParts {
   /** Takes back, until all is right, what does not generate or compile. */
   async fit(): Promise<void> {
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const { isDone, output } = await run(this.#writing.generate);
+      const { isDone, output } = await runNode(this.#writing.generate);
       if (!isDone) {
         if (this.#collections.length === 0) return;
         const [line = ''] = output.split('\n').filter((one) => one !== '' && !/^(note|warning): /.test(one));
-        for (const one of this.#collections) this.#drop(one, `generate refuses its collection: ${line}`);
+        for (const one of this.#collections) this.#drop(one, `generate fails for its collection: ${line}`);
         continue;
       }
       if (this.#collections.length === 0) return;

@@ -29,13 +29,13 @@ export async function makeOneRunKey(
     return undefined;
   }
   if (!isProduction) return makeKey(name);
-  throw new ConfigError(NO_KEY);
+  throw new ConfigError(NO_KEY_CONFIGURED);
 }
 
 /** Not `npm run keys`, which would compile: a deployment has no development tools. */
 export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
-export const NO_KEY = `No API key is configured. ${HOW}, and start again.`;
+export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;
 
 /** Prints the key for the person who started the server, on standard error: keys are never logged. */
 export function showOneRunKey(key: string, origin: string, contract: Contract): void {

@@ -1,12 +1,12 @@
 /** Samples of requests and replies, on both pages: languages, colours, copies, and a reply of the server. */
-import { contract, getKey, maskKey, onKey } from './key.js';
+import { contractUrl, getKey, maskKey, onKey } from './key.js';
 import { findWriter, LANGUAGES, makeUuid, translate } from './requests.js';
 
 const server = document.querySelector('#page-server');
 
 /** Relative URLs of servers are relative to that of the contract (OpenAPI 3.1, section 4.8.5). */
 const toBase = (url) =>
-  (URL.canParse(url, contract) ? new URL(url, contract).href : url).replace(/\/$/, '').replaceAll("'", '%27');
+  (URL.canParse(url, contractUrl) ? new URL(url, contractUrl).href : url).replace(/\/$/, '').replaceAll("'", '%27');
 
 /** `servers` are the base URLs in the order of the choice; `once` is the next Idempotency-Key. */
 export const chosen = { language: 'curl', once: makeUuid(), servers: [] };

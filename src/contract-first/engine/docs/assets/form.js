@@ -4,7 +4,7 @@
  */
 import { links, searchIn, setCurrent } from './contents.js';
 import { create, makeReply, makeRequest, PASSING, startFigures, watchFigures } from './figures.js';
-import { contract, getKey, onKey } from './key.js';
+import { contractUrl, getKey, onKey } from './key.js';
 import { makeUuid, writeCurl } from './requests.js';
 
 document.documentElement.classList.add('script');
@@ -46,7 +46,7 @@ function adapt({ servers = [{ url: '/' }], ...document }) {
   const schemes = document.components?.securitySchemes ?? {};
   for (const [name, { type }] of Object.entries(schemes))
     if (/^(oauth2|openIdConnect)$/.test(type)) schemes[name] = { type: 'http', scheme: 'bearer' };
-  return { ...document, servers: [{ url: new URL(filled, contract).pathname }] };
+  return { ...document, servers: [{ url: new URL(filled, contractUrl).pathname }] };
 }
 
 /** The Idempotency-Keys that the form offers, by path and method: after a reply another one, unless the reader has changed it. */
@@ -261,7 +261,7 @@ function addLinks({ specSelectors }) {
 
 let started;
 const ui = SwaggerUIBundle({
-  url: contract.href,
+  url: contractUrl.href,
   dom_id: '#page-form',
   layout: 'FormLayout',
   deepLinking: true,

@@ -1,11 +1,11 @@
-/** The URL of the contract, to which each page links. */
-export const contract = new URL(document.querySelector('[rel=service-desc]').href);
+/** The URL of the contract, which each page links to. */
+export const contractUrl = new URL(document.querySelector('[rel=service-desc]').href);
 
 /**
  * The reader's key: one for the tab, on both pages. Only scripts of this origin can read it, and the page's policy lets no text of a contract
  * become one. It is never text of the page: samples show a mask.
  */
-const NAME = `key ${contract.pathname}`;
+const NAME = `key ${contractUrl.pathname}`;
 
 /** A browser may block storage: then the key is gone with the page. */
 const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
