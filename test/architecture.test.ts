@@ -207,6 +207,13 @@ t.test('only the configuration reads the environment', async (t) => {
   t.strictSame(readers.sort(), ['src/contract-first/operate/commands/program.ts', 'src/contract-first/start/start.ts']);
 });
 
+t.test('options of a command are declared and parsed in its table only', async (t) => {
+  const parsers = filesBelow('src').filter((file) =>
+    /\bparseArgs\b|\bargv\.includes/.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  t.strictSame(parsers, ['src/contract-first/operate/commands/command-table.ts']);
+});
+
 t.test('private parts of Node and its modules are used in one file only', async (t) => {
   const PRIVATE =
     /\._[a-z]|\bparser\b.*\bonIncoming\b|\bdestroySoon = |\bhttpAllowHalfOpen\b|\bshouldKeepAlive\b|\bsymbols\b.*'pino'|\bcloseAllConnections = /;

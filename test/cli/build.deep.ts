@@ -49,8 +49,8 @@ const ENGINE = {
   'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
   'dist/service-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
 export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
-  'dist/cli/generate/generate.js':
-    "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../../check.cjs');",
+  'dist/cli/main.js':
+    "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",
 };
 /** Some of what a build depends on beside them. */
 const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-lock.json'];
@@ -66,7 +66,7 @@ function prepareProject(t: Test) {
     },
     node_modules: {
       'contract-first': {
-        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { generate: {}, typescript: {} } },
+        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { typescript: {} } },
       },
       typescript: {
         'package.json': '{"main":"lib/index.js"}',

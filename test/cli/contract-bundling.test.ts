@@ -188,7 +188,7 @@ t.test('each tool reports a problem with its file and line', async (t) => {
     const name = relative(process.cwd(), folder);
     const reported = await finishFile(pathToFileURL(file), OWN).catch(({ message }: Error) => message);
     t.match(reported, `${name}/schemas.yaml:${line}: `);
-    t.match((await inspectContract([file])).text, `${folder}/schemas.yaml:${line}: `);
+    t.match((await inspectContract(file)).text, `${folder}/schemas.yaml:${line}: `);
     t.match((await lint([file])).text, new RegExp(`${folder}/schemas\\.yaml:((\\n.*)*\\n  )?${line.split(':')[0]}:`));
   }
 });
@@ -231,12 +231,12 @@ t.test(
       a: { 'Tag.yaml': 'type: string' },
       b: { 'Tag.yaml': 'type: integer' },
     });
-    const { text } = await inspectContract([`${folder}/contract.yaml`]);
+    const { text } = await inspectContract(`${folder}/contract.yaml`);
     t.match(
       text,
       `changed: ${folder}/contract.yaml: schema Tag of another file is written as Tag-2: two files have a schema Tag, and they differ\n`,
     );
-    const broken = await inspectContract([`${folder}/broken.yaml`]).catch(({ message }: Error) => ({ text: message }));
+    const broken = await inspectContract(`${folder}/broken.yaml`).catch(({ message }: Error) => ({ text: message }));
     t.match(broken.text, /none\.yaml: there is no such file/);
     t.notMatch(broken.text, 'Renamed');
   },

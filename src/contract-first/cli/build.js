@@ -18,7 +18,7 @@ await prepareEngine();
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
 /** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */
 const CHECKS = [
-  [`--import=${ours('typescript/register.js')}`, ours(`generate/generate.${isSource ? 'ts' : 'js'}`), '--check'],
+  [`--import=${ours('typescript/register.js')}`, ours(`main.${isSource ? 'ts' : 'js'}`), 'generate', '--check'],
   [
     join(dirname(TYPESCRIPT), '../bin/tsc'),
     '-p',

@@ -27,13 +27,17 @@ const commands: Record<string, Command> = {
     about: 'makes a service of a folder in which this package is installed, with your contract or a first one',
     takes: [1, 1],
     options: { contract: { type: 'string' }, 'no-collections': { type: 'boolean' } },
-    run: having([], async ({ args }) => (await import('./new.ts')).runNew(args)),
+    run: having([], async ({ positionals: [folder = ''], values }) =>
+      (await import('./new.ts')).runNew(folder, values),
+    ),
   },
   generate: {
     usage: '[--check]',
     about: 'writes src/generated from the contract, and names missing handlers; --check fails if anything is stale',
     options: { check: { type: 'boolean' } },
-    run: having(COMPILER, () => import('./generate/generate.ts')),
+    run: having(COMPILER, async ({ values }) =>
+      (await import('./generate/generate.ts')).runGenerate(values.check === true),
+    ),
   },
   migration: {
     usage: 'NAME [--drop TABLE.COLUMN] [--rename TABLE.COLUMN=COLUMN]',
@@ -93,7 +97,9 @@ const commands: Record<string, Command> = {
     about: 'says which operations of any contract are served, and what to change; --write writes its normal form',
     takes: [1, 1],
     options: { write: { type: 'string' } },
-    run: having(LINTER, async ({ args }) => (await import('./inspect/inspect.ts')).runInspect(args)),
+    run: having(LINTER, async ({ positionals: [source = ''], values }) =>
+      (await import('./inspect/inspect.ts')).runInspect(source, values.write as string | undefined),
+    ),
   },
 };
 

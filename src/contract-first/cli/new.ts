@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { toPrintable } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
@@ -47,13 +46,17 @@ Go on with:
 
 const say = (text: string) => console.log(toPrintable(text));
 
-/** The arguments are the folder, and perhaps `--contract FILE`. Returns the exit code. */
-export async function runNew(args: string[]): Promise<number> {
-  const options = { contract: { type: 'string' }, 'no-collections': { type: 'boolean' } } as const;
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  const isFile = values.contract !== undefined && !/^https?:/.test(values.contract);
-  const folder = positionals[0] as string;
-  const contract = isFile ? relative(folder, values.contract as string) : values.contract;
+/** The parsed options of the command. */
+interface NewOptions {
+  /** A file, relative to the working directory, or a URL. */
+  contract?: string;
+  'no-collections'?: boolean;
+}
+
+/** Returns the exit code. */
+export async function runNew(folder: string, options: NewOptions): Promise<number> {
+  const isFile = options.contract !== undefined && !/^https?:/.test(options.contract);
+  const contract = isFile ? relative(folder, options.contract as string) : options.contract;
   enter(folder);
   const name = completePackage();
   writeTemplate('common', name);
@@ -61,7 +64,7 @@ export async function runNew(args: string[]): Promise<number> {
   writeTemplate(isFirst ? 'first' : 'own', name);
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
   if (contract !== undefined && !(await writeContract(contract))) return 1;
-  if (!isFirst) await writeHandlers(values['no-collections'] !== true);
+  if (!isFirst) await writeHandlers(options['no-collections'] !== true);
   console.log(NEXT);
   return 0;
 }

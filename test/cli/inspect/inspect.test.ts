@@ -24,13 +24,13 @@ function edited(t: Test, name: string, edit: (contract: Json) => void): string {
 
 /** Each refusal in the table, with its place in the file and what to change. */
 async function refusalsOf(file: string): Promise<string[]> {
-  const { text, code } = await inspectContract([file]);
+  const { text, code } = await inspectContract(file);
   if (code !== 1) throw new Error(text);
   return [...text.matchAll(/refused: (.*)/g)].map(([, line = '']) => line.replace(file, 'contract.yaml'));
 }
 
 t.test('a contract that is served is shown so, and nothing is written', async (t) => {
-  t.strictSame(await inspectContract([fileOf('api-with-examples')]), {
+  t.strictSame(await inspectContract(fileOf('api-with-examples')), {
     text: `listVersionsv2       GET /    served
 getVersionDetailsv2  GET /v2  served
 
@@ -38,7 +38,7 @@ All of it is served: 2 operations.`,
     code: 0,
   });
   const one = edited(t, 'api-with-examples', ({ paths }) => delete paths['/v2']);
-  t.match((await inspectContract([one])).text, /^All of it is served: 1 operation\.$/m);
+  t.match((await inspectContract(one)).text, /^All of it is served: 1 operation\.$/m);
 });
 
 t.test('all errors are shown at once, each with the fix', async (t) => {
@@ -67,7 +67,7 @@ t.test('with many operations, inspect lists only the unserved ones and counts th
     for (const path of ['/3', '/4']) paths[path].get.responses['204'] = { description: 'Done.', content };
     paths['/7'].get.parameters = [{ name: 'q', in: 'cookie', schema: {} }];
   });
-  const { text } = await inspectContract([file]);
+  const { text } = await inspectContract(file);
   t.match(text, /^get7 {2}GET \/7 {2}refused: \S+: parameter q: in cookie .*\nThe 23 others are served\.\n/);
   t.match(text, /\n\nnote: operation get3: response 204: its content is never sent: .* \(and 1 more like it\)\n\n/);
   t.match(text, /\n1 refused, 23 served: change what is refused, and run it again\.\nWhat a contract may use: .*$/);
@@ -78,8 +78,7 @@ t.test(
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
     t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
-    await t.rejects(inspectContract([]), { message: 'contract-first inspect FILE|URL [--write OUT]' });
-    await t.rejects(inspectContract([fileOf('nothing')]), { message: /no such file/ });
+    await t.rejects(inspectContract(fileOf('nothing')), { message: /no such file/ });
     await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
   },
 );
@@ -87,16 +86,16 @@ t.test(
 t.test('with --write, a contract in normal form is written unchanged to a new file', async (t) => {
   const out = `${t.testdir()}/out.yaml`;
   const file = fileOf('webhook');
-  t.match(await inspectContract([file, '--write', out]), {
+  t.match(await inspectContract(file, out), {
     text: /\n\nThe contract is written to \S+out\.yaml\.$/,
     code: 0,
   });
   t.strictSame(readFileSync(out), readFileSync(file));
   writeFileSync(out, 'ours');
   const before = `${out} cannot be written: there is such a file`;
-  await t.rejects(inspectContract([file, '--write', out]), { message: before });
+  await t.rejects(inspectContract(file, out), { message: before });
   t.equal(readFileSync(out, 'utf8'), 'ours', 'no file is overwritten');
-  await t.rejects(inspectContract([file, '--write', `${out}/a`]), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
+  await t.rejects(inspectContract(file, `${out}/a`), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
 t.test('with --write, each operation gets an operationId, and the meaning of the contract stays', async (t) => {
@@ -105,7 +104,7 @@ t.test('with --write, each operation gets an operationId, and the meaning of the
       for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
     });
     const out = `${nameless}.out`;
-    const { text } = await inspectContract([nameless, '--write', out]);
+    const { text } = await inspectContract(nameless, out);
     const [before, after] = [await loadContract(nameless), await loadContract(out)];
     t.strictSame(after.document, before.document, name);
     const yaml = readFileSync(out, 'utf8');
@@ -129,7 +128,7 @@ t.test('with --write, OpenAPI 3.0 becomes 3.1', async (t) => {
     contract.components.schemas.Pet.properties.id = { type: 'integer', minimum: 0, exclusiveMinimum: true };
     delete contract.paths['/pets'].get.operationId;
   });
-  const { text } = await inspectContract([file, '--write', `${file}.out`]);
+  const { text } = await inspectContract(file, `${file}.out`);
   t.match(text, /\.out, as OpenAPI 3\.1\.1 in place of 3\.0\.3, with 1 new operationId\.$/);
   const { openapi, components } = parse(readFileSync(`${file}.out`, 'utf8'));
   t.equal(openapi, '3.1.1');
@@ -146,7 +145,7 @@ t.test('with --write, an operationId stays, and the second of two operations wit
     paths['/pets'].post.operationId = 'findPets';
     paths['x-theirs'] = { get: 'findPets' };
   });
-  t.match((await inspectContract([file, '--write', `${file}.out`])).text, /, with 2 new operationIds\.$/);
+  t.match((await inspectContract(file, `${file}.out`)).text, /, with 2 new operationIds\.$/);
   const { paths } = parse(readFileSync(`${file}.out`, 'utf8'));
   t.match(paths['/pets'], { get: { operationId: 'findPets' }, post: { operationId: 'postPets' } });
   t.strictSame(paths['x-theirs'], { get: 'findPets' });
@@ -155,17 +154,17 @@ t.test('with --write, an operationId stays, and the second of two operations wit
 t.test('a contract with errors is not written', async (t) => {
   const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
   const out = `${file}.out`;
-  t.match(await inspectContract([file, '--write', out]), { text: /TRACE is not served/, code: 1 });
+  t.match(await inspectContract(file, out), { text: /TRACE is not served/, code: 1 });
   t.notOk(existsSync(out));
 });
 
 t.test('inspect notes what the team has to write: checks of tokens, and errors of another form', async (t) => {
-  const { text } = await inspectContract([fileOf('tictactoe')]);
+  const { text } = await inspectContract(fileOf('tictactoe'));
   t.match(
     text,
     "\nnote: security scheme app2AppOauth: its tokens are the server's own keys until src/tokens.ts checks them; ",
   );
-  t.match(await inspectContract([fileOf('uspto')]), {
+  t.match(await inspectContract(fileOf('uspto')), {
     text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of .*\n\nAll of it can be served: 3 operations\. Write src\/errors\.ts first, as the notes say: generate fails until then\.$/s,
     code: 0,
   });
@@ -178,7 +177,7 @@ t.test('no text of a third-party contract is run', async (t) => {
     paths['/'].get.responses['400'] = { description: 'No.', content: { 'application/json': { schema } } };
   });
   const out = `${file}.out`;
-  t.match(await inspectContract([file, '--write', out]), { code: 0 });
+  t.match(await inspectContract(file, out), { code: 0 });
   t.notOk('hasRun' in globalThis);
   t.match((await loadContract(out)).document.paths['/']?.get?.responses?.['400']?.content, {
     'application/json': { schema },
@@ -207,12 +206,9 @@ t.test('a contract may be at a URL; if it cannot be fetched, one line gives the 
     server.close();
     server.closeAllConnections();
   });
-  t.strictSame(
-    await inspectContract([`${origin}/contract.yaml`]),
-    await inspectContract([fileOf('api-with-examples')]),
-  );
+  t.strictSame(await inspectContract(`${origin}/contract.yaml`), await inspectContract(fileOf('api-with-examples')));
   const out = `${t.testdir()}/out.yaml`;
-  t.equal((await inspectContract([`${origin}/contract.yaml`, '--write', out])).code, 0);
+  t.equal((await inspectContract(`${origin}/contract.yaml`, out)).code, 0);
   t.match(await loadContract(out), { title: 'Simple API overview' });
 
   const why = async (path: string, limits?: { timeLimit?: number; sizeLimit?: number }) => {
@@ -232,7 +228,7 @@ t.test('a contract may be at a URL; if it cannot be fetched, one line gives the 
   const nobodys = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/`;
   gone.close();
   await once(gone, 'close');
-  await t.rejects(inspectContract([nobodys]), {
+  await t.rejects(inspectContract(nobodys), {
     message: new RegExp(`^${nobodys} cannot be fetched: connect ECONNREFUSED `),
   });
 });
@@ -251,7 +247,7 @@ t.test('a path that is not a file is an error, and a pipe is not waited for', as
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])
-    await t.rejects(inspectContract([name]), { message: `${name} cannot be read: it is no regular file` });
+    await t.rejects(inspectContract(name), { message: `${name} cannot be read: it is no regular file` });
 });
 
 t.test(

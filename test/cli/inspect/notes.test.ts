@@ -119,7 +119,7 @@ t.test('an operation that is called otherwise than in the contract is named', as
 t.test('contract:inspect shows them below its table', async (t) => {
   const file = `${t.testdir({ 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
   t.match(
-    (await inspectContract([file])).text,
+    (await inspectContract(file)).text,
     /served\n\nnote: operation find: its own servers are not served: it has the path of all others\n\nAll of it/,
   );
 });

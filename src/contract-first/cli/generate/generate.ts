@@ -34,16 +34,12 @@ import type { CheckedCode } from './source-text.ts';
 
 const SOURCE = pathToFileURL(`${resolve('src')}/`);
 
-const isCheck = process.argv.includes('--check');
-
-process.exitCode = await run();
-
-/** Returns the exit code. */
-async function run(): Promise<number> {
+/** With `isCheck`, writes nothing, and fails if a file is stale. Returns the exit code. */
+export async function runGenerate(isCheck: boolean): Promise<number> {
   let path = '';
   try {
     path = findContract();
-    const { notes, unmatched = [] } = await generate(path);
+    const { notes, unmatched = [] } = await generate(path, isCheck);
     for (const problem of [...notes, ...unmatched]) console.error(toPrintable(problem));
     return unmatched.length > 0 || (isCheck && notes.length > 0) ? 1 : 0;
   } catch (error) {
@@ -61,12 +57,12 @@ interface Outcome {
 }
 
 /** @throws ContractError or OperatorError */
-async function generate(path: string): Promise<Outcome> {
+async function generate(path: string, isCheck: boolean): Promise<Outcome> {
   const isOther = isCheck && findOtherVersion();
   if (isOther) return { notes: [isOther] };
   mkdirSync('src/generated', { recursive: true });
   const contract = await loadContract(path);
-  const write = buildWrite(path);
+  const write = buildWrite(path, isCheck);
   const present = OPTIONAL.filter((name) => existsSync(`src/${name}.ts`));
   const staleDomain = [
     ...write('domain', buildDomain(SOURCE)),
@@ -116,7 +112,7 @@ function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void
 }
 
 /** The function writes a file, or nothing with `--check`, and returns its name if it is stale. */
-function buildWrite(contract: string): (name: string, made: CheckedCode) => string[] {
+function buildWrite(contract: string, isCheck: boolean): (name: string, made: CheckedCode) => string[] {
   return (name, made) => {
     const path = `src/generated/${name}.ts`;
     const text = GENERATED_HEADER(contract) + made.text;

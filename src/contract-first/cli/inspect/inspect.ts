@@ -2,21 +2,17 @@
  * Shows which operations of a contract are served, which are refused, why, and what to change. Fixes harmless mistakes, and lists them. With
  * `--write OUT`, writes the contract's normal form to a new file.
  */
-import { parseArgs } from 'node:util';
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
 import { withFile, withFixes, writeNormalForm } from './files.ts';
 import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
 
-/** The text to print; the exit code is 1 if the contract is refused. @throws Error for wrong arguments, and files that cannot be read or written */
-export async function inspectContract(args: string[]): Promise<{ text: string; code: number }> {
-  const { values, positionals } = parseArgs({ args, options: { write: { type: 'string' } }, allowPositionals: true });
-  const [source, ...others] = positionals;
-  if (!source || others.length > 0) throw new Error('contract-first inspect FILE|URL [--write OUT]');
+/** The text to print; the exit code is 1 if the contract is refused. `out` is the file to write. @throws Error for files that cannot be read or written */
+export async function inspectContract(source: string, out?: string): Promise<{ text: string; code: number }> {
   const run = async (file: string, original: string, changes: string[]) => {
     const judgement = await judge(file, { file: original, name: source });
     const lines = [...toChanges(changes), toTable(judgement)];
     const hasProblems = judgement.rows.some(({ problems }) => problems.length > 0);
-    if (values.write !== undefined && !hasProblems) lines.push('', await writeNormalForm(file, values.write));
+    if (out !== undefined && !hasProblems) lines.push('', await writeNormalForm(file, out));
     return { text: lines.join('\n'), code: Number(hasProblems) };
   };
   return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
@@ -88,8 +84,8 @@ function folded(notes: string[]): string[] {
 }
 
 /** Prints it, and returns the exit code. */
-export async function runInspect(args: string[]): Promise<number> {
-  const { text, code } = await inspectContract(args).catch(({ message }: Error) => ({
+export async function runInspect(source: string, out?: string): Promise<number> {
+  const { text, code } = await inspectContract(source, out).catch(({ message }: Error) => ({
     text: toPrintableLines(message),
     code: 1,
   }));
