@@ -24,15 +24,15 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Returns animals in the order of their creation, one page at a time. When there are more, the reply has a `Link`
-         *     header with `rel="next"`: request that URL for the next page.
+         * @description Returns animals in the order of their creation, one page at a time. If there are more, the reply has a `Link` header with
+         *     `rel="next"`: request that URL to get the next page.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Adds an animal and assigns its `id`. When the reply arrives, the animal is stored durably. A `status` that is left
-         *     out stays out: the service does not invent one.
+         * @description Adds an animal and assigns its `id`. When you receive the reply, the animal is stored durably. If you leave out `status`,
+         *     the animal has none.
          */
         post: operations["createPet"];
         delete?: never;
@@ -51,8 +51,8 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030**, from when on it answers 410 `gone`. Use `GET /pets`,
-         *     with its `status` filter, instead.
+         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030.** From then on it answers 410 `gone`. Use `GET /pets` with
+         *     its `status` filter instead.
          */
         get: operations["getPet"];
         put?: never;
@@ -69,7 +69,7 @@ export interface components {
     schemas: {
         /**
          * Format: int64
-         * @description Identifies an animal. Assigned by the service; never used twice.
+         * @description Identifies an animal. The service assigns it, and never uses it twice.
          * @example 1
          */
         PetId: bigint;
@@ -80,7 +80,7 @@ export interface components {
          */
         CategoryId: bigint;
         /**
-         * @description The animal's name: 1 to 255 characters (Unicode code points), kept exactly as sent. U+0000 is refused.
+         * @description The animal's name: 1 to 255 characters (Unicode code points), stored exactly as sent. U+0000 is a 400.
          * @example Rex
          */
         PetName: string;
@@ -106,8 +106,8 @@ export interface components {
         /** @description Animals, in the order of their creation. */
         Pets: components["schemas"]["Pet"][];
         /**
-         * @description What went wrong, for programs; the table under Errors says what each means. Codes may be added in later
-         *     versions: handle an unknown one by its `status`.
+         * @description What went wrong, for programs. The table under Errors explains each code. Later versions may add codes: handle an
+         *     unknown code by its `status`.
          * @example invalid_request
          */
         ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "already_done" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable" | "http_version_not_supported" | "ids_used_up" | "bad_request" | "payment_required" | "not_found" | "not_acceptable" | "conflict" | "length_required" | "precondition_failed" | "range_not_satisfiable" | "misdirected_request" | "unprocessable_content" | "locked" | "failed_dependency" | "too_early" | "upgrade_required" | "precondition_required" | "unavailable_for_legal_reasons" | "bad_gateway" | "gateway_timeout" | "insufficient_storage";
@@ -125,10 +125,10 @@ export interface components {
              * @example 400
              */
             status: number;
-            /** @description What the message of an `invalid_request` says, for programs; the first 20. */
+            /** @description The problems in the message of an `invalid_request`, for programs; at most the first 20. */
             problems?: components["schemas"]["Problem"][];
         };
-        /** @description What a request breaks at one place. */
+        /** @description One problem at one place of a request. */
         Problem: {
             /**
              * @description The part of the request.
@@ -137,12 +137,12 @@ export interface components {
              */
             in: "body" | "path" | "query" | "header";
             /**
-             * @description In the body a JSON Pointer (RFC 6901), which is empty for the body itself; else the name of a parameter.
+             * @description A JSON Pointer in the body (RFC 6901; empty for the body itself), or the name of a parameter.
              * @example /name
              */
             place: string;
             /**
-             * @description The keyword of JSON Schema that is broken, or `unknown`, `repeated`, `inexact` or `syntax`. More may be added.
+             * @description The JSON Schema keyword that the value breaks, or `unknown`, `repeated`, `inexact` or `syntax`. More may be added.
              * @example required
              */
             code: string;
@@ -154,7 +154,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request breaks a rule of this contract. The message names every offending place. */
+        /** @description The request breaks a rule of this contract. The message names each place. */
         InvalidRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -166,7 +166,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A required field is missing, or a value or the JSON itself is invalid. The message names every offending place. */
+        /** @description A required field is missing, or a value or the JSON itself is invalid. The message names each place. */
         InvalidBody: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -282,28 +282,28 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Identifies this request in the service's log. Quote it when you report a problem. After a valid `traceparent` (W3C Trace
-         *     Context) in the request, it ends in the trace id.
+         * @description Identifies this request in the service's log. Quote it when you report a problem. If the request has a valid `traceparent`
+         *     (W3C Trace Context), it ends with the trace id.
          */
         "X-Request-Id": string;
         /**
-         * @description How to authenticate (RFC 6750, section 3). When a key was sent, `error` says why it is refused; `scope` names what
-         *     the operation needs.
+         * @description How to authenticate (RFC 6750, section 3). If you sent a key, `error` explains why it is not enough, and `scope` names the
+         *     scope that the operation needs.
          */
         "WWW-Authenticate": string;
         /**
-         * @description After how many seconds to try again. Only with status 429 or 503.
+         * @description How many seconds to wait before you try again. Only with status 429 or 503.
          * @example 1
          */
         "Retry-After": number;
         /**
-         * @description How many more requests the API key may send (`r`) until its next window of time begins, in so many seconds (`t`): the
-         *     field of draft-ietf-httpapi-ratelimit-headers-10. Only for a key with a limit.
+         * @description How many more requests the API key may send (`r`) until its next window begins in `t` seconds, as in
+         *     draft-ietf-httpapi-ratelimit-headers-10. Only for a key with a limit.
          * @example "key";r=99;t=1
          */
         RateLimit: string;
         /**
-         * @description How many requests the API key may send (`q`) in each window of so many seconds (`w`): the field of
+         * @description How many requests the API key may send (`q`) in each window of `w` seconds, as in
          *     draft-ietf-httpapi-ratelimit-headers-10. Only for a key with a limit.
          * @example "key";q=100;w=1
          */
@@ -330,7 +330,7 @@ export interface operations {
                 /** @description Only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
                 /**
-                 * @description Where the page begins: the cursor from the `Link` header of the previous page. Send it unchanged, with the same
+                 * @description The cursor from the `Link` header of the previous page: the page begins there. Send it unchanged and with the same
                  *     `status`.
                  */
                 after?: string;
@@ -370,9 +370,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again, after any failure: 1 to 255 visible ASCII characters, such as a random
-                 *     UUID, another one for each animal. It is known for 24 hours, for your API key only. With the same body, the reply is
-                 *     that of the first request; with another one, 422.
+                 * @description Makes it safe to repeat this request after any failure. Send 1 to 255 visible ASCII characters, such as a random UUID, and
+                 *     a new key for each animal. The service remembers it for 24 hours, separately for each API key. With the same body, the
+                 *     reply is that of the first request; with another body, it is a 422.
                  */
                 "Idempotency-Key"?: string;
             };
@@ -395,8 +395,8 @@ export interface operations {
                     /** @description The URL of the new animal (RFC 9110, section 10.2.2). */
                     Location: string;
                     /**
-                     * @description The animal was added before, by a request with the same `Idempotency-Key`. The reply is the same as then, also
-                     *     if the animal was changed since, unless a new version of the service does not allow it any more.
+                     * @description An earlier request with the same `Idempotency-Key` added the animal. The reply is the same as then, even if the
+                     *     animal was changed since, unless a new version of the service no longer allows that reply.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
