@@ -140,8 +140,22 @@ t.test('a build that fails prints the reason, leaves the last program, and is tr
   write('faults', 'word.ts: not a number');
   for (const _ of 'ab') {
     const { status, stdout, stderr } = build();
-    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: 'word.ts: not a number' });
+    const said = 'Checking the contract, the handlers and the types …\nword.ts: not a number';
+    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: said });
     t.equal(start(), 'one main.js\n');
   }
   t.end();
 });
+
+t.test(
+  'a build says at once that it takes time, and then each of its steps; with nothing to do it says nothing',
+  (t) => {
+    const { write, build } = prepareProject(t);
+    const steps = 'Checking the contract, the handlers and the types …\nCompiling to dist/ …\n';
+    t.equal(build().stderr, `The first build takes some ten seconds …\n${steps}`);
+    t.equal(build().stderr, '');
+    write('src/room/table.sql', 'SELECT 2');
+    t.equal(build().stderr, steps);
+    t.end();
+  },
+);
