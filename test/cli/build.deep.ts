@@ -46,6 +46,7 @@ const ENGINE = {
   'dist/engine/index.js': '',
   'dist/contract/finish.js': "export const finishFile = () => ({ file: {}, yaml: '' });",
   'dist/contract/page/page.js': "export const makePage = () => '';",
+  'dist/cli/sandbox/first-request.js': 'export const findExampleRequest = () => undefined;',
   'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
   'dist/service-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
 export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
@@ -66,7 +67,7 @@ function prepareProject(t: Test) {
     },
     node_modules: {
       'contract-first': {
-        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { typescript: {} } },
+        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { sandbox: {}, typescript: {} } },
       },
       typescript: {
         'package.json': '{"main":"lib/index.js"}',
