@@ -302,7 +302,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'a server whose prefix is not the major version is refused',
     ({ servers }) => (servers[2].url = '{staging_origin}/v2'),
-    ['The path prefix of every server must be /v1, that of version 1.'],
+    ['The path prefix of every server must be /v1, the prefix of version 1.'],
   ],
   [
     'a contract that does not say whom to ask, or what it is for, is refused',
@@ -310,7 +310,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       delete info.contact;
       delete info.description;
     },
-    ['Info object should contain `contact` field.', 'The contract must say in info.description what it is for.'],
+    ['Info object should contain `contact` field.', 'The contract must explain in info.description what it is for.'],
   ],
   [
     'a description that runs a script on a page is refused',
@@ -320,7 +320,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       listPets.description += '[more](javascript:steal())';
       limit.description += 'eval(steal)';
     },
-    Array(4).fill('A description must not have a script.'),
+    Array(4).fill('A description must not contain a script.'),
   ],
   [
     'a tag and a value of an enum that stand twice are refused',
@@ -345,7 +345,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     [
       'A schema must have one lower bound, minimum or exclusiveMinimum.',
       'A schema must have one upper bound, maximum or exclusiveMaximum.',
-      'Alternatives must be two at least.',
+      'There must be at least two alternatives.',
       "Required property 'owner' is undefined.",
       "The example full does not fit its schema: it must have required property 'owner'.",
       "The example least does not fit its schema: it must have required property 'owner'.",
@@ -362,7 +362,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       'Server `url` should not have a trailing slash.',
       'Server `url` should not point to example.com or localhost.',
       "The `more` variable is not used in the server's `url` field.",
-      'The path prefix of every server must be /v1, that of version 1.',
+      'The path prefix of every server must be /v1, the prefix of version 1.',
     ],
   ],
   [
