@@ -127,7 +127,7 @@ t.test(
         (sql) => sql.replace(/series (\w+)/, 'series $1 NOT NULL').replace(/printed_at text.*,/i, ''),
         'books has no column printed_at; the column books.series is NOT NULL, but series may be without a value',
       ],
-      [both, (sql) => sql.replaceAll('books', 'tomes'), 'its migrations make no table books'],
+      [both, (sql) => sql.replaceAll('books', 'tomes'), 'its migrations do not create the table books'],
     ];
     for (const [databases, change, message] of changes) {
       const other = withMigrations(t, change);

@@ -94,7 +94,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
   t.test('a text with U+0000 is refused as a value of the request, whatever the schema says', async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);
-    const refusal = { code: 'INVALID_VALUE', message: /^\w+ has the character U\+0000/ };
+    const refusal = { code: 'INVALID_VALUE', message: /^\w+ contains U\+0000/ };
     for (const write of [
       () => codes.create({ code: 'a\0', lockerId: 1n }),
       () => codes.put('\0', { lockerId: 1n, usesLeft: 1, price: null }),

@@ -130,11 +130,11 @@ onBoth(t, (t, prepare) => {
     });
     const stays = { column: 'club_id', type: 'int64', of: 'clubs' } as const;
     await t.rejects(open({ clubs, members: { ...members, columns: { ...members.columns, clubId: stays } }, visits }), {
-      message: /members.club_id is no foreign key to clubs without ON DELETE CASCADE/,
+      message: /members.club_id is not a foreign key to clubs without ON DELETE CASCADE/,
     });
     const goes = { ...visits.columns.member, onDelete: 'delete' } as const;
     await t.rejects(open({ clubs, members, visits: { ...visits, columns: { ...visits.columns, member: goes } } }), {
-      message: /visits.member is no foreign key to members with ON DELETE CASCADE/,
+      message: /visits.member is not a foreign key to members with ON DELETE CASCADE/,
     });
   });
 });
@@ -150,11 +150,13 @@ t.test('letter case counts in ids, references and values that are not texts', as
   };
   const all = [ignoring(members, 'email'), ignoring(visits, 'member'), ignoring(members, 'position')];
   for (const one of all)
-    t.throws(() => toTable(one), { message: /^the case of \w+\.\w+ counts: it is no text, or an id/ });
+    t.throws(() => toTable(one), { message: /^\w+\.\w+ cannot ignore case: it is an id, or not a text/ });
 });
 
 t.test('a record without a parent is not deleted with any parent', async (t) => {
   const name = { column: 'name', type: 'text', onDelete: 'delete' } as const;
   const alone = { ...domain.clubs, columns: { ...domain.clubs.columns, name } };
-  t.throws(() => toTables({ clubs: alone }), { message: 'clubs.name has `onDelete`, and refers to nothing' });
+  t.throws(() => toTables({ clubs: alone }), {
+    message: 'clubs.name has `onDelete`, but does not refer to a collection',
+  });
 });

@@ -241,7 +241,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
         unique,
       };
       await t.rejects(open({ pets, coupons, orders: other }), {
-        message: /orders has no unique index on \(price, status\); orders\.note is no foreign key to coupons/,
+        message: /orders has no unique index on \(price, status\); orders\.note is not a foreign key to coupons/,
       });
     },
   );
@@ -351,7 +351,7 @@ t.test('a collection without an id, or with two, is an error', async (t) => {
 t.test('an id of a type that the store cannot set is an error, with the fix', async (t) => {
   for (const type of ['int32', 'number'] as const) {
     const columns = { ...books.columns, id: { ...books.columns.id, type } } as const;
-    const message = `the store sets no id of books that is ${type}: in the contract it is a string, or has \`format: int64\``;
+    const message = `the store cannot set the id of books, which is ${type}: make it a string in the contract, or add \`format: int64\``;
     t.throws(() => toTable({ ...books, columns }), { message });
   }
 });

@@ -187,7 +187,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
     const all = async (query: object) => records.all({ map: 'c', ...query } as never);
     t.match(await list({ map: 'a', skip: 50n, count: true }), { total: 0 });
     await t.rejects(list({ map: 'a', skip: 51 }), InvalidValue);
-    await t.rejects(list({}), { message: 'a list of points was asked for without map, which each of them needs' });
+    await t.rejects(list({}), { message: 'a list of points needs map, and the query does not contain it' });
     t.match(await list({ map: '\0', count: true }), { total: 0, next: undefined });
     await records.createAll([randomPoint(), randomPoint()].map((one) => ({ ...one, map: 'c' })));
     await t.rejects(all({ most: 1 }), { message: /more than 1 records/ });

@@ -128,7 +128,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.strictSame(onces.filter(({ isReplayed }) => isReplayed).length, 1);
     t.match(await mine.lines.see(itemId), { item: { id: itemId }, lines: [{ itemId }], tenant: 'mine', sum: 1n });
     t.match(await other.lines.see(itemId), { item: undefined, lines: [], tenant: 'other', sum: 0n });
-    const message = 'sell is of clerks, which has no tenants: it cannot have items';
+    const message = 'sell belongs to clerks, which has no tenants: it cannot use items';
     await t.rejects(shops.clerks.sell({ itemId }), { message });
     t.match(await shops.clerks.create({ name: 'Ann' }), { name: 'Ann' });
   });
@@ -137,7 +137,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     const { items } = await open(t);
     t.strictSame(Object.keys(items), ['of']);
     for (const none of [undefined, null, '', 'a\0'])
-      t.throws(() => items.of(none), { message: 'records of no tenant were asked for' });
+      t.throws(() => items.of(none), { message: 'these records belong to tenants, and no tenant was given' });
   });
 }
 
@@ -169,10 +169,10 @@ onBoth(
         message: /labels has no unique index on \(code\)/,
       });
       await t.rejects(open({ ...domain, items: free, lines: rows }), {
-        message: /lines refers to labels, whose records have tenants, and has none/,
+        message: /lines refers to labels, which has tenants, so it needs a tenant itself/,
       });
       await t.rejects(open({ ...domain, items: free }), {
-        message: /lines\.item_id is no foreign key to items with ON DELETE CASCADE/,
+        message: /lines\.item_id is not a foreign key to items with ON DELETE CASCADE/,
       });
     });
   },

@@ -17,7 +17,8 @@ import { schemaOf, startPostgres } from '../postgres.ts';
 const server = await startPostgres(t);
 const domain = { ...shop, books };
 const NOTHING = / Nothing was moved\.$/;
-const UNKNOWN = / Everything was moved, or nothing: try again; it is refused if everything is there\.$/;
+const UNKNOWN =
+  / Either everything was moved or nothing\. Try again: if the target is not empty then, everything was moved\.$/;
 
 interface File {
   file: string;

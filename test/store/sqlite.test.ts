@@ -44,7 +44,7 @@ t.test('a database that cannot use WAL mode is an error', (t) => {
   // SQLite makes it in a temporary file, without shared memory.
   const db = new Sqlite('');
   t.teardown(() => db.close());
-  t.throws(() => useWal(db), { message: 'it stays in journal mode delete, and needs WAL: put it on a local disk' });
+  t.throws(() => useWal(db), { message: 'it stays in journal mode delete, but needs WAL: put it on a local disk' });
   t.end();
 });
 
@@ -91,7 +91,7 @@ t.test('a database with a newer schema, or another one, is an error, and not a b
     [
       'wal',
       'CREATE TABLE pets (id INTEGER); PRAGMA user_version = 9',
-      /not of this program, or of one from before its first/,
+      /tables of another program, or of a version before the first/,
     ],
   ] as const) {
     const { file, connect } = prepareFile(t);

@@ -1,29 +1,32 @@
-/** API keys: how they are made and hashed, and the statements of keys and their uses. A key is shown once, when it is made; only its hash is stored. */
+/**
+ * Makes and hashes API keys, and builds the statements for keys and their uses. A key is shown once, when it is made. Only its hash is
+ * stored.
+ */
 import { hash, randomBytes } from 'node:crypto';
 import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { SqlSteps } from './collection.ts';
 import type { KeyChanges, KeyUse, StoredKey } from './store.ts';
 
-/** The start of every key of a service, which lets secret scanners recognise a leaked one: 48 hexadecimal digits follow. */
+/** The prefix of all keys of a service, so that secret scanners recognise a leaked key. After it are 48 hexadecimal digits. */
 export const toKeyPrefix = (service: string) => `${service}_`;
 
-/** The start of the ids of configured keys; ids of stored keys have another form. */
+/** The prefix of the ids of configured keys. The ids of stored keys never begin with it. */
 export const CONFIGURED = 'API_KEYS.';
 
-/** 1 to 100 characters, without spaces around, and without characters that a terminal would execute, or that hide or reorder text. */
+/** Matches names of keys: 1 to 100 characters, without outer spaces, and without those that control a terminal, or hide or reorder text. */
 export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
 
-/** 192 random bits. */
+/** Makes a key: the prefix, and 192 random bits. */
 export function makeKey(service: string): string {
   return toKeyPrefix(service) + randomBytes(24).toString('hex');
 }
 
-/** SHA-256 in hexadecimal digits: enough for random keys, which cannot be guessed from a word list. */
+/** Returns the SHA-256 of a key in hexadecimal digits. That is enough for random keys: a word list does not help to guess them. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** The stored form of a key. */
+/** Makes the stored form of a key, with a random id. */
 export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[], rate?: string): StoredKey {
   return {
     id: randomBytes(4).toString('hex'),
@@ -53,7 +56,7 @@ function toStatements({ nameOf, mark, keyState, keyOrder }: Dialect) {
   const select = `SELECT ${COLUMNS} FROM ${table}`;
   return {
     insertInto: `INSERT INTO ${table} (${COLUMNS})`,
-    /** The placeholders of a row's values, behind so many others. */
+    /** The placeholders of a row's values, after this number of other placeholders. */
     marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),
     selectAll: `${select} ORDER BY created_at, ${keyOrder}`,
     selectUnrevoked: `${select} WHERE revoked_at IS NULL`,
@@ -105,14 +108,14 @@ export function buildKeyRows(dialect: Dialect) {
 
 function buildUseRows({ nameOf, elements }: Dialect) {
   const table = nameOf({ name: 'key_uses' });
-  // Ordered, so that two servers never deadlock.
+  // Sorted, so that two servers never deadlock.
   const add = `
     INSERT INTO ${table} AS known (key_id, used_at)
     SELECT value ->> 'keyId', value ->> 'usedAt' FROM ${elements(1)} WHERE true ORDER BY 1
     ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE known.used_at < excluded.used_at`;
   const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
   return {
-    /** Takes the uses as a JSON array: one text to copy to a thread, and one statement. */
+    /** Takes the uses as a JSON array: this is one text to copy to a thread, and needs one statement. */
     *addUses(uses: string): SqlSteps<void> {
       yield sqlStep(add, uses);
     },
@@ -140,7 +143,7 @@ function fromRow(row: unknown[]): StoredKey {
 
 const SHORTEST_KEY = 16;
 
-/** Why texts cannot be keys: `key 2 is shorter than 16 characters`. The keys themselves are not repeated. */
+/** Finds the reasons why texts cannot be keys, such as `key 2 is shorter than 16 characters`. The reasons do not contain the keys. */
 export const findKeyProblems = (keys: readonly string[]): string[] =>
   keys.flatMap((key, index) => [
     ...(key.length < SHORTEST_KEY ? [`key ${index + 1} is shorter than ${SHORTEST_KEY} characters`] : []),

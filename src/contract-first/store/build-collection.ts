@@ -1,4 +1,4 @@
-/** Builds the collections of handlers on the reads and writes of a database. */
+/** Builds the collections that handlers get, from the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
 import { markWhole } from '../json/whole-records.ts';
 import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './changes/change-builder.ts';
@@ -31,12 +31,12 @@ import type { StoredTable } from './tables/record-codec.ts';
 import { type Field, isFree } from './tables/table.ts';
 import { isStorable, toStored } from './tables/values.ts';
 
-/** A database's part of one collection: its table, its codec, and how its records and plain pages are read. */
+/** A database's part of one collection: its table, its codec, and the reads of records and plain pages. */
 interface Own extends StoredTable {
   reads: PlainReads;
 }
 
-/** Reads of records as clients see them, and of pages in the order in which records were added. */
+/** The reads of records as clients see them, and of plain pages: in the order in which records were added. */
 export interface PlainReads {
   get(id: unknown): Awaitable<JsonText<Fields> | undefined>;
   list(query: PageQuery): Awaitable<Page | undefined>;
@@ -48,7 +48,7 @@ export interface ForCollections {
   change(change: Change | TransactionCall): Promise<Outcome>;
   /** Runs a statement that only reads. */
   read<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
-  /** Runs several such statements on one snapshot. */
+  /** Runs several such statements, which see one snapshot. */
   readAll<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
@@ -57,7 +57,7 @@ interface CollectionParts extends Own, ForCollections {
   create(create: Create): Promise<Created>;
 }
 
-/** Returns the collections by name. A collection may have its own statements for creates. */
+/** Returns the collections by name. The database's part of a collection may contain its own `create`. */
 export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
@@ -75,14 +75,14 @@ export function buildCollections(
   return Object.fromEntries(built);
 }
 
-/** @throws Error without a tenant, for example if a token lacks the claim that names it */
+/** Checks a tenant. @throws Error if it is missing, for example because a token lacks the claim with the tenant */
 function toTenant(tenant: unknown): unknown {
   if (tenant === undefined || tenant === null || tenant === '' || !isStorable(tenant))
-    throw new Error('records of no tenant were asked for');
+    throw new Error('these records belong to tenants, and no tenant was given');
   return tenant;
 }
 
-/** Reads of the records of one tenant. */
+/** Binds the reads of a collection to the records of one tenant. */
 function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): CollectionParts {
   const { table, codec, read } = parts;
   const { name } = table.tenant as Field;
@@ -99,7 +99,7 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
 
 function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): AnyCollection {
   const { table, codec, reads, read, change, dialect } = parts;
-  /** Reads whole records: those without internal columns from the caches, or joined with other reads. */
+  /** Reads a whole record. Without internal columns, it may come from the cache, or share a statement with other reads. */
   const readText = async (id: unknown) =>
     table.internal.length > 0
       ? read(() => changes.read(table, id, tenant))
@@ -127,13 +127,13 @@ function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: 
       return isAlone ? createAlone(record) : run(() => builder.toChange({ kind: 'create', record }, { idempotency }));
     },
   };
-  // Callers see the types of the collection's description.
+  // Callers see the types that follow from the collection's description.
   return all as unknown as AnyCollection;
 }
 
 /**
- * The outcome, but for a stored one whose records the contract no longer allows: then with the records as they are now.
- * @throws AlreadyDone if one is gone
+ * Returns the outcome of a change. If it is a stored one, and the contract no longer allows its records, they are read as they are now.
+ * @throws AlreadyDone if one of these records is gone
  */
 async function toFitting(
   { table, codec }: CollectionParts,
@@ -152,7 +152,7 @@ async function toFitting(
   return { ...outcome, text: isNewText(text) ? toNewText(now) : now };
 }
 
-/** The collection's transactions and reading functions, by name. */
+/** Builds the collection's transactions and reading functions, by name. */
 function buildCalls(
   { table, calls, change, readAll }: CollectionParts,
   readings: TransactionRunner,
@@ -179,7 +179,7 @@ function buildCalls(
   return Object.fromEntries(all);
 }
 
-/** Plain pages, in the order in which records were added, are cached or coalesced; others are read one by one. */
+/** Builds the list of a collection. Plain pages may be cached, or share a statement. Other pages are read one by one. */
 function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: CollectionParts) {
   return async (asked: PageQuery & Fields): Promise<Page | undefined> => {
     const query = toStoredQuery(table, asked);
@@ -189,7 +189,7 @@ function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: 
   };
 }
 
-/** Creates a record that needs no transaction: no other record can conflict with it. */
+/** Builds the create of records that cannot conflict with others, and so do not need a transaction. */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
   const { collection, id, sequence: column, fields, internal } = table;
   const isSequence = id.column === column;

@@ -1,36 +1,36 @@
-/** The interface of collections for handlers. Records have the types of the contract. */
+/** The interface of collections, for handlers. Records have the contract's types. */
 import type { JsonText } from '../json/json-text.ts';
 
-/** Some stores return a value, others a promise; `await` takes both. */
+/** The result of a method: a value in some stores, a promise in others. `await` accepts both. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
-/** A statement that a transaction yields. Its runner returns the rows, at once or after a round trip. */
+/** A statement that a transaction yields. Whoever runs it returns the rows, at once or after a round trip. */
 export interface SqlStep {
   sql: string;
-  /** Absent for a script of several statements. */
+  /** The values to bind; absent for a script of several statements. */
   values?: unknown[];
-  /** Whether it is a team's own SQL: it may only read, and its rows are objects by column names. */
+  /** Whether it is a team's own SQL: then it may only read, and its rows are objects with the names of columns. */
   isReadOnly?: boolean;
 }
 
 export type SqlSteps<Result> = Generator<SqlStep, Result, unknown[][]>;
 
-/** The results of the methods: a promise for handlers, steps for `yield*` in a transaction. */
+/** The result of a method: a promise in a handler, steps for `yield*` in a transaction. */
 interface Answers<Answer> {
   promise: Promise<Answer>;
   steps: SqlSteps<Answer>;
 }
-/** The options of the methods. A transaction has an `Idempotency-Key` only as a whole. */
+/** The options of a method. In a transaction, they do not include an `Idempotency-Key`: the transaction has one as a whole. */
 interface Hows<Found> {
   promise: HowToChange<Found>;
   steps: { if?: HowToChange<Found>['if'] };
 }
 type Kind = 'promise' | 'steps';
 
-/** A field that no column keeps would be gone in silence, so it does not compile. */
+/** A field without a column would be lost silently, so it is a compile error. */
 type Only<Given, New> = { [Name in Exclude<keyof Given & string, keyof New>]: NoColumn<Name> };
 interface NoColumn<Name> {
   readonly keeps: Name;
@@ -38,7 +38,7 @@ interface NoColumn<Name> {
 
 /** The methods that change records. */
 export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind> {
-  /** Adds a record, with the fields that the store sets. */
+  /** Adds a record, and returns it with the fields that the store sets. */
   create<Given extends New>(
     record: Given & Only<Given, New>,
     how?: Omit<Hows<Found>[As], 'if'>,
@@ -49,8 +49,8 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     how?: Omit<Hows<Found>[As], 'if'>,
   ): Answers<Found[] | Conflicts>[As];
   /**
-   * Changes some fields. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }` adds to a number. If the schema
-   * has rules over several fields, use `replace`. Like `replace`, returns undefined if there is no record with this id.
+   * Changes some fields. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }` adds to a number. If a rule of
+   * the schema covers several fields, use `replace` instead. Both return undefined if the record with this id does not exist.
    */
   update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
     id: Id,
@@ -62,21 +62,23 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
-  /** Replaces the record with this id, or creates it, and says which. For ids that clients choose. With a condition, it does not create. */
+  /** Replaces the record with this id, or creates it; `isNew` shows which. Only for ids that clients choose. A condition prevents the create. */
   put<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
     record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>[As];
-  /** Returns whether there was a record. An int64 id that the store has set is never used again. */
+  /** Deletes a record, and returns whether there was one. If the store sets the ids and they are int64, the id is never used again. */
   delete<const How extends Hows<Found>[As]>(id: Id, how?: How): Answers<boolean | Referenced | ChangedIf<How>>[As];
 }
 
 /**
- * Every method throws StoreUnavailable if the store cannot be reached or written; UnfitRecord, before anything is stored, if the record
- * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request; AlreadyDone if its stored answer breaks
- * the contract by now, and the record is gone; InvalidValue, if the record has a longer text than an index can hold. Writes resolve when
- * they are durable.
+ * A collection. Writes resolve when they are durable. Every method may throw these errors:
+ * - StoreUnavailable if the store cannot be reached or written
+ * - UnfitRecord if the record breaks the contract; then nothing is stored
+ * - KeyReused if the `Idempotency-Key` was sent before with another request
+ * - AlreadyDone if the contract no longer allows the stored answer of the key, and the record is gone
+ * - InvalidValue if the record contains a text that the database cannot store, or that is too long for an index
  */
 export interface Collection<
   Found = Fields,
@@ -87,15 +89,15 @@ export interface Collection<
   Referenced = never,
   Shown = Found,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise'> {
-  /** The record as clients see it, as text that is sent unchanged. */
+  /** Reads the record as clients see it. The result is a text that a reply sends unchanged. */
   get(id: Id): Awaitable<JsonText<Shown> | undefined>;
-  /** The whole record, with its internal columns. */
+  /** Reads the whole record, with its internal columns. */
   read(id: Id): Awaitable<Found | undefined>;
-  /** Undefined if `after` is no cursor of this list. A property that is no filter does not compile. */
+  /** Reads a page. Returns undefined if `after` is not a cursor of this list. Unknown filters are compile errors. */
   list<const Query extends PageQuery<Found, Lists>>(
     query: Query & NoOther<Query, PageQuery<Found, Lists>>,
   ): Awaitable<PageOf<Query, Shown>>;
-  /** All records of a list, as text. @throws Error if there are more than `most` */
+  /** Reads all records of a list, as text. @throws Error if there are more than `most` */
   all<const Query extends AllQuery<Found, Lists>>(
     query: Query & NoOther<Query, AllQuery<Found, Lists>>,
   ): Awaitable<JsonText<Shown[]>>;
@@ -103,9 +105,9 @@ export interface Collection<
 
 export type AnyCollection = Collection;
 
-/** Options of a change: a condition on the record, and an `Idempotency-Key`. */
+/** The options of a change: a condition for the record, and an `Idempotency-Key`. */
 export interface HowToChange<Found = Fields> {
-  /** The values that the record must have; a list matches any of its values. */
+  /** The values that the record must have. A list of values matches if the record has one of them. */
   if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
   idempotency?: Idempotency | undefined;
 }
@@ -117,10 +119,10 @@ export interface Put<Found> {
   isNew: boolean;
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
-/** Adding to a number may leave the range of its type. */
+/** The refusal of a sum that is outside the range of the field's type. */
 type OutOfRangeIf<Changes> = true extends IsSum<Changes[keyof Changes]> ? Refused<'out_of_range'> : never;
 type IsSum<Value> = Value extends { add: unknown } ? true : never;
-/** An object may no longer fit its schema when it is merged. */
+/** The refusal of a merged object that no longer fits its schema. */
 type UnfitIf<Changes> = true extends IsMerged<Changes[keyof Changes]> ? Refused<'unfit'> : never;
 type IsMerged<Value> = unknown extends Value
   ? true
@@ -130,7 +132,7 @@ type IsMerged<Value> = unknown extends Value
       ? true
       : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
-/** A field that the store sets is `undefined`: nobody changes it. */
+/** The type of a field in an update. For a field that the store sets it is `undefined`: nobody else changes it. */
 type Change<Value> = [Exclude<Value, undefined>] extends [never]
   ? never
   :
@@ -145,7 +147,7 @@ type Sum<Value> = [Value] extends [never]
       ? { add: number }
       : never;
 
-/** The fields of an object that change. Null removes an optional one. */
+/** The type of a patch: the changed fields of an object. Null removes an optional field. */
 type PatchOf<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
@@ -153,7 +155,7 @@ type PatchOf<Value> = Value extends readonly unknown[]
     : Value;
 type InPatch<Value> = PatchOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
-/** Why a change was refused: nothing was done. */
+/** The reason why a change was refused. A refused change has no effect. */
 export interface Refused<Why extends string = string> {
   readonly refused: Why;
 }
@@ -168,8 +170,8 @@ export class Refusal implements Refused {
 }
 
 /**
- * A page of at most `limit` records (at least 1) with these values, after a cursor, in the order in which records were added, or in a
- * declared order. With a range on another field than the order's, a page may be shorter although there is a next one.
+ * The query of a page: at most `limit` records (at least 1) with the given values, after a cursor. They are in a declared order, or in the
+ * order in which they were added. If a range is on another field than the order, a page may be shorter although there is a next one.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
@@ -198,7 +200,7 @@ export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
   'limit' | 'after' | 'skip' | 'count'
 > & { most: number };
 export type NoOther<Query, Known> = { [Name in Exclude<keyof Query, keyof Known>]: never };
-/** Undefined only with a cursor, which may belong to another list. With `count`, it has the number of all records of the list. */
+/** The type of a page. It may be undefined only with a cursor, which may be of another list. With `count`, it includes the total. */
 export type PageOf<Query, Found> = [Query] extends [never] ? Page<Found> | undefined : PageFor<Query, Found>;
 type PageFor<Query, Found> =
   | (Page<Found> & (Query extends { count: true } ? { total: number } : unknown))
@@ -207,7 +209,7 @@ type NamesIn<Lists, Kind extends string> = Lists extends { [Given in Kind]: read
   ? Name & string
   : never;
 type ValueOf<Found, Name> = Name extends keyof Found ? Exclude<Found[Name], null | undefined> : unknown;
-/** `from` is inclusive, `below` exclusive. */
+/** A range: `from` is inclusive, `below` is exclusive. */
 interface RangeOf<Value> {
   from?: Value | undefined;
   below?: Value | undefined;
@@ -219,23 +221,26 @@ export interface Page<Found = Fields> {
   next?: string | undefined;
 }
 
-/** The `Idempotency-Key` of a change: however often it is sent, the change is done once. */
+/** The `Idempotency-Key` of a change. However often a client sends it, the change takes effect once. */
 export interface Idempotency {
-  /** The owner of the key, as the id of an API key, or a tenant: another caller may choose the same key. */
+  /** The owner of the key: the id of an API key, or a tenant. Several callers may choose the same key. */
   readonly caller: string;
   /** The operationId. */
   readonly operation: string;
-  /** Chosen by the client, a new one for each change. */
+  /** The key. The client chooses a new one for each change. */
   readonly key: string;
-  /** How long the key is remembered, in hours. */
+  /** The time for which the key is remembered, in hours. */
   readonly hours: number;
-  /** The digest of the request's parameters and body: another request with the same key is refused. */
+  /** The digest of the request's parameters and body, to recognise another request with the same key. */
   readonly digest: string;
-  /** Set by the store: whether the change was done before, and this is its answer of then. */
+  /** Set by the store: whether the change was made earlier, and the answer is the stored one. */
   isReplayed?: boolean | undefined;
 }
 
-/** An `Idempotency-Key` that passes on what the store sets. A class: V8 makes a dictionary of each literal with accessors. */
+/**
+ * An `Idempotency-Key` that passes on the value that the store sets. It is a class, because V8 turns each object literal with accessors
+ * into a dictionary.
+ */
 export class ForwardedKey implements Idempotency {
   readonly caller: string;
   readonly operation: string;
@@ -262,17 +267,17 @@ export class ForwardedKey implements Idempotency {
   }
 }
 
-/** The key was sent before with another request. */
+/** The error of an `Idempotency-Key` that was sent before with another request. */
 export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
-/** The change was made by an earlier request with the key, and its answer can no longer be given. */
+/** The error of a change that an earlier request with the same key made, if its answer can no longer be reproduced. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
 
-/** The database cannot take a value of a request: it is answered with 400. The code distinguishes it from other errors, also across threads. */
+/** The error of a value that the database cannot store: the request is a 400. `code` identifies the error, also across threads. */
 export class InvalidValue extends Error {
   override name = 'InvalidValue';
   readonly code = 'INVALID_VALUE';

@@ -1,4 +1,4 @@
-/** The whole contents of a database: how it takes part in a move, and the count of records that do not fit a contract. */
+/** The whole contents of a database: the interface for moves, and the count of records that do not fit a contract. */
 
 import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { Awaitable, SqlSteps } from './collection.ts';
@@ -6,49 +6,52 @@ import type { Fits } from './store.ts';
 import type { ColumnType } from './tables/description.ts';
 import type { Table } from './tables/table.ts';
 
-/** Each value of a row as text, with every digit. */
+/** A row: each value as text, with every digit. */
 export type Row = (string | null)[];
 
 export interface MovedTable {
   name: string;
-  /** A number of seconds since 1970 is a time in PostgreSQL. */
+  /** The columns. If `isSeconds`, SQLite stores seconds since 1970, and PostgreSQL a time. */
   columns: readonly { column: string; type: ColumnType; isSeconds?: true }[];
-  /** The column by which its rows are read. */
+  /** The column that sorts the rows when they are read. */
   order: string;
-  /** The word for its rows. An empty database has none; tables without a word are emptied. */
+  /** The word for the rows in messages. A target must not have such rows. A table without a word is emptied before the move. */
   word?: string;
-  /** Whether the database numbers its rows, in the column `order`. */
+  /** Whether the database numbers the rows, in the column `order`. */
   isNumbered?: true;
 }
 
-/** A database in a move: one transaction, of rows whose values are texts. Statements find the tables by their names alone. */
+/** One of the two databases of a move, in one transaction. Values are texts. Statements name tables without a schema. */
 export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
-  /** Begins the transaction: of a target, into which nobody else writes then, or of a source, which is read as it is now. */
+  /** Begins the transaction. Nobody else can write to a target until its end; a source is read as it is now. */
   begin(isTarget: boolean): Awaitable<unknown>;
   query(sql: string, values?: unknown[]): Awaitable<Row[]>;
-  /** The rows of a table, a few megabytes at a time. */
+  /** Reads the rows of a table, a few megabytes at a time. */
   read(table: MovedTable): Iterable<Row[]> | AsyncIterable<Row[]>;
   insert(table: MovedTable, rows: Row[]): Awaitable<unknown>;
-  /** The highest number that was ever given to a row. */
+  /** Reads the highest number that a row ever had. */
   readLast(table: MovedTable): Awaitable<string>;
-  /** Makes the number of the next row higher than this one, and than any that was ever given here. */
+  /** Makes the number of the next row higher than `last`, and higher than the number that any row ever had here. */
   raiseLast(table: MovedTable, last: string): Awaitable<unknown>;
   commit(): Awaitable<unknown>;
-  /** Rolls back what was not committed. */
+  /** Rolls back the transaction if it was not committed. */
   end(): void;
 }
 
-/** How much is moved at once, in characters, to limit memory. */
+/** The most characters that are moved at once, to limit memory. */
 export const MOST_MOVED = 4_000_000;
 
-/** How much rows take of that. */
+/** Counts the characters of rows. */
 export const sizeOf = (rows: Row[]) =>
   rows.reduce((sum, row) => sum + row.reduce((size, value) => size + (value?.length ?? 0), 100), 0);
 
-/** How many records are read at once, to limit memory. */
+/** The most records that are read at once, to limit memory. */
 const CHUNK = 1000;
 
-/** Counts the stored records that do not fit a contract. Once all fit, and that may be noted, they are not read again for this contract. */
+/**
+ * Counts the stored records that do not fit a contract. If all fit, the database notes the contract, unless it must not be written to: then
+ * records are not read again for this contract.
+ */
 export function* countInvalidRecords(
   { nameOf, mark, toJsonSql }: Pick<Dialect, 'nameOf' | 'mark' | 'toJsonSql'>,
   tables: readonly Table[],
@@ -65,7 +68,7 @@ export function* countInvalidRecords(
       ORDER BY ${sequence} LIMIT ${CHUNK}`;
     for (let last: unknown = -(2n ** 63n); last !== undefined; ) {
       const rows = yield sqlStep(select, last);
-      // The JSON is NULL if a required field is missing.
+      // If a required field is missing, the JSON of the record is NULL.
       for (const [, text] of rows) if (!fits((text as string | null) ?? 'null', collection)) count++;
       last = rows.at(-1)?.[0];
     }

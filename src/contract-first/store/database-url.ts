@@ -8,10 +8,10 @@ export type Database =
 
 export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 
-/** `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`, which names a host. */
+/** Matches `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`: there, `data.db` is a host. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 
-/** Undefined if the text has none of the forms. */
+/** Parses the URL of a database. Returns undefined if it has an unknown form. */
 export function parseDatabaseUrl(url: string, applicationName: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };

@@ -1,4 +1,4 @@
-/** `contract-first/store`: everything that a domain may import of the store. */
+/** The entry point `contract-first/store`: the exports for domains. */
 
 export { readingOf, refused, transactionOf } from './changes/transactions.ts';
 export { type Collection, type Idempotency, isRefused, type Page, type Refused } from './collection.ts';

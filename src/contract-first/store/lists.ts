@@ -62,8 +62,7 @@ export const withTenant = <Query extends object>({ tenant }: Table, query: Query
 export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped }: Table, query: PageQuery): PageQuery {
   const asked: PageQuery & Fields = { ...query };
   const missing = filters.slice(0, fixed).find(({ name }) => query[name] === undefined);
-  if (missing)
-    throw new Error(`a list of ${collection} was asked for without ${missing.name}, which each of them needs`);
+  if (missing) throw new Error(`a list of ${collection} needs ${missing.name}, and the query does not contain it`);
   if (asked.skip !== undefined && BigInt(asked.skip as number) > mostSkipped)
     throw new InvalidValue(`a list skips at most ${mostSkipped} records: use the link to the next page instead`);
   for (const field of [...filters, ...ranges]) asked[field.name] = toQueryValue(field, query[field.name]);

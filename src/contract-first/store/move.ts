@@ -1,4 +1,4 @@
-/** Copies everything in one database into another, empty one: as it is at one moment, and in one transaction. */
+/** Copies everything in a database into another, empty one. It reads one snapshot, and writes in one transaction. */
 import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
 import { inspectDatabase, nameOfDatabase, openStore } from './open-store.ts';
@@ -7,19 +7,22 @@ import { StoreError, StoreUnavailable } from './store.ts';
 import type { AnyDomain } from './tables/description.ts';
 import { toTables } from './tables/table.ts';
 
-/** The target is opened only to be made or migrated: nothing waits. */
+/** The limits for opening the target, which only creates or migrates its tables: no writes wait. */
 const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 
 /** The state of a move. */
 interface Progress {
-  /** The database that is used at the moment. */
+  /** The database that is in use, for the message of a failure. */
   at: Database;
-  /** The meaning of a failure. */
+  /** The second sentence of that message: the state of the target. */
   outcome: string;
   readonly sides: MovingSide[];
 }
 
-/** @returns how many rows were copied, by the word for them. @throws StoreError that says why not, and what that means */
+/**
+ * Moves everything. Returns the numbers of copied rows, by the word for them.
+ * @throws StoreError with the reason, and the state of the target
+ */
 export function move(from: Database, to: Database, domain: AnyDomain): Promise<Map<string, number>> {
   const progress: Progress = { at: from, outcome: 'Nothing was moved.', sides: [] };
   const fail = (error: unknown) => {
@@ -65,14 +68,15 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   progress.at = from;
   const [salt] = await source.query('SELECT salt FROM api_key_changes');
   progress.at = to;
-  // The ids of configured keys are made with it.
+  // The salt must stay the same: the ids of configured keys are made with it.
   await target.query(`UPDATE api_key_changes SET salt = ${target.mark(1)}`, salt);
-  progress.outcome = 'Everything was moved, or nothing: try again; it is refused if everything is there.';
+  progress.outcome =
+    'Either everything was moved or nothing. Try again: if the target is not empty then, everything was moved.';
   await target.commit();
   return counts;
 }
 
-/** The version; 0 if there is no database yet. @throws Error if it is older or newer than this program */
+/** Reads the version of a database; 0 if it does not exist yet. @throws Error if it is older or newer than this program's */
 async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
   if (database.kind === 'memory') throw new Error('no other program can see it');
   const { version, newest } = await inspectDatabase(database, domain);
@@ -102,7 +106,7 @@ async function checkEmpty(target: MovingSide, tables: readonly MovedTable[]): Pr
   if (held.length > 0) throw new Error(`it has ${held.join(' and ')} already, and must be empty`);
 }
 
-/** Parents come before those that refer to them. */
+/** Returns the tables to move. A table comes after the tables that it refers to. */
 function toMovedTables(domain: AnyDomain, keyOrder: string): MovedTable[] {
   const texts = (...columns: string[]) => columns.map((column) => ({ column, type: 'text' as const }));
   const int64 = (column: string) => ({ column, type: 'int64' as const });

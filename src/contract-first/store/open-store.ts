@@ -1,4 +1,4 @@
-/** Opens the store on a database, or inspects one for `--check`, without creating, migrating or writing anything. */
+/** Opens the store on a database. For `--check`, it inspects a database without creating, migrating or writing anything. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { OfDomain } from './changes/transactions.ts';
@@ -11,7 +11,7 @@ import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavail
 import type { AnyDomain } from './tables/description.ts';
 import type { RecordCheck } from './tables/migrate.ts';
 
-/** Without codecs, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
+/** Opens the store. Without codecs, only the column types check records. @throws StoreError with the reason why it cannot be used */
 export function openStore(
   database: Database,
   domain: AnyDomain,
@@ -27,7 +27,7 @@ export function openStore(
   }
 }
 
-/** Loads PostgreSQL's code only if it is used. */
+/** Opens the store on PostgreSQL. The code for PostgreSQL is loaded only then. */
 async function openOnPostgres(
   settings: PostgresSettings,
   ...parts: [domain: AnyDomain, limits: StoreLimits, made?: OfDomain]
@@ -45,12 +45,12 @@ function toStoreError(name: string, error: unknown): StoreError {
   return new StoreError(`The database ${name} cannot be used: ${message}.`, { cause: error });
 }
 
-/** The absolute path of a database file that does not exist yet; undefined if it does, or for any other database. */
+/** Returns the absolute path of a database file that does not exist yet. Returns undefined if it exists, and for other databases. */
 export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }
 
-/** @throws Error that says why the database cannot be used */
+/** Inspects a database. @throws Error with the reason why it cannot be used */
 export async function inspectDatabase(
   database: Database,
   domain: AnyDomain,
@@ -69,7 +69,7 @@ export function nameOfDatabase(database: Database): string {
   return database.kind === 'memory' ? 'SQLite, in memory' : `SQLite, ${resolve(database.file)}`;
 }
 
-/** The free bytes for a database file. @throws Error if the file, or its folder, cannot be written */
+/** Returns the free bytes on the disk of a database file. @throws Error if the file, or its folder, cannot be written */
 export function inspectDisk(file: string): number {
   let folder = dirname(resolve(file));
   while (!existsSync(folder)) folder = dirname(folder);

@@ -1,4 +1,4 @@
-/** Rate limits: `100/s`, or `none`, and counts of requests in windows of time, within this process. */
+/** Parses rate limits, such as `100/s` or `none`, and counts the requests of this process in windows of time. */
 import { LRUCache } from 'lru-cache';
 import type { Rate, WindowCounter } from './store.ts';
 
@@ -7,7 +7,7 @@ const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 export const RATE_PATTERN = '^([1-9][0-9]{0,8})/([smhd])$';
 export const RATE_FORM = 'a number of requests per s, m, h or d, such as 100/s, or none';
 
-/** Undefined for `none`. @throws Error that says what a rate is */
+/** Parses a rate; `none` is undefined. @throws Error that explains the form of a rate */
 export function parseRate(text: string): Rate | undefined {
   if (text === 'none') return undefined;
   const [, limit, unit = ''] = new RegExp(RATE_PATTERN).exec(text) ?? [];
@@ -15,7 +15,7 @@ export function parseRate(text: string): Rate | undefined {
   return { limit: Number(limit), window: SECONDS[unit] as number };
 }
 
-/** Whether a value from a caller without types is a rate. */
+/** Whether a value is a rate, for callers without types. */
 export const isRate = (value: unknown): value is Rate =>
   [Object(value).limit, Object(value).window].every((count) => Number.isSafeInteger(count) && count > 0);
 
@@ -24,18 +24,19 @@ export const ADDRESS_BUCKET = 'address ';
 export const KEY_BUCKET = 'key ';
 export const TOKEN_BUCKET = 'token ';
 
-/** How many addresses and tokens are remembered, by their length: a long id counts as several. */
+/** The most addresses and tokens that are remembered. A long id counts as several. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
 
-/** The state of limits, by their ids. */
+/** The state of each limit, by its id. */
 interface Known<Value> {
   get(id: string): Value | undefined;
   set(id: string, value: Value): unknown;
 }
 
 /**
- * The state of limits in the present window: all windows of a length begin together, and what was known of the last one is forgotten.
- * Keys are made by operators, and stay for the window; addresses and tokens are unlimited, so the oldest are evicted.
+ * Keeps the state of limits in the current window. All windows of the same length begin together, and then the state of the previous one is
+ * dropped. The state of keys is kept until the end of the window: operators make the keys. Addresses and tokens are unlimited, so the
+ * oldest are evicted.
  */
 export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
   const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();

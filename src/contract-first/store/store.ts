@@ -1,30 +1,30 @@
-/** The interface of all stores. Each passes the tests in `test/store-suite.ts`. */
+/** The interface of all stores. Each store passes the tests in `test/store-suite.ts`. */
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable } from './collection.ts';
 
-/** An API key as it is stored: never the key itself. Times are ISO 8601, in UTC. */
+/** The stored form of an API key. It never contains the key itself. Times are ISO 8601, in UTC. */
 export interface StoredKey {
   id: string;
   name: string;
   /** SHA-256 of the key, in hexadecimal digits. */
   hash: string;
   createdAt: string;
-  /** The scopes of the key; without scopes it may do everything. */
+  /** The scopes of the key. If absent, the key may do everything. */
   scopes?: string[] | undefined;
-  /** The rate limit of the key: `100/s`, or `none`; by default, that of the configuration. */
+  /** The rate limit of the key, such as `100/s` or `none`. If absent, the configured limit applies. */
   rate?: string | undefined;
   expiresAt?: string | undefined;
   revokedAt?: string | undefined;
 }
 
-/** Changed keys, in any order. */
+/** The changed keys, in any order. */
 export interface KeyChanges {
-  /** The version of the keys, for the next call. */
+  /** The version of the keys, to pass to the next call. */
   version: string;
-  /** Whether `keys` has all keys that are not revoked; otherwise only those that have changed. */
+  /** Whether `keys` contains all keys that are not revoked. If false, it contains only the changed keys. */
   isAll: boolean;
   keys: StoredKey[];
-  /** A random value of this database, which never changes, for the ids of configured keys. */
+  /** A random value of this database, for the ids of configured keys. It never changes. */
   salt: string;
 }
 
@@ -32,44 +32,44 @@ export interface KeyChanges {
 export interface KeyOwner {
   readonly id: string;
   readonly name: string;
-  /** Undefined if it may do everything. */
+  /** The scopes; undefined if the owner may do everything. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** When a key was used last. */
+/** The last use of a key. */
 export interface KeyUse {
   keyId: string;
-  /** ISO 8601, in UTC. */
+  /** The time of the use: ISO 8601, in UTC. */
   usedAt: string;
 }
 
-/** At most `limit` requests in each window of `window` seconds. */
+/** A rate limit: at most `limit` requests in each window of `window` seconds. */
 export interface Rate {
   readonly limit: number;
   readonly window: number;
 }
 
-/** The requests in the current window, with those just added, and in how many milliseconds the window ends. */
+/** The number of requests in the current window, including those just added, and the milliseconds until the window ends. */
 export interface WindowCount {
   total: number;
   ends: number;
 }
 
-/** Adds `amount` to the requests in the current window, which is `window` seconds long. */
+/** Adds `amount` to the number of requests in the current window. The window is `window` seconds long. */
 export type WindowCounter = (id: string, window: number, amount: number) => Awaitable<WindowCount>;
 
-/** A store cannot be opened, or moved; the message is for the operator. */
+/** The error of a store that cannot be opened or moved. The message is for the operator. */
 export class StoreError extends OperatorError {
   override name = 'StoreError';
 }
 
 /**
- * The outcome of a call in an outage. `unavailable`: it was not done. `overloaded`: it was not done, because too many writes wait.
- * `outcome_unknown`: it may have been done or not. `ids_used_up`: it was not done, because there is no higher id.
+ * The outcome of a call in an outage. `unavailable`: it had no effect. `overloaded`: it had no effect, because too many writes wait.
+ * `outcome_unknown`: it may have had its effect or not. `ids_used_up`: it had no effect, because all ids are used up.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
-/** The store cannot be reached or written now. The error that says why is its `cause`. */
+/** The error of a store that cannot be reached or written at the moment. Its `cause` is the error with the reason. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
   readonly kind: OutageKind;
@@ -80,21 +80,21 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The limits of a store, and how it is opened. */
+/** The limits of a store, and the functions to call while it is opened. */
 export interface StoreLimits {
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
-  /** Called for each filter or order of a list that no index serves. */
+  /** Called with a warning for each kind of list or delete without an index. */
   onWarning?: (warning: string) => void;
-  /** How long a write may wait to be durable, in milliseconds. */
+  /** The longest time until a write is durable, in milliseconds. */
   createTimeout: number;
-  /** How many writes may wait at once. */
+  /** The most writes that may wait at once. */
   maxCreates: number;
-  /** How long a health check may take, in milliseconds; by default, less than a second. */
+  /** The longest time of a health check, in milliseconds; by default, less than a second. */
   checkTimeout?: number;
 }
 
-/** The number of migrations before and after; 0 before if the schema is new. */
+/** The number of applied migrations before and after. If the schema is new, `from` is 0. */
 export interface Migrated {
   from: number;
   to: number;
@@ -102,77 +102,77 @@ export interface Migrated {
 
 /** The state of a database, for `--check`. */
 export interface Inspection {
-  /** How many migrations it has had; 0 if there is no database yet. */
+  /** The number of migrations that have run on it; 0 if the database does not exist yet. */
   version: number;
-  /** How many migrations this program has. */
+  /** The number of this program's migrations. */
   newest: number;
   /** The migrations that a start would run, such as `engine/0002-api-keys.sql`. */
   pending: string[];
-  /** How many stored keys are valid. */
+  /** The number of valid stored keys. */
   validKeys: number;
-  /** How many keys were ever stored. */
+  /** The number of all stored keys, including expired and revoked ones. */
   keys: number;
 }
 
 /** The store of API keys. */
 interface Keys {
   createKey(key: StoredKey): Awaitable<void>;
-  /** Every key, the oldest first, revoked and expired ones too. */
+  /** Returns all keys, the oldest first, including revoked and expired ones. */
   listKeys(): Awaitable<StoredKey[]>;
   /**
-   * The keys that were changed since this version, by any program; without a version, all that are not revoked. Fails also if keys can be
-   * read, but not written.
+   * Returns the keys that any program has changed since a version. Without a version, returns all keys that are not revoked. It also fails
+   * if keys can be read, but not written.
    */
   readKeys(since?: string): Awaitable<KeyChanges>;
-  /** True when the key existed and was not yet revoked. */
+  /** Revokes a key. Returns true if the key existed and was not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /**
-   * Adds the key, and makes the key with this id expire at this time, unless it expires earlier. Returns false, and does nothing, if
-   * that key is revoked or unknown.
+   * Adds the new `key`, and makes the key with this id expire at the given time, unless it expires earlier. If the latter is revoked or
+   * unknown, returns false, and does nothing.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
-  /** Stores the latest times. A crash may lose them: the call does not wait until they are durable. */
+  /** Stores the last uses of keys. The call does not wait until they are durable: a crash may lose them. */
   addUses(uses: KeyUse[]): Awaitable<void>;
   listUses(): Awaitable<KeyUse[]>;
 }
 
-/** Whether a record of a collection, as JSON, fits the contract. */
+/** Checks whether a record of a collection, given as JSON, fits the contract. */
 export type Fits = (record: string, collection: string) => boolean;
 
 /** Operations on the whole contents, for operators. */
 export interface Contents {
   /**
-   * Counts the records that do not fit the contract with this digest. Once all fit, the digest is stored, and records are not read again
-   * for this contract.
+   * Counts the records that do not fit the contract with this digest. If all fit, the digest is stored: then records are not read again for
+   * this contract.
    */
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
 }
 
-/** Every method throws StoreUnavailable if the store cannot be reached or written. */
+/** An open store. Every method throws StoreUnavailable if the store cannot be reached or written. */
 export interface Store<Collections extends object = object> extends Keys, Contents {
   /** The domain's collections, by name. */
   readonly collections: Collections;
-  /** Counts for all servers of the database; undefined for SQLite, which has one server. Call it once at a time for each limit. */
+  /** Counts requests for all servers of the database; undefined for SQLite, which has one server. Call it once at a time for each limit. */
   readonly countWindow: WindowCounter | undefined;
   readonly counts: StoreCounts;
-  /** Throws if the store does not answer, or cannot write. */
+  /** Checks the store. Throws if it does not answer, or cannot write. */
   check(): Awaitable<void>;
-  /** Waits for writes in progress. The store cannot be used afterwards. */
+  /** Waits for writes in progress, and closes the store. It cannot be used afterwards. */
   close(): Awaitable<void>;
 }
 
 export interface Pool {
   used: number;
   idle: number;
-  /** Statements that wait for a connection, each for many calls. */
+  /** The number of statements that wait for a connection. Each is for many calls. */
   waiting: number;
 }
 
-/** Times are those of performance.now(). */
+/** A commit. Its times are those of performance.now(). */
 export interface Commit {
   began: number;
   ended: number;
-  /** How many writes it made durable. */
+  /** The number of writes that it made durable. */
   size: number;
 }
 
@@ -182,30 +182,30 @@ export interface Hits {
 }
 
 export class StoreCounts {
-  /** Called after each commit, with its duration and how many writes it made durable. */
+  /** Called after each commit, with its duration and the number of writes that it made durable. */
   onCommit: ((seconds: number, size: number) => void) | undefined;
-  /** Called for each durable write, with its duration: its wait for a commit, and the commit. */
+  /** Called for each durable write, with its duration: the wait for a commit, and the commit itself. */
   onWrite: ((seconds: number) => void) | undefined;
   /** The latest commit. */
   latest: Commit | undefined;
-  /** Hits and misses of the caches, by what is read; empty without caches. */
+  /** The hits and misses of the caches, by the name of the cache; empty without caches. */
   readonly cached: Record<string, Hits> = {};
-  /** Connections to a database server, by purpose; empty without a server. */
+  /** Returns the pools of connections to a database server, by purpose; empty without a server. */
   pools: () => Record<string, Pool> = () => ({});
 
-  /** Counts a commit that ends now. Its writes are answered in the same tick. */
+  /** Counts a commit that ends now. The writes in it are answered in the same tick. */
   addCommit(began: number, size: number): void {
     const ended = performance.now();
     this.onCommit?.((ended - began) / 1000, size);
     this.latest = { began, ended, size };
   }
 
-  /** Counts a write that is durable now, and was called at this time. */
+  /** Counts a write that is durable now. `since` is the time of its call. */
   addWrite(since: number): void {
     this.onWrite?.((performance.now() - since) / 1000);
   }
 
-  /** The counts under this name, shared by all caches of that kind. */
+  /** Returns the counts with this name. All caches of the same kind share them. */
   cache(name: string): Hits {
     this.cached[name] ??= { hits: 0, misses: 0 };
     return this.cached[name];

@@ -158,7 +158,7 @@ t.test('restore reports what is wrong with a backup, and does not restore it', a
     [bytes.subarray(0, bytes.length - 4096), /database disk image is malformed/],
     [Buffer.from('none'), /file is not a database/],
     [Buffer.alloc(0), /it has no tables of this program/],
-    [readFileSync(`${folder}/other`), /it has tables that are not of this program.*: pets/],
+    [readFileSync(`${folder}/other`), /it has tables of another program.*: pets/],
   ] as const) {
     writeFileSync(`${folder}/c`, differs);
     const message = new RegExp(

@@ -169,7 +169,7 @@ const NEWER = /^engine\/0999-more\.sql has run, and is not there: start a newer 
 t.test('on SQLite, the check fails where the start does, in the same words', async (t) => {
   const folder = t.testdir({ gone: t.fixture('symlink', 'nowhere/pets.db'), here: t.fixture('symlink', 'there.db') });
   for (const [name, sql, finding] of [
-    ['theirs', 'CREATE TABLE notes (text)', /^it has tables that are not of this program, .*: notes$/],
+    ['theirs', 'CREATE TABLE notes (text)', /^it has tables of another program, .*: notes$/],
     ['many', 'CREATE TABLE a (b); CREATE TABLE b (b); CREATE TABLE c (b); CREATE TABLE d (b)', /: a, b, c, …$/],
     ['newer', "UPDATE applied_migrations SET name = '0999-more.sql' WHERE name = '0003-records.sql'", NEWER],
   ] as const) {
@@ -222,7 +222,7 @@ t.test('on PostgreSQL, the check fails where the start does, in the same words',
     return Object.assign(url, { username: 'plain', password: 'plain' }).href;
   };
   for (const [url, finding] of [
-    [server.newUrl('theirs'), /^it has tables that are not of this program, .*: pets$/],
+    [server.newUrl('theirs'), /^it has tables of another program, .*: pets$/],
     [asPlain('plain'), 'its role may not create tables there: GRANT CREATE ON SCHEMA "plain" TO "plain"'],
     [asPlain('more'), 'its role may not create tables there: GRANT CREATE ON DATABASE "postgres" TO "plain"'],
   ] as const) {

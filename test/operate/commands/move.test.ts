@@ -79,7 +79,7 @@ t.test('when the disk fails at the end, it is not known whether all was moved', 
   disk.mend();
   t.match(failed, {
     code: 1,
-    stderr: /: disk I\/O error\. Everything was moved, or nothing: try again; it is refused if/,
+    stderr: /: disk I\/O error\. Either everything was moved or nothing. Try again: if the/,
   });
   const again = await run(t, [from, DATABASE_URL]);
   t.match(again.stdout + again.stderr, /^Moved 1 pets|: it has pets already/);

@@ -1,4 +1,7 @@
-/** The changes of one transaction, one after the other, for both databases. Each may fail alone, and has its `Idempotency-Key`. */
+/**
+ * Runs the changes of one batch in one transaction, one after the other, for both databases. Each change may fail alone, and each may have
+ * its own `Idempotency-Key`.
+ */
 
 import type { Idempotency, SqlSteps } from '../collection.ts';
 import type { StoredTable } from '../tables/record-codec.ts';
@@ -8,10 +11,10 @@ import { type AnyTransactions, inSavepoint, type RunContext, TransactionRunner }
 
 export type ChangeOrCall = Change | TransactionCall;
 
-/** A stored `Idempotency-Key`, with its outcome. */
+/** The stored part of an `Idempotency-Key`: the digest of its request, and the answer. */
 type KnownKey = Pick<Idempotency, 'digest'> & { answer: string };
 
-/** The keys of a batch: all that are stored, by their texts, and those that it adds. */
+/** The keys of a batch: its keys that are already stored, by their texts, and the keys that it adds. */
 interface KnownKeys {
   stored: Map<string, KnownKey>;
   added: (Idempotency & KnownKey)[];
@@ -19,9 +22,9 @@ interface KnownKeys {
 
 /** How a database runs the changes of a batch. */
 export interface RunningBatch<Fault> extends RunContext {
-  /** Whether the change may begin; otherwise it is left to another batch, with all that follow. */
+  /** Whether the change may begin. If not, this change and all changes after it are left to another batch. */
   mayBegin(change: ChangeOrCall): boolean;
-  /** The answer to a change that has failed alone. */
+  /** Converts the error of a change that failed alone to its answer. */
   toFault(error: unknown): Fault;
 }
 
@@ -36,7 +39,7 @@ export class Batches {
     this.#keys = toKeyStatements(dialect);
   }
 
-  /** Returns the answers to the changes that may begin. */
+  /** Runs the changes that may begin, and returns their answers. */
   *run<Fault>(changes: readonly ChangeOrCall[], context: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
     const known = { stored: yield* this.#find(changes), added: [] };
     const answers: (Outcome | Fault)[] = [];
@@ -65,7 +68,7 @@ export class Batches {
       ? this.#calls.run(change, context)
       : this.changes.run(change, context.now);
     const { text: answer, refused } = outcome;
-    // A change that was refused, or found no record, may be sent again.
+    // If a change was refused or found no record, its key stays free: the client may send it again.
     if (key && answer !== undefined && refused === undefined) {
       const one = { ...idempotency, answer };
       stored.set(key, one);
@@ -87,7 +90,10 @@ export class Batches {
     return stored;
   }
 
-  /** Deletes up to one expired key more than it adds: so they become fewer, and no write waits for many deletes. */
+  /**
+   * Adds the keys, and deletes expired ones: at most one more than it adds. So expired keys become fewer, and no write waits for many
+   * deletes.
+   */
   *#add({ added }: KnownKeys): SqlSteps<void> {
     if (added.length === 0) return;
     const { nestsWrites, forget, butSent, upsert, toValues } = this.#keys;
@@ -107,7 +113,10 @@ const KEY_COLUMNS = ['caller', 'operation', 'key'] as const;
 const ALL = [...KEY_COLUMNS, 'digest', 'answer', 'hours'] as const;
 type Name = (typeof ALL)[number];
 
-/** The statements of stored keys: each for all keys, as one text of JSON, or for one key where a statement is no round trip. */
+/**
+ * The statements for stored keys. Each takes all keys as one JSON text. If a statement does not cost a round trip, each takes one key
+ * instead.
+ */
 function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
   const toSent = (names: readonly Name[], number: number) =>
@@ -115,7 +124,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
   const marks = (count: number) => Array.from({ length: count }, (_, index) => mark(index + 1)).join();
   return {
     nestsWrites,
-    /** The values for each run of a statement. */
+    /** Returns the values to bind, one list for each run of a statement. */
     toValues: <Sent extends { [One in Name]?: unknown }>(all: readonly Sent[], names: readonly Name[]): unknown[][] => {
       if (!nestsWrites) return all.map((sent) => names.map((name) => sent[name]));
       return all.length > 0 ? [[JSON.stringify(all)]] : [];
@@ -126,7 +135,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
     forget: `
       DELETE FROM ${table} WHERE ${row} IN (
         SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
-    // One statement must not write a row twice.
+    // Except the keys that the same statement adds: one statement must not write a row twice.
     butSent: ` AND (${KEY_COLUMNS}) NOT IN (${toSent(KEY_COLUMNS, 2)})`,
     upsert: `
       INSERT INTO ${table} (${KEY_COLUMNS}, digest, answer, expires_at)

@@ -1,4 +1,4 @@
-/** Turns each method of a collection into a change, and its outcome into the method's result. */
+/** Turns each call of a collection's method into a change, and the outcome of the change into the method's result. */
 import { isObject } from '../../json/merge-patch.ts';
 import { type Fields, ForwardedKey, type HowToChange, type Idempotency, KeyReused, Refusal } from '../collection.ts';
 import { type StoredTable, UnfitRecord } from '../tables/record-codec.ts';
@@ -8,10 +8,10 @@ import { type Change, isNewText, type Outcome } from './changes.ts';
 
 type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 
-/** The options of a change without a condition and a key. */
+/** The options of a change that has neither a condition nor a key. */
 export const NO_OPTIONS: HowToChange = {};
 
-/** The changes by method. The last argument of each method has the options. */
+/** Builds the change of each method. The last argument of a method contains the options. */
 const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
   create: (builder, record: Fields) => ({ kind: 'create', record: builder.toFit(record) }),
   createAll: (builder, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => builder.toFit(one)) }),
@@ -23,7 +23,7 @@ const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, sec
 
 const MAKERS = Object.entries(CHANGE_BUILDERS);
 
-/** Builds the methods. `run` runs the change that it gets. */
+/** Builds the methods of a collection that change records. `run` builds a change by calling its parameter, and runs it. */
 export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
   for (const [name, make] of MAKERS) {
@@ -45,7 +45,7 @@ export class ChangeBuilder {
     this.#tenant = tenant;
   }
 
-  /** A record as it will be stored, with this id if there is one. @throws UnfitRecord, InvalidValue */
+  /** Converts a new record to its stored form, with the given id if there is one. @throws UnfitRecord, InvalidValue */
   toFit(given: Fields, id?: unknown): Fields {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
@@ -55,7 +55,7 @@ export class ChangeBuilder {
     return record;
   }
 
-  /** @throws UnfitRecord, InvalidValue */
+  /** Converts and checks the fields of an update. @throws UnfitRecord, InvalidValue */
   toChanges(given: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
     const { table, codec } = this.#stored;
     const changes = splitChanges(table, given);
@@ -79,7 +79,7 @@ export class ChangeBuilder {
     };
   }
 
-  /** The result of the method. @throws KeyReused */
+  /** Converts the outcome of a change to the result of its method. @throws KeyReused */
   toAnswer({ kind, idempotency }: Change, outcome: Outcome): unknown {
     const { text, refused } = outcome;
     checkKey(idempotency, outcome);
@@ -91,7 +91,7 @@ export class ChangeBuilder {
   }
 }
 
-/** Binds an `Idempotency-Key` to the tenant, whose callers share it, and makes its names such as can be stored. */
+/** Converts an `Idempotency-Key` to its stored form: with short names. If there is a tenant, all callers of the tenant share the key. */
 export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
@@ -101,13 +101,13 @@ export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant
   return new ForwardedKey({ caller, operation, key, hours, digest }, idempotency);
 }
 
-/** Sets `isReplayed`. @throws KeyReused */
+/** Sets `isReplayed` of the key. @throws KeyReused if the key was used for another request */
 export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
   if (idempotency) idempotency.isReplayed = isReplayed === true;
 }
 
-/** Separates fields to set from amounts to add and objects to merge. */
+/** Sorts the fields of an update into fields to set, amounts to add and objects to merge. */
 function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
   const [record, add, merge]: [Fields, Fields, Fields] = [{}, {}, {}];
   for (const field of table.fields) {

@@ -1,4 +1,4 @@
-/** Writes as plain data, which can be sent to a thread, and the statements that do them. */
+/** Changes as plain data, which can be sent to a thread, and the statements that make them. */
 import { toMerged } from '../../json/merge-patch.ts';
 import type { Fields, Idempotency, SqlSteps } from '../collection.ts';
 import type { StoredTable } from '../tables/record-codec.ts';
@@ -6,46 +6,46 @@ import { type Field, perTable, type Relation, type Table } from '../tables/table
 import { isStorable, toStored } from '../tables/values.ts';
 import { type Dialect, Statement } from './statement.ts';
 
-/** A create without an `Idempotency-Key`: all that wait become one statement. */
+/** A create without an `Idempotency-Key`. All waiting creates become one statement. */
 export interface Create {
   collection: string;
   record: Fields;
 }
 
-/** The outcome of a create: the sequence number of the record, and its time. */
+/** The outcome of a create: the sequence number of the record, and the time of the create. */
 export interface Created {
   sequence: bigint;
   now: string;
 }
 
-/** A change of one record, idempotent if it has a key. */
+/** A change of one record, or a create of several. With an `Idempotency-Key` it takes effect once. */
 export interface Change {
   collection: string;
   /** `put` replaces a record, or creates it with this id. */
   kind: 'create' | 'update' | 'replace' | 'put' | 'delete';
   /** Undefined for creates. */
   id?: unknown;
-  /** The fields to write; in an update, those that change, where null removes an optional one. */
+  /** The fields to write. In an update these are the changed fields, and null removes an optional field. */
   record: Fields;
   /** Several records to create, all or none. */
   all?: Fields[] | undefined;
-  /** The tenant whose records it meets, where they have tenants. */
+  /** The tenant, if the collection has tenants: only its records are found. */
   tenant: unknown;
   /** The amounts to add to numbers. */
   add: Fields;
-  /** The objects to merge into those of the record (RFC 7396). */
+  /** The objects to merge into the record's objects (RFC 7396). */
   merge?: Fields;
-  /** The values that the record must have. */
+  /** The condition: the values that the record must have. */
   if: Fields | undefined;
   idempotency: Idempotency | undefined;
 }
 
-/** A transaction, by the name of its function. */
+/** A call of a domain's transaction, by the name of its function. */
 export interface TransactionCall {
   collection: string;
   call: string;
   input: unknown;
-  /** The tenant whose records it meets, where they have tenants. */
+  /** The tenant, if the collection has tenants: only its records are found. */
   tenant: unknown;
   idempotency: Idempotency | undefined;
 }
@@ -55,18 +55,21 @@ export const isTransactionCall = (write: Create | Change | TransactionCall): wri
 
 /** The outcome of a change. */
 export interface Outcome {
-  /** As JSON: the record, the list of records, or the result of a transaction; `true` after a delete; undefined if there is no record. */
+  /**
+   * The result as JSON: the record, the list of records, or the result of a transaction; `true` after a delete. Undefined if no record was
+   * found.
+   */
   text?: string | undefined;
-  /** The code with which the change was refused. */
+  /** The code of the refusal, if the change was refused. */
   refused?: string;
   /** Whether this is the outcome of an earlier change with the same key. */
   isReplayed?: boolean;
 }
 
-/** Makes and runs the statements of a change. */
+/** Builds and runs the statements of a change. */
 export class ChangeRunner {
   readonly dialect: Dialect;
-  /** By the names of their collections. */
+  /** The tables by the names of their collections. */
   readonly stored: ReadonlyMap<string | symbol, StoredTable>;
 
   constructor(dialect: Dialect, stored: readonly StoredTable[]) {
@@ -92,7 +95,7 @@ export class ChangeRunner {
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
   }
 
-  /** The rows of a team's own statement, which only reads. */
+  /** Runs a team's own statement, which may only read, and returns its rows. */
   *select(texts: readonly string[], values: readonly unknown[]): SqlSteps<Fields[]> {
     const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
     return (yield { sql, values: [...values], isReadOnly: true }) as unknown as Fields[];
@@ -109,7 +112,7 @@ export class ChangeRunner {
     const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
     const placeholders = newFields.map((field, index) => {
       const placeholder = this.dialect.placeholder(index + 1, field);
-      // A record with the id of a deleted one has none of its revisions, which are entity tags.
+      // The revisions of a deleted record are not used again by a new one with the same id: they are entity tags.
       return field.set === 'revision' && table.id.is ? `${placeholder} + coalesce(${deleted}, 0)` : placeholder;
     });
     return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
@@ -122,7 +125,7 @@ export class ChangeRunner {
     return { text: `[${texts}]` };
   }
 
-  /** The change with its objects merged into those of the record; undefined if these would not fit their schema. */
+  /** Merges the objects of a change into the record's. Returns undefined if the result would not fit the schema of the objects. */
   *#merge(table: Table, change: Change): SqlSteps<Change | undefined> {
     const patches = Object.entries(change.merge ?? {});
     const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
@@ -139,7 +142,7 @@ export class ChangeRunner {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
     });
-    // An update without changes must return the record, too.
+    // An update without changes must also return the record, so it sets a column to its own value.
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.dialect.toJsonSql(table)}`;
@@ -152,7 +155,7 @@ export class ChangeRunner {
     return (yield { sql, values: statement.values }).length > 0 ? 'true' : undefined;
   }
 
-  /** The whole record as JSON, if it is the tenant's, and has these values. */
+  /** Reads the whole record as JSON, if it belongs to the tenant and has these values. */
   *read(
     table: Table,
     id: unknown,
@@ -166,7 +169,7 @@ export class ChangeRunner {
     return toText(yield { sql, values: statement.values });
   }
 
-  /** The tenant's record as clients see it. */
+  /** Reads the tenant's record as clients see it. */
   readShown(table: Table, id: unknown, tenant: unknown): SqlSteps<string | undefined> {
     return this.read(table, id, tenant, undefined, this.dialect.toShownSql);
   }
@@ -178,10 +181,10 @@ export class ChangeRunner {
 
 const toText = (rows: unknown[][]) => rows[0]?.[0] as string | undefined;
 
-/** A field's value in a new record. */
+/** The value of a field in a new record. */
 const toFirst = ({ set }: Field, value: unknown, now: string) => (set === 'created' || set === 'changed' ? now : value);
 
-/** SQL of a field's new value; undefined if it stays. */
+/** SQL of the new value of a field; undefined if the field does not change. */
 function toNewValue(field: Field, { kind, record, add }: Change, now: string, statement: Statement) {
   const { name, column, set, is } = field;
   if (set === 'revision') return `${column} + 1`;
@@ -206,7 +209,7 @@ function toWhere(
   return [...conditions, toEquality(id, toStored(id, value), statement)].join(' AND ');
 }
 
-/** A condition that no record meets. */
+/** A condition that is false for every record. */
 const NO_RECORD = '1 = 0';
 
 const toEquality = (field: Field, value: unknown, statement: Statement) =>
@@ -219,10 +222,10 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
   return `(${[NO_RECORD, ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 
-/** A violated constraint, as a database reports it. */
+/** A constraint that was violated, as reported by a database. */
 type Violation = { kind: 'unique'; columns: string[] } | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
-/** The code with which the change is refused; undefined if the description has none for this constraint. */
+/** Finds the code of the refusal for a violated constraint; undefined if the description does not declare one. */
 export function refusalCodeOf(
   { kind }: Change,
   { key, unique, relations }: Table,
@@ -238,10 +241,10 @@ export function refusalCodeOf(
   return unique.find((one) => areSame(one.columns, columns))?.code;
 }
 
-/** Whether both have the same columns, in any order. */
+/** Whether both lists contain the same columns, in any order. */
 export const areSame = (columns: readonly string[], others: readonly string[]) =>
   columns.toSorted().join() === others.toSorted().join();
 
-/** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
+/** Marks the text of a record that `put` has created by a leading space. The mark is also stored with an `Idempotency-Key`. */
 export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');

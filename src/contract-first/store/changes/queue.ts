@@ -1,9 +1,9 @@
-/** A queue with a timeout: each item is taken in time, or rejected. It knows no database. */
+/** A queue with a timeout: an item that is not taken in time is rejected. It is independent of databases. */
 
 /** A waiting item. Whoever takes it must resolve or reject it. */
 export interface Waiting<Item, Result = unknown> {
   item: Item;
-  /** When it was added, by performance.now(). */
+  /** The time when it was added, by performance.now(). */
   since: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -15,7 +15,7 @@ export class Queue<Item, Result = unknown> {
   #all: Waiting<Item, Result>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `timeout` is how long an item may wait, in milliseconds. */
+  /** `timeout` is the longest wait of an item, in milliseconds; `toError` makes the error of a late one. */
   constructor(timeout: number, toError: () => Error) {
     this.#timeout = timeout;
     this.#toError = toError;
@@ -25,7 +25,7 @@ export class Queue<Item, Result = unknown> {
     return this.#all.length;
   }
 
-  /** Resolves or rejects as whoever takes the item decides. */
+  /** Adds an item. Whoever takes the item resolves or rejects the promise. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#all.push({ item, since: performance.now(), resolve, reject });
@@ -33,7 +33,7 @@ export class Queue<Item, Result = unknown> {
     });
   }
 
-  /** Takes the first `count` items, or all. Items that are late are rejected first. */
+  /** Takes the first `count` items, or all. Before that, it rejects late items. */
   take(count = this.#all.length): Waiting<Item, Result>[] {
     this.#rejectLate();
     const taken = this.#all.splice(0, count);
@@ -41,13 +41,13 @@ export class Queue<Item, Result = unknown> {
     return taken;
   }
 
-  /** Puts taken items back, in the order in which they were added. */
+  /** Puts taken items back into the queue. The items stay in the order of their times. */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();
   }
 
-  /** Sets the timer for the moment when the first item is late. */
+  /** Sets the timer to the moment when the first item will be late. */
   #watch(): void {
     clearTimeout(this.#timer);
     const [first] = this.#all;
@@ -58,7 +58,7 @@ export class Queue<Item, Result = unknown> {
     if (first) this.#timer = setTimeout(look, first.since + this.#timeout - performance.now());
   }
 
-  /** Rejects the items that have waited too long, which are the first ones. */
+  /** Rejects the items that have waited too long. They are at the front of the queue. */
   #rejectLate(): void {
     const limit = performance.now() - this.#timeout;
     const count = this.#all.findIndex(({ since }) => since > limit);

@@ -6,37 +6,40 @@ export const sqlStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, v
 
 /** The differences between databases. */
 export interface Dialect {
-  /** The placeholder of the value with this number, from 1 on, for a field. */
+  /** The placeholder of a field's value, by the number of the value: 1 is the first. */
   placeholder(number: number, field: Field): string;
-  /** The placeholder of a value that belongs to no field. */
+  /** The placeholder of a value that does not belong to a field. */
   mark(number: number): string;
-  /** The value as it is bound, for a field. */
+  /** Converts a field's value to the form in which it is bound. */
   toValue(field: Field, value: unknown): unknown;
-  /** The name of a table. */
+  /** SQL of the name of a table. */
   nameOf(table: Pick<Table, 'name'>): string;
-  /** A row as JSON, with its internal columns. */
+  /** SQL of a row as JSON, with its internal columns. */
   toJsonSql(table: Table): string;
-  /** A row as the contract's JSON, which clients see. */
+  /** SQL of a row as JSON as clients see it: without its internal columns. */
   toShownSql(table: Table): string;
-  /** SQL of a sum, which fails if the result leaves the range of the field's type. */
+  /** SQL of a sum. It fails if the result is outside the range of the field's type. */
   toSum(field: Field, bind: () => string): string;
-  /** SQL of a value in comparisons for equality. */
+  /** SQL of a value to compare for equality. */
   toCompared(field: Field, sql: string): string;
-  /** SQL of a value in orders and ranges. */
+  /** SQL of a value to sort by, or to compare with the ends of a range. */
   toOrdered(field: Field, sql: string): string;
-  /** SQL of a table: the elements of the bound JSON array, each as `value`. */
+  /** SQL of a table with the elements of a bound JSON array, in the column `value`. `number` is the number of the bound value. */
   elements(number: number): string;
-  /** SQL of the current time, as `expires_at` of a stored `Idempotency-Key` has it. */
+  /** SQL of the current time, in the form of `expires_at` of a stored `Idempotency-Key`. */
   now: string;
-  /** SQL of as many hours, which can be added to it. */
+  /** SQL of a number of hours, in a form that can be added to `now`. */
   toHours(count: string): string;
-  /** The column that tells which of two API keys came first. */
+  /** The column that sorts API keys by the order in which they were added. */
   keyOrder: string;
-  /** The column that says where a row is stored. */
+  /** The column with the location of a row in its table. */
   row: string;
-  /** Whether a statement that writes may stand within another one. */
+  /** Whether the database allows data-modifying statements in WITH. */
   nestsWrites: boolean;
-  /** SQL of a text. Where it has changed, the API keys may be those of another time: all of them are read. */
+  /**
+   * SQL of a text that identifies the state of the database. If the text has changed, the API keys may be those of another time, as after a
+   * restored backup: then all keys are read again.
+   */
   keyState: string;
 }
 
@@ -54,7 +57,7 @@ export class Statement {
     return this.#dialect.placeholder(this.values.length, field);
   }
 
-  /** SQL of the row's value, or of this one, for comparisons. */
+  /** SQL to compare a field for equality: of the row's value, or of the given value. */
   toCompared(field: Field, ...values: unknown[]): string {
     return this.#dialect.toCompared(field, values.length > 0 ? this.bind(field, values[0]) : field.column);
   }

@@ -1,6 +1,6 @@
 /**
- * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
- * thread can run them within its batch, and they cannot wait for anything else.
+ * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements. So the writing
+ * thread can run them as part of a batch, and they cannot wait for anything but the database.
  */
 
 import { isObject } from '../../json/merge-patch.ts';
@@ -23,7 +23,7 @@ import { buildMethods, ChangeBuilder } from './change-builder.ts';
 import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.ts';
 import { sqlStep } from './statement.ts';
 
-/** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
+/** The type of the first parameter of a transaction's function. The collections in it see the transaction's own changes. */
 type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
@@ -32,17 +32,17 @@ type Given<Domain extends AnyDomain> = {
   sql: Sql;
   tenant: Tenants<Domain>;
 };
-/** The tenant, in a transaction of a collection with tenants. Everything that it gets is bound to this tenant, except `sql`. */
+/** The type of the tenant, in a transaction of a collection with tenants. All parameters but `sql` see only this tenant's records. */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
-/** The first parameter of a reading function. All reads are from one snapshot. */
+/** The type of the first parameter of a reading function. All its reads see one snapshot. */
 type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list' | 'all'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
- * Runs a statement that only reads, with bound values. Rows are objects by column names; integers are bigint. In SQLite, a boolean is 0n
- * or 1n, and a `number` is a text.
+ * Runs a statement that only reads. The values in the template are bound. Rows are objects with the names of columns; integers are bigint.
+ * In SQLite, a boolean is 0n or 1n, and a `number` is a text.
  */
 type Sql = <Row>(
   texts: TemplateStringsArray,
@@ -54,17 +54,17 @@ interface Transaction<Input, Output> {
   readonly isReading?: true;
 }
 
-/** Transactions by the name of their collection, and their own name. */
+/** The transactions of all collections: by the name of the collection, then by their own name. */
 export type AnyTransactions = Readonly<Record<string, Readonly<Record<string, Transaction<never, unknown>>>>>;
 
-/** The transactions of a domain, and the URL of the module from which the writing thread loads them. */
+/** The transactions of a domain. `source` is the URL of their module, so that the writing thread can load them. */
 export interface DomainTransactions {
   all: AnyTransactions;
   source: string;
 }
 export const NO_TRANSACTIONS: DomainTransactions = { all: {}, source: '' };
 
-/** The parts derived from a domain and its contract. Without codecs, records are only checked by the column types. */
+/** The parts that are derived from a domain and its contract. Without codecs, only the column types check records. */
 export interface OfDomain {
   codecs?: RecordCodecs | undefined;
   transactions?: DomainTransactions;
@@ -75,7 +75,7 @@ export interface TransactionsModule {
   loadCodecs(): Awaitable<RecordCodecs>;
 }
 
-/** Transactions as handlers call them: as methods of the collections. */
+/** The transactions as methods of the collections, for handlers. */
 export type CallsOf<All> = {
   [Collection in keyof All]: {
     [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
@@ -85,8 +85,9 @@ export type CallsOf<All> = {
 };
 
 /**
- * Makes a transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`, with `yield*` before each call. It returns
- * plain data. If it returns `refused`, or throws, nothing is changed. It may be retried, so it must have no other effects.
+ * Makes a transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`. Write `yield*` before each call in it. The
+ * function returns plain data. If it returns `refused` or throws, nothing is changed. The store may run it again, so it must not have other
+ * effects.
  */
 export const transactionOf =
   <Domain extends AnyDomain>() =>
@@ -94,7 +95,7 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
-/** Makes a reading function of the domain. It does not wait for writes, and may return any value. */
+/** Makes a reading function of the domain. The function does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
   <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
@@ -108,17 +109,17 @@ export const refused = <const Why extends string>(why: Why): Refused<Why> =>
 /** How a database runs changes and transactions. */
 export interface RunContext {
   now: string;
-  /** Whether a refused change or transaction can be rolled back; otherwise the whole batch is run again in a way that can. */
+  /** Whether a refused change or transaction can be rolled back alone. If not, the whole batch runs again with savepoints. */
   isSafe: boolean;
-  /** Whether it needs a savepoint of its own. */
+  /** Whether the change needs its own savepoint. */
   hasSavepoint(change: Change | TransactionCall): boolean;
-  /** Whether all changes of the batch have failed with it. */
+  /** Whether the error has made all changes of the batch fail. */
   isFatal(error: unknown): boolean;
-  /** The code with which a change is refused; undefined for other errors. */
+  /** Finds the code of a refusal in the error of a change; undefined for other errors. */
   refusalCodeOf(error: unknown, change: Change): string | undefined;
 }
 
-/** Runs a change or a transaction: all of it, or nothing if it is refused or fails. */
+/** Runs the steps of a change or a transaction. If it is refused or fails, nothing of it stays. */
 export function* inSavepoint<Answer>(
   change: Change | TransactionCall,
   { hasSavepoint, isFatal }: RunContext,
@@ -149,12 +150,12 @@ export class TransactionRunner {
     this.#all = all;
   }
 
-  /** @throws Error if it fails: the caller must roll it back */
+  /** Runs a transaction. @throws Error if it fails: the caller must roll it back */
   *run(made: TransactionCall, context: RunContext): SqlSteps<Outcome> {
     const steps = new Steps(this.#changes, context);
     const output = yield* this.#start(made, steps, { now: context.now });
     if (!(output instanceof Refusal)) return { text: toOutput(output) };
-    if (steps.isDirty && !context.isSafe) throw new Error(`${made.call} is to be taken back`);
+    if (steps.isDirty && !context.isSafe) throw new Error(`${made.call} is to be rolled back`);
     return { refused: output.refused };
   }
 
@@ -169,7 +170,7 @@ export class TransactionRunner {
       const stored = this.#changes.stored.get(name);
       if (!stored) return own[String(name)];
       if (stored.table.tenant && tenant === undefined)
-        throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
+        throw new Error(`${call} belongs to ${collection}, which has no tenants: it cannot use ${String(name)}`);
       return steps.toMethods(stored, stored.table.tenant && tenant);
     };
     const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
@@ -180,7 +181,7 @@ export class TransactionRunner {
   }
 }
 
-/** One run of a transaction. */
+/** One run of a transaction or of a reading function. */
 class Steps {
   isDirty = false;
   readonly #changes: ChangeRunner;
@@ -194,7 +195,7 @@ class Steps {
     this.#running = context;
   }
 
-  /** The methods of a collection; those that change it only in transactions, not in reading functions. */
+  /** The methods of a collection. A reading function does not get the methods that change records. */
   toMethods(stored: StoredTable, tenant: unknown): object {
     const { table, codec } = stored;
     const get = (id: unknown) =>
@@ -221,7 +222,7 @@ class Steps {
   readonly sql = (texts: readonly string[], ...values: unknown[]) =>
     this.#count(this.#changes.select(texts, values), (rows) => rows);
 
-  /** A failed call fails the transaction, even if the function has caught the error. @throws Error */
+  /** Makes the transaction fail if a call in it failed, even if the function caught the error. @throws Error */
   check(call: string): void {
     if (this.#failures.length > 0) throw this.#failures[0];
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
@@ -256,10 +257,10 @@ class Steps {
   }
 }
 
-/** Prefixes of bigints, of texts, and of the names of internal columns in JSON, so that a client's text is never read as another. */
+/** Prefixes in JSON of bigints, of texts, and of lists of internal columns. With them, a client's text is never read as anything else. */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
-/** A record with internal columns in JSON: handlers send it without them. */
+/** The form in JSON of a record with internal columns. It keeps their names, since replies leave these columns out. */
 class WrittenRecord {
   readonly internal: string;
   readonly record: Fields;
@@ -270,7 +271,7 @@ class WrittenRecord {
   }
 }
 
-/** Plain data as JSON. */
+/** Writes plain data as JSON. */
 function toOutput(output: unknown): string {
   return JSON.stringify({ output }, function (this: unknown, name, value) {
     if (typeof value === 'bigint') return INT64 + value;
@@ -280,7 +281,7 @@ function toOutput(output: unknown): string {
   });
 }
 
-/** The result of a transaction. */
+/** Reads the result of a transaction. */
 export function fromOutput({ text, refused: why }: Outcome): unknown {
   if (why !== undefined) return new Refusal(why);
   const { output } = JSON.parse(text as string, (_name, value) => {

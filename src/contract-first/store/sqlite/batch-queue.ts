@@ -1,6 +1,7 @@
 /**
  * The queue of a writer that takes writes in batches (group commit). Writes of one iteration of the event loop, and writes that arrive
- * while a batch is written, form the next batch: under load a write costs a fraction of an fsync. It knows neither threads nor files.
+ * while a batch is written, form the next batch. So under load a write costs a fraction of an fsync. The queue is independent of threads
+ * and files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
@@ -8,48 +9,48 @@ import { type OutageKind, type StoreCounts, StoreUnavailable } from '../store.ts
 
 export interface BatchOptions<Item, Result> {
   /**
-   * Hands a batch to the writer, one at a time. An empty batch only proves that the disk can be written.
-   * @throws Error when the batch cannot be handed over
+   * Hands a batch to the writer, one at a time. An empty batch only tests whether the disk can be written.
+   * @throws Error if the batch cannot be handed over
    */
   post: (items: Item[]) => void;
-  /** Whether an item with this result is on the disk: one that was refused, or done before, is not. */
+  /** Whether the batch has written an item with this result to the disk. It has not if a change was refused, or was made before. */
   isWritten: (item: Item, result: Result) => boolean;
-  /** How many writes may wait, including the current batch. */
+  /** The most writes that may wait, including the current batch. */
   maxWaiting: number;
-  /** How long a write may wait until it is written, in milliseconds. */
+  /** The longest time until a write is on the disk, in milliseconds. */
   timeout: number;
-  /** How long a check waits for the writer, in milliseconds. */
+  /** The longest wait of a health check for the writer, in milliseconds. */
   checkTimeout: number;
   counts: StoreCounts;
 }
 
-/** How often the current batch is searched for late writes, in milliseconds. */
+/** The interval of searches for late writes in the current batch, in milliseconds. */
 const WATCH_INTERVAL = 100;
-/** How long a written batch counts as proof that the disk can be written, in milliseconds. */
+/** The time for which a written batch proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
-/** How long a batch may wait for more writes, in milliseconds. */
+/** The longest wait of a batch for more writes, in milliseconds. */
 const GATHER_TIME = 2;
 const FLUSH_INTERVAL = 5;
 
 const TOO_MANY = new Error('too many writes wait');
-const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
+const NOT_BEGUN = new Error('the disk was busy for too long with earlier writes');
 const NOT_ENDED = new Error('the disk has not answered in time');
 
-/** After each batch, the writer calls `end`, `blame` or `fail`. */
+/** The queue. After each batch, the writer must call `end`, `blame` or `fail`. */
 export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item, Result>;
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
-  /** Since when the writer is busy with the batch, or gone; undefined while it is idle. */
+  /** The time since which the writer is busy with the batch, or has ended; undefined while it is idle. */
   #busySince: number | undefined;
   /** The timer that rejects late writes of the batch. */
   #watching: NodeJS.Timeout | undefined;
   #isDue = false;
-  /** How many writes the next batch may have: fewer while bisecting for a faulty one. */
+  /** The most writes in the next batch. It is smaller while the queue bisects for a faulty write. */
   #batchSize: number;
   #provenAt = Number.NEGATIVE_INFINITY;
-  /** Whether the last batch proved nothing: the next one proves it, where a check waits. */
+  /** True if the last batch wrote nothing, so that a waiting health check needs a test write. */
   #isUnproven = false;
 
   constructor(options: BatchOptions<Item, Result>) {
@@ -59,7 +60,7 @@ export class BatchQueue<Item, Result> {
     this.#checks = new Queue(options.checkTimeout, () => new StoreUnavailable(NOT_ENDED));
   }
 
-  /** Resolves when the item is written. @throws StoreUnavailable when it is not, or the outcome is not known in time */
+  /** Resolves when the item is written. @throws StoreUnavailable if it is not written, or its outcome is not known in time */
   add(item: Item): Promise<Result> {
     const { maxWaiting, timeout } = this.#options;
     if (this.#waiting.length + this.#batch.length >= maxWaiting || this.#isStuck(timeout)) {
@@ -70,7 +71,7 @@ export class BatchQueue<Item, Result> {
     return result;
   }
 
-  /** @throws StoreUnavailable when nothing can be written, or not in time */
+  /** Checks whether the disk can be written. @throws StoreUnavailable if it cannot, or does not answer in time */
   async check(): Promise<void> {
     if (this.#isStuck(this.#options.checkTimeout)) throw new StoreUnavailable(NOT_ENDED);
     if (performance.now() - this.#provenAt < PROOF_AGE) return;
@@ -79,12 +80,12 @@ export class BatchQueue<Item, Result> {
     await checked;
   }
 
-  /** Resolves when no write waits. */
+  /** Resolves when no more writes wait. */
   async flush(): Promise<void> {
     while (this.#isDue || this.#busySince !== undefined || this.#waiting.length > 0) await wait(FLUSH_INTERVAL);
   }
 
-  /** The batch is written. `toResults` returns the result of each item, or an Error for an item that failed alone. */
+  /** Reports that the batch is written. `toResults` returns the result of each item, or an Error for an item that failed alone. */
   end(toResults: (items: Item[]) => (Result | Error)[]): void {
     const { counts, maxWaiting, isWritten } = this.#options;
     let isProof = this.#batch.length === 0;
@@ -107,7 +108,10 @@ export class BatchQueue<Item, Result> {
     this.resume();
   }
 
-  /** Nothing of the batch is written, because of one item. If it is not known which, bisects, so that only the faulty one is rejected. */
+  /**
+   * Reports that one item has prevented the whole batch from being written. `find` finds this item. If it is not known, the queue bisects
+   * the batch, so that only the faulty item is rejected.
+   */
   blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
     const culprit = find?.(itemsOf(this.#batch));
     if (this.#batch.length === 0) {
@@ -130,28 +134,28 @@ export class BatchQueue<Item, Result> {
     this.resume();
   }
 
-  /** Nothing of the batch is written. `isLocked` means that another process holds the lock, and the disk is not at fault. */
+  /** Reports that nothing of the batch is written. `isLocked`: another process holds the lock, so the disk is not at fault. */
   fail(cause: Error, kind?: OutageKind, isLocked = false): void {
     this.#rejectAll(cause, kind, isLocked);
     this.resume();
   }
 
-  /** The writer is gone until `resume` is called. */
+  /** Reports that the writer has ended. The queue waits until `resume` is called. */
   pause(cause: Error): void {
     this.#busySince ??= performance.now();
     this.#rejectAll(cause, 'outcome_unknown');
     this.#emptyBatch();
   }
 
-  /** The writer is ready for the next batch. */
+  /** Reports that the writer is ready for the next batch. */
   resume(): void {
     this.#busySince = undefined;
     this.#emptyBatch();
-    // Clients that were just answered cannot be back in this iteration.
+    // If writes wait, waits for another iteration: clients that were just answered cannot send a request in this one.
     this.#handOverSoon(0);
   }
 
-  /** Hands the batch over at the end of this iteration, or waits for more writes if there are already more than `seen`. */
+  /** Hands the batch over at the end of this iteration. If more than `seen` writes wait by then, it waits for more. */
   #handOverSoon(seen: number): void {
     if (this.#isDue || this.#busySince !== undefined || this.#waiting.length + this.#checks.length === 0) return;
     this.#isDue = true;
@@ -160,8 +164,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Hands the batch over when an iteration of the event loop has brought no more writes. Clients that were answered by one batch come back
-   * within a few iterations: if the first of them were written alone, all others would wait for its fsync.
+   * Hands the batch over after an iteration of the event loop without new writes. Clients that were answered by one batch send their next
+   * requests in the next few iterations. If the first of these were written alone, all others would wait for its fsync.
    */
   #gather(seen: number, until: number): void {
     const { length } = this.#waiting;
@@ -171,7 +175,7 @@ export class BatchQueue<Item, Result> {
 
   #handOver(): void {
     this.#isDue = false;
-    // The writer has gone meanwhile; the next one gets the writes.
+    // The writer has ended meanwhile: the next one gets the writes.
     if (this.#busySince !== undefined) return;
     const isProving = this.#isUnproven && this.#checks.length > 0;
     this.#batch = isProving ? [] : this.#waiting.take(this.#batchSize);
@@ -184,7 +188,7 @@ export class BatchQueue<Item, Result> {
     }
   }
 
-  /** Rejects late writes of the batch. The writer may still write them; its answer is then ignored. */
+  /** Rejects late writes of the batch, again and again until the batch ends. If the writer still writes one, its answer is ignored. */
   #watchBatch(): void {
     const look = () => {
       const limit = performance.now() - this.#options.timeout;
@@ -206,7 +210,7 @@ export class BatchQueue<Item, Result> {
     rejectAll(this.#checks.take(), new StoreUnavailable(cause));
   }
 
-  /** Whether the writer has been busy with the same batch for longer than this, in milliseconds. */
+  /** Whether the writer has been busy with the same batch for longer than this time, in milliseconds. */
   #isStuck(time: number): boolean {
     return this.#busySince !== undefined && this.#busySince < performance.now() - time;
   }

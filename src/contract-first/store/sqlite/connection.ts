@@ -1,4 +1,4 @@
-/** Opens connections to an SQLite database, set up for durable writes, and maps SQLite's outages to StoreUnavailable. */
+/** Opens connections to an SQLite database and sets them up for durable writes. Maps SQLite's outages to StoreUnavailable. */
 import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -6,13 +6,13 @@ import { StoreUnavailable } from '../store.ts';
 import { type Table, toTrialRow } from '../tables/table.ts';
 import { Sqlite } from './sqlite.ts';
 
-/** How long a statement waits for another process's lock, in milliseconds. */
+/** The longest wait of a statement for another process's lock, in milliseconds. */
 export const BUSY_TIMEOUT = 2000;
 
-/** The page cache of each connection, in KiB. better-sqlite3's default is 16 MB; the operating system caches the file anyway. */
+/** The size of each connection's page cache, in KiB. better-sqlite3's default is 16 MB, but the operating system caches the file anyway. */
 const CACHE_SIZE = 2000;
 
-/** @throws Error if the file is a link into a folder that does not exist: its disk may not be mounted */
+/** Checks a link. @throws Error if the file is a link into a folder that does not exist: the disk may not be mounted */
 export function checkMap(file: string): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
   if (!link?.isSymbolicLink() || existsSync(file)) return;
@@ -20,14 +20,14 @@ export function checkMap(file: string): void {
   if (!existsSync(dirname(target))) throw new Error(`it is a link to ${target}, whose folder is not there`);
 }
 
-/** @throws SqliteError when the file cannot be opened */
+/** Opens a connection. @throws SqliteError if the file cannot be opened */
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
   const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
   try {
-    // The first access to the file.
+    // This is the first access to the file.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
-    // Otherwise savepoints would write the pages that they may have to restore to a file.
+    // By default, savepoints write pages to a file, to restore them on a rollback.
     db.pragma('temp_store = MEMORY');
   } catch (error) {
     db.close();
@@ -38,9 +38,9 @@ export function openConnection(file: string, { fileMustExist = false, busyTimeou
 }
 
 /**
- * Puts the database into WAL mode for good. SQLite fails at once if another connection is writing, such as a second program
- * that starts on the same new file. Then an empty transaction waits for it, and the mode can be set.
- * @throws Error when WAL is not possible, as on a file system without shared memory
+ * Puts the database into WAL mode for good. SQLite fails at once if another connection is writing, such as a second program that starts
+ * with the same new file. If so, an empty transaction waits for the other connection, and then the mode is set.
+ * @throws Error if WAL is not possible, as on a file system without shared memory
  */
 export function useWal(db: Database): void {
   let mode: unknown;
@@ -54,23 +54,23 @@ export function useWal(db: Database): void {
     setMode();
   }
   if (mode !== 'wal' && mode !== 'memory') {
-    throw new Error(`it stays in journal mode ${mode}, and needs WAL: put it on a local disk`);
+    throw new Error(`it stays in journal mode ${mode}, but needs WAL: put it on a local disk`);
   }
 }
 
 /**
- * The files of an open database, with their inodes. In WAL mode, SQLite does not notice that a file was moved, replaced or removed: it
- * would go on writing rows that are lost.
+ * The files of an open database, with their inodes. In WAL mode, SQLite does not notice if a file was moved, replaced or removed: it
+ * would continue to write rows, and they would be lost.
  */
 export type Inodes = [path: string, inode: bigint | undefined][];
 
 export function readInodes(db: Database, file: string): Inodes {
-  // The first read after the change to WAL mode creates the `-wal` file.
+  // The `-wal` file exists only after the first read in WAL mode.
   db.pragma('schema_version');
   return [file, `${file}-wal`, `${file}-shm`].map((path) => [path, inodeOf(path)]);
 }
 
-/** To be called before each write. @throws SqliteError when a file was moved, replaced or removed */
+/** Checks the files; to be called before each write. @throws SqliteError if a file was moved, replaced or removed */
 export function checkInodes(inodes: Inodes): void {
   for (const [path, inode] of inodes) {
     if (inodeOf(path) !== inode) {
@@ -87,7 +87,7 @@ function inodeOf(path: string): bigint | undefined {
   }
 }
 
-/** Rewrites a page unchanged, and waits for the disk. @throws SqliteError when that fails */
+/** Rewrites a page unchanged, and waits for the disk. @throws SqliteError if that fails */
 export function proveWritable(db: Database): void {
   const rewrite = db.transaction(() => {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
@@ -95,10 +95,10 @@ export function proveWritable(db: Database): void {
   rewrite.immediate();
 }
 
-/** Errors of a row, not of its table: a violated constraint, or no free id. */
+/** Matches the codes of errors that a row causes, not its table: a violated constraint, or ids that are used up. */
 const OF_ROW = /^SQLITE_(CONSTRAINT|FULL)/;
 
-/** Inserts a trial row into each table, and rolls back. @throws SqliteError when a create would fail whatever the row */
+/** Inserts a trial row into each table, and rolls back. @throws SqliteError if every create would fail */
 export function tryCreates(db: Database, tables: readonly Table[]): void {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -118,15 +118,16 @@ function tryCreate(db: Database, table: Table): void {
 }
 
 /**
- * Whether a new connection may succeed after this error: a connection that was opened read-only stays read-only. In other cases it is
- * reused, because on Node 24 each connection and statement stays for ever.
+ * Whether the connection is to be replaced after an error. A new one may succeed: if a file was read-only when the connection was opened,
+ * the connection stays read-only. After other errors the connection is reused, because on Node 24 each connection and statement uses
+ * memory until the thread ends.
  */
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 
-/** SQLite's result codes (sqlite.org/rescode.html) for trouble with the disk or other processes, not with the statement. */
+/** Matches SQLite's result codes (sqlite.org/rescode.html) for errors of the disk or of other processes, not of the statement. */
 const OUTAGE_CODES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
 
-/** Returns StoreUnavailable for SQLite's outages; any other error as it is. */
+/** Wraps an error in StoreUnavailable if it is an outage of SQLite. Returns other errors unchanged. */
 export function toStoreError(error: unknown): unknown {
   return OUTAGE_CODES.test(String((error as { code?: unknown }).code)) ? new StoreUnavailable(error) : error;
 }

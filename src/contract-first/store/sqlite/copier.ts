@@ -1,13 +1,13 @@
-/** The thread that copies a database: SQLite copies in one blocking call. */
+/** The code of the thread that copies a database. SQLite copies in one call, which would block the event loop. */
 import { workerData } from 'node:worker_threads';
 import { Sqlite } from './sqlite.ts';
 
 try {
   const db = new Sqlite(workerData.from, { readonly: true, fileMustExist: true });
-  // One snapshot. `.backup` copies in steps, starts again whenever another process has written, and may never end.
+  // VACUUM INTO copies one snapshot. `.backup` copies in steps, and begins again after each write of another process, perhaps for ever.
   db.prepare<[string]>('VACUUM INTO ?').run(workerData.to);
   db.close();
 } catch (error) {
-  // A SqliteError would leave the thread without its message.
+  // Thrown again as an Error: a SqliteError would lose its message on the way out of the thread.
   throw new Error((error as Error).message);
 }

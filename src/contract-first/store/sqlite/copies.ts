@@ -1,4 +1,4 @@
-/** Copies of a database file, for operators: made while others write, checked, and restored. */
+/** Makes, checks and restores copies of a database file, for operators. Other programs may write during a copy. */
 import { once } from 'node:events';
 import { linkSync, renameSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -8,14 +8,14 @@ import { Sqlite } from './sqlite.ts';
 
 const COPIER = new URL(`./copier${extname(import.meta.url)}`, import.meta.url);
 
-/** Copies one snapshot to an empty file in a thread, while others write. @throws Error that says why it cannot */
+/** Copies one snapshot to an empty file, in a thread, while other programs may write. @throws Error with the reason why it cannot */
 export async function copySnapshot(from: string, to: string): Promise<void> {
   await once(new Worker(COPIER, { workerData: { from, to } }), 'exit');
 }
 
-/** Checks a whole file that nobody writes. @throws Error that says what is wrong with it */
+/** Checks a whole file while nobody writes to it. @throws Error that lists the faults of the file */
 export function checkIntegrity(file: string): void {
-  // Not opened read-only: SQLite would skip CHECK constraints.
+  // The connection is not read-only: otherwise SQLite would skip CHECK constraints.
   const db = new Sqlite(file, { fileMustExist: true });
   try {
     const found = db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all();
@@ -26,8 +26,8 @@ export function checkIntegrity(file: string): void {
 }
 
 /**
- * Replaces a database file, and leaves the old one under another name. At every moment, one of the two is at `location`, complete.
- * @throws SqliteError when somebody else has the database open
+ * Replaces a database file, and keeps the old one under another name. At every moment, one of the two files is at `location`, and complete.
+ * @throws SqliteError if another program has opened the database
  */
 export function exchange(file: string, location: string, old: string): void {
   const db = takeAlone(location);
@@ -35,12 +35,12 @@ export function exchange(file: string, location: string, old: string): void {
     linkSync(location, old);
     renameSync(file, location);
   } finally {
-    // A process that has opened the old file meanwhile cannot write it: without WAL, SQLite notices that the file was moved.
+    // If a process opened the old file meanwhile, it cannot write to it: without WAL, SQLite notices that the file was moved.
     db.close();
   }
 }
 
-/** Moves the log into the database file, and locks out everybody else until this connection is closed. */
+/** Moves the log into the database file, and locks the file until this connection is closed. */
 function takeAlone(file: string): Database {
   const db = new Sqlite(file, { fileMustExist: true, timeout: 0 });
   try {

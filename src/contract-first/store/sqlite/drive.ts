@@ -10,7 +10,7 @@ import { buildStatements } from './sqlite.ts';
 const JSON_SQL: JsonDialect = {
   quote: (column) => `json_quote(${column})`,
   toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
-  // `json_quote(NULL)` is the text null, so NULL is tested.
+  // Tests for NULL, because `json_quote(NULL)` is the text null.
   unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
 };
 
@@ -25,13 +25,13 @@ export const DIALECT: Dialect = {
   nameOf: ({ name }) => name,
   toJsonSql: perTable(({ fields }) => toRecordJson(fields, JSON_SQL)),
   toShownSql,
-  // In SQLite, a sum beyond 64 bits becomes a double, which a STRICT column of integers refuses. For 32 bits, 0.5 does the same.
+  // A sum beyond 64 bits becomes a double in SQLite, and a STRICT column of integers rejects it. For 32 bits, 0.5 has the same effect.
   toSum: ({ column, type }, bind) => {
     if (type !== 'int32') return `${column} + ${bind()}`;
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
   },
   toCompared,
-  // Numbers are stored as text, and "10" sorts before "9".
+  // Converts numbers, which are stored as text: otherwise "10" would sort before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
   elements: () => 'json_each(?)',
   now: 'unixepoch()',
@@ -39,16 +39,16 @@ export const DIALECT: Dialect = {
   keyOrder: 'rowid',
   row: 'rowid',
   nestsWrites: false,
-  // The schema version also changes when a backup is restored.
+  // The schema version also changes if a backup is restored.
   keyState: '(SELECT schema_version FROM pragma_schema_version)',
 };
 
 export const KEYS = buildKeyRows(DIALECT);
 
-/** SQLite has no booleans. */
+/** Converts a value of a team's own statement. SQLite does not have booleans. */
 const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
 
-/** How many prepared statements are cached. */
+/** The most prepared statements that are cached. */
 const STATEMENTS = 200;
 
 export class Driver {
@@ -59,14 +59,14 @@ export class Driver {
     this.#db = db;
   }
 
-  /** Makes a function of a generator function. */
+  /** Turns a generator function into a function that runs its statements. */
   bind<Values extends unknown[], Result>(
     toSteps: (...values: Values) => SqlSteps<Result>,
   ): (...values: Values) => Result {
     return (...values) => this.drive(toSteps(...values));
   }
 
-  /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there. */
+  /** Runs a generator to its end. If a statement fails, the error is thrown into the generator, which may catch it. */
   drive<Result>(steps: SqlSteps<Result>): Result {
     let step = steps.next();
     while (!step.done) {

@@ -1,13 +1,13 @@
-/** Inserts many records by one statement, as one JSON text, in half the time of one statement for each. */
+/** Inserts many records by one statement, as one JSON text. That takes half the time of a statement for each record. */
 import type { Database } from 'better-sqlite3';
 import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Field, isText, type Table, toJsonText } from '../tables/table.ts';
 
-/** Rows as one text, which is quick to copy to a thread. */
+/** Rows as one text, which is copied to a thread quickly. */
 export interface Rows {
   count: number;
-  /** A JSON array of arrays: the values of each row. */
+  /** A JSON array with an array of values for each row. */
   text: string;
 }
 
@@ -15,22 +15,22 @@ export const toRows = (rows: string[]): Rows => ({ count: rows.length, text: `[$
 
 const MAX_ID = 2n ** 63n - 1n;
 
-/** A record's values as a JSON array, in the order of the fields: text is copied to a thread in half the time of values. */
+/** Writes a record's values as a JSON array, in the order of the fields. Copying text to a thread takes half the time of copying values. */
 export function toRow(fields: readonly Field[], record: Fields): string {
   let row = '';
   for (const field of fields) row += `${row === '' ? '[' : ','}${toJson(field, record[field.name])}`;
   return `${row}]`;
 }
 
-/** A value as it is bound, as JSON. JSON.stringify alone does not support bigint. */
+/** Writes the bound form of a value as JSON. JSON.stringify alone does not support bigint. */
 function toJson(field: Field, value: unknown): string {
   const bound = toBound(field, value);
   return typeof bound === 'bigint' && !isText(field.type) ? String(bound) : JSON.stringify(bound);
 }
 
 /**
- * A value as it is bound. Booleans become 0 and 1, numbers their JSON text, because SQLite prints only 15 digits. For a field that may be
- * absent or null, NULL means absent, and the text `null` means null.
+ * Converts a value to the form in which it is bound. A boolean becomes 0 or 1. A number becomes its JSON text, because SQLite prints only
+ * 15 digits. For a field that may be absent or null, NULL means absent, and the text `null` means null.
  */
 export function toBound({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (value === undefined) return null;
@@ -40,10 +40,10 @@ export function toBound({ type, isNullable, isOptional }: Field, value: unknown)
   return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }
 
-/** The function inserts rows, and returns the sequence number of the last one. `now` is SQL for times that the store sets. */
+/** Prepares a function that inserts rows, and returns the sequence number of the last one. `now` is SQL for times that the store sets. */
 export function prepareInsertRows(db: Database, { name }: Pick<Table, 'name'>, fields: readonly Field[], now = '') {
   const values = fields.map(({ set }, index) => (now && isTime(set) ? now : `value ->> ${index}`));
-  // json_each returns the rows in order.
+  // Keeps the order: json_each returns the rows as they are in the text.
   const insert = db.prepare<[{ text: string; now?: string }]>(
     `INSERT INTO ${name} (${fields.map(({ column }) => column)}) SELECT ${values} FROM json_each(@text)`,
   );
@@ -54,17 +54,20 @@ export function prepareInsertRows(db: Database, { name }: Pick<Table, 'name'>, f
 const isTime = (set: Field['set']) => set === 'created' || set === 'changed';
 
 export interface Insert {
-  /** Returns the sequence number of the first row; the others follow without gaps. @throws StoreUnavailable if the numbers are used up */
+  /**
+   * Inserts rows, and returns the sequence number of the first row; the others follow without gaps.
+   * @throws StoreUnavailable if the numbers are used up
+   */
   insert(rows: Rows, now: string): bigint;
-  /** @throws StoreUnavailable if fewer sequence numbers than `count` are left */
+  /** Checks for free sequence numbers. @throws StoreUnavailable if fewer than `count` are left */
   checkLeft(count: number): void;
 }
 
-const USED_UP = new Error('every id is given');
+const USED_UP = new Error('all ids are used up');
 
 export function prepareInsert(db: Database, table: Table): Insert {
   const insertRows = prepareInsertRows(db, table, table.newFields, '@now');
-  // As SQLite computes it (https://www.sqlite.org/autoinc.html), even if somebody has edited sqlite_sequence.
+  // Computed as SQLite does (https://www.sqlite.org/autoinc.html), so it is right even if somebody has edited sqlite_sequence.
   const lastId = db
     .prepare<[], bigint>(`
       SELECT max(id) FROM (SELECT 0 AS id UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '${table.name}'
@@ -77,7 +80,7 @@ export function prepareInsert(db: Database, table: Table): Insert {
   return {
     insert: ({ count, text }, now) => {
       try {
-        // The statement has the write lock, so its numbers have no gaps.
+        // The numbers have no gaps, because the statement holds the write lock.
         return insertRows(text, now) - BigInt(count) + 1n;
       } catch (error) {
         checkLeft(count, error);

@@ -1,4 +1,4 @@
-/** Migrates a database file, with our own triggers, and inspects one for `--check`. */
+/** Migrates a database file and adds our own triggers. Also inspects a file for `--check`. */
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { sqlStep } from '../changes/statement.ts';
@@ -25,7 +25,7 @@ const SELECT_OBJECTS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqli
 const LOST = `SELECT 'rows of ' || "table" || ' that refer to no row of ' || parent || ': ' || count(*)
   FROM pragma_foreign_key_check GROUP BY "table", parent`;
 
-/** SQL of a table's indexes: their names, whether CREATE INDEX made them (`c`), and their columns, joined by commas. */
+/** SQL that reads a table's indexes: the name, the origin (`c` for CREATE INDEX), and the columns, joined by commas. */
 export const SELECT_NAMED_INDEXES = `
   SELECT list.name, list.origin, group_concat(coalesce(info.name, '?'))
   FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info WHERE info.key GROUP BY list.name`;
@@ -70,20 +70,20 @@ export const TARGET: MigrationTarget = {
   },
 };
 
-/** A table that was rebuilt, or filled, would give the ids of rows again that are gone. */
+/** Raises the highest id of a table. Otherwise a table that was rebuilt or filled would use the ids of deleted rows again. */
 export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   const add = 'INSERT INTO sqlite_sequence SELECT ?, 0 WHERE ? NOT IN (SELECT name FROM sqlite_sequence)';
   yield sqlStep(add, name, name);
   yield sqlStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 
-/** @throws Error when the schema cannot be migrated; the database is then unchanged */
+/** Migrates a database. @throws Error if that is not possible; the database is then unchanged */
 export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationHooks = {}): void =>
   runAlone(db, migrateSteps(TARGET, domain, hooks));
 
-/** Runs migrations, and rolls them back if they fail. */
+/** Runs the steps of a migration, and rolls all of them back if one fails. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
-  // Otherwise a table that is rebuilt would take the records away that refer to it. Within a transaction this has no effect.
+  // Otherwise rebuilding a table would delete the records that refer to it. In a transaction, this pragma would have no effect.
   db.pragma('foreign_keys = OFF');
   try {
     return new Driver(db).drive(steps);
@@ -93,11 +93,11 @@ export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result 
   }
 }
 
-/** Without a file, inspects a new database in memory. @throws Error if the start would fail on this database */
+/** Inspects a file, or a new database in memory. @throws Error if a start with this database would fail */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain, records?: RecordCheck): Inspection {
   if (file !== undefined) checkMap(file);
   const location = file !== undefined && existsSync(file) ? file : ':memory:';
-  // Changes no files: a read-only connection would leave files of SQLite's log behind, and any other would remove existing ones.
+  // Changes no files: a read-only connection would create SQLite's log files if there are none, any other would remove existing ones.
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
@@ -109,17 +109,21 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain, recor
 
 /*
  * Triggers on a table of records count every edit, and note the revisions of deleted records. Servers cache pages as long as the count
- * stays the same. Adding a record at the end is no edit, but replacing the last one (INSERT OR REPLACE) is. During a statement,
- * sqlite_sequence still has the previous highest id. They are made anew after migrations, so a change of them needs one.
+ * stays the same. Adding a record at the end is not an edit, but replacing the last record (INSERT OR REPLACE) is. The triggers notice
+ * the difference because sqlite_sequence still contains the previous highest id during a statement. The triggers are created again after
+ * migrations, so a change of the triggers needs a migration.
  */
 
-/** The triggers' names are these, followed by `_` and the table's name. No others begin like them. */
+/** The first parts of the triggers' names: `_` and the table's name follow. The names of other triggers do not begin with them. */
 const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_edits_by_insert'];
 
-/** The names of a table's triggers, quoted for SQL. */
+/** Returns the names of a table's triggers, quoted for SQL. */
 export const triggersOf = ({ name }: Table) => TRIGGERS.map((trigger) => `'${trigger}_${name}'`).join(', ');
 
-/** Run after migrations, which may have changed any record: each gets a revision, and so an entity tag, that none had before. */
+/**
+ * SQL to run after migrations, which may have changed any record. Each record gets a revision that was never used, and so a new entity
+ * tag.
+ */
 function toTriggersSql(described: Table): string {
   const { name: table, sequence } = described;
   const revision = revisionOf(described);
@@ -141,8 +145,8 @@ const toNoteSql = (rows: string) => `INSERT INTO deleted_revisions ${rows}
   ON CONFLICT DO UPDATE SET revision = excluded.revision WHERE revision < excluded.revision;`;
 
 /**
- * Drops these triggers of all tables, before migrations: no table can be rebuilt that they refer to. Notes the highest revision of each table
- * in their place, since a migration may delete any record.
+ * Drops the triggers of all tables before migrations: a table cannot be rebuilt while triggers refer to it. Instead of the triggers, it
+ * notes the highest revision of each table, since a migration may delete any record.
  */
 function* dropTriggers(): SqlSteps<void> {
   const find = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'record_edits_by_*'";

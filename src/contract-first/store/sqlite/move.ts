@@ -17,7 +17,7 @@ export function openSqliteToMove(file: string): MovingSide {
     return row?.[0] ?? '0';
   };
   return {
-    // A reader's snapshot begins with its first statement.
+    // A reader's snapshot begins with the first statement after BEGIN.
     begin: (isTarget) => query(isTarget ? 'BEGIN IMMEDIATE' : 'BEGIN'),
     ...DIALECT,
     query,

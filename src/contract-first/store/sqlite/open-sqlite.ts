@@ -1,4 +1,4 @@
-/** Opens the store on SQLite: a file, or memory. Reads run in the event loop, records are written by a thread. */
+/** Opens the store on SQLite: on a file, or in memory. Reads run in the event loop; a thread writes records. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -28,7 +28,7 @@ import { type Writer, WritingThread } from './writing-thread.ts';
 
 const MEMORY = ':memory:';
 
-/** @throws Error when the file cannot be opened or created, is no database, or has another schema than this program's */
+/** Opens the store. @throws Error if the file cannot be opened or created, is not a database, or has a schema of another program */
 export function openSqlite(
   file: string,
   domain: AnyDomain,
@@ -48,14 +48,14 @@ export function openSqlite(
   }
 }
 
-/** Creates a file that only its owner may read. SQLite gives `-wal` and `-shm` the same mode. */
+/** Creates a file that only its owner may read. SQLite creates the `-wal` and `-shm` files with the same mode. */
 function makeFile(file: string): void {
   checkMap(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** The writing thread loads the domain and its contract only for transactions, and to check objects that it merges. */
+/** The module that the writing thread loads: the domain and its contract are needed only for transactions, and to check merged objects. */
 function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string): string {
   const isMerging = tables.some(({ fields }) => fields.some(({ type }) => type === 'json'));
   return isMerging || Object.keys(calls).length > 0 ? source : '';
@@ -113,7 +113,7 @@ function buildStore(
   };
 }
 
-/** The parts of one collection. `share` is its part of the caches. */
+/** Builds the reads of one collection. `share` is the collection's part of the caches. */
 function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
   const uncached = prepareReads(db, table, codec);
   const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
@@ -121,12 +121,12 @@ function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess
   return { table, codec, prove, reads: { get: guard(reads.readRecord), list: guard(reads.readPage) } };
 }
 
-/** Access to a file, or to memory, which needs no locks, and has no other writers. */
+/** Access to a database in a file or in memory. In memory it needs neither locks nor checks: there is only one writer. */
 class SqliteAccess {
   readonly isMemory: boolean;
-  /** The files that were opened, with their inodes. */
+  /** The opened files, with their inodes. */
   readonly inodes: Inodes;
-  /** The snapshots that all reads of an iteration of the event loop share. */
+  /** The shared snapshots: all reads in an iteration of the event loop see the same one. */
   readonly snapshots: Snapshots | undefined;
   readonly db: Database;
   readonly file: string;
@@ -142,19 +142,19 @@ class SqliteAccess {
   /** Ends the shared snapshot. */
   readonly leave = () => this.snapshots?.leave();
 
-  /** Ends the shared snapshot after a write, so that the caller sees it. */
+  /** Ends the shared snapshot after a write, so that the caller sees the write. */
   readonly show = <Result>(result: Result) => {
     this.leave();
     return result;
   };
 
-  /** Ends the shared snapshot, and checks that the files are still those that were opened. @throws SqliteError if not */
+  /** Ends the shared snapshot, and checks that the files are still the opened ones. @throws SqliteError if they are not */
   readonly goOutside = () => {
     this.leave();
     checkInodes(this.inodes);
   };
 
-  /** Closes the thread's connection last: the final checkpoint may block, and must not block the event loop. */
+  /** Closes the thread's connection last. The last connection makes the final checkpoint, which must not block the event loop. */
   async close(writer: Writer): Promise<void> {
     await writer.flush();
     this.leave();
@@ -163,7 +163,7 @@ class SqliteAccess {
   }
 }
 
-/** Writes without a thread: memory has no fsync, and only one connection. */
+/** Builds a writer without a thread: a database in memory has only one connection, and does not wait for a disk. */
 function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable[], calls: AnyTransactions): Writer {
   const writeAll = guard(prepareWriteAll(db, stored, calls));
   const byName = new Map(stored.map(({ table }) => [table.collection, table]));
@@ -195,7 +195,7 @@ function guard<Values extends unknown[], Result>(run: (...values: Values) => Res
 
 type Method = (...values: never[]) => unknown;
 
-/** Guards all methods, and calls `before` before each. */
+/** Guards all methods, and calls `before` before each call. */
 function guardAll<Methods extends Record<string, Method>>(methods: Methods, before: () => void): Methods {
   const toGuarded = (method: Method) =>
     guard((...values: never[]) => {

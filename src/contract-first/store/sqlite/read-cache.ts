@@ -1,6 +1,6 @@
 /**
- * Caches pages and records as text until a record may have been changed, by any program. Records that are added at the end invalidate
- * only last pages, not full pages, which have a next one.
+ * Caches pages and records as text, until any program may have changed a record. Records that are added at the end only invalidate last
+ * pages; full pages, which have a next page, stay valid.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -13,13 +13,13 @@ import type { Reads } from './reads.ts';
 import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associative-cache.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** The size of each of the three caches, for all collections together, in characters; each page counts PAGE_SIZE more. */
+/** The size of each of the three caches, for all collections together, in characters. Each page counts PAGE_SIZE characters more. */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
-/** How long full pages and records stay cached after a write, in milliseconds: the writer may have disabled the triggers. */
+/** The time for which full pages and records stay cached after a write, in milliseconds: the writer may have disabled the triggers. */
 const MAX_TRUST = 1000;
 
-/** Answers reads from the cache. Looks for changes once per snapshot. */
+/** Answers reads from the cache. It looks for changes once for each snapshot. */
 export class ReadCache implements Reads {
   readonly #table: Table;
   readonly #snapshots: Snapshots;
@@ -31,7 +31,7 @@ export class ReadCache implements Reads {
   readonly #lastPages: ReturnType<typeof buildPages>;
   readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
-  /** Infinity while nothing was written since full pages and records were last dropped. */
+  /** The time when full pages and records are dropped; infinity if nothing was written since they were last dropped. */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
   /** `share` is this collection's part of the caches. */
@@ -74,7 +74,7 @@ export class ReadCache implements Reads {
     }
     this.#recordHits.misses++;
     const record = this.#reads.readRecord(id);
-    // Not cached after a write, when it would be dropped within a second: under constant writes, caching saves nothing.
+    // After a write, the record is not cached, since it would be dropped after a second at most: caching would save nothing.
     if (record && this.#trustedUntil === Number.POSITIVE_INFINITY) this.#records.set(id, record);
     return record;
   };
@@ -101,8 +101,8 @@ export class ReadCache implements Reads {
 }
 
 /**
- * The cache key of a page. Each value is preceded by its length, and the cursor comes last, because both may be any text. Unused filters
- * add nothing, because V8 finds texts of up to 12 characters faster.
+ * Writes the cache key of a page. The length of each value is before it, and the cursor is at the end, because both may be any text. Unused
+ * filters are left out, because V8 finds texts of up to 12 characters faster.
  */
 function toKey({ filters }: Table, query: PageQuery): string {
   const { limit, after } = query;
@@ -118,7 +118,7 @@ function toKey({ filters }: Table, query: PageQuery): string {
 
 const sizeOf = ({ text }: JsonText<Fields>) => text.length;
 
-/** The cache of records, whose ids are 64-bit integers or texts. */
+/** Builds the cache of records: by ids that are 64-bit integers, or by texts. */
 function buildRecords({ id }: Table, share: number): SetAssociativeCache<JsonText<Fields>> {
   const maxSize = Math.floor(MAX_SIZE * share);
   const built =
@@ -136,9 +136,10 @@ function buildPages(share: number) {
 }
 
 /**
- * Returns `added` where, at most, records were added at the end, and `any` where anything may have changed.
- * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema has changed
- * (`schema_version`), as after a restored backup. Triggers count every edit of records, as long as they exist.
+ * Makes a function that looks for changes since its last call. It returns `added` if at most records were added at the end, and `any` if
+ * anything may have changed. SQLite reports whether other connections (`data_version`) or this one (`total_changes`) have written, and
+ * whether the schema has changed (`schema_version`), as after a restored backup. As long as the triggers exist, they count every edit of
+ * records.
  */
 function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;
@@ -160,7 +161,7 @@ function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
-    // Noted only when all reads have succeeded: after a failed read, the change must be seen again.
+    // Noted only after all reads have succeeded: after a failed read, the next call must see the change again.
     [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };

@@ -1,4 +1,4 @@
-/** Reads records, and pages of them, which SQLite writes as JSON text. */
+/** Reads records and pages of records. SQLite writes them as JSON text. */
 import type { Database } from 'better-sqlite3';
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
@@ -28,7 +28,7 @@ type PageRow = [text: string, count: bigint, last: bigint | null];
 export function prepareReadPage(db: Database, table: Table, source: TextSource): Reads['readPage'] {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
 
-  /** Prepares the statements of a combination of filters when it is first used. */
+  /** Returns the statements for a combination of filters. They are prepared when the combination is first used. */
   function queriesFor(used: Field[]) {
     const name = used.map(({ column }) => column).join();
     const known = queries.get(name) ?? prepareQueries(db, table, used);
@@ -54,8 +54,8 @@ function prepareQueries(db: Database, table: Table, used: Field[]) {
   const { name, sequence } = table;
   const filter = used.map((field) => `${toCompared(field, field.column)} = ? AND `).join('');
   return {
-    // The text is whole: one that is joined here would be copied again when it is sent.
-    // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
+    // SQLite joins the text of the page: a text that is joined in JavaScript would be copied again when it is sent.
+    // LIMIT is an expression, because SQLite prepares a statement with a bare `LIMIT ?` again at every bind.
     page: db
       .prepare<unknown[], PageRow>(`
         SELECT '[' || ifnull(group_concat(record, ','), '') || ']', count(*), max(position)

@@ -1,6 +1,6 @@
 /**
- * A cache by 64-bit ids. All ids with the same last bits share two slots, which hold the latest two. A Map of bigints, or an LRU cache,
- * reads memory at several locations to find one id among ten thousand, and each of these reads takes longer than a whole lookup here.
+ * A cache by 64-bit ids. All ids with the same last bits share two slots, which contain the latest two values. To find one id among ten
+ * thousand, a Map of bigints or an LRU cache reads memory at several locations. Each of these reads takes longer than a whole lookup here.
  */
 export interface SetAssociativeCache<Value, Id = unknown> {
   get(id: Id): Value | undefined;
@@ -11,7 +11,7 @@ export interface SetAssociativeCache<Value, Id = unknown> {
 const BITS = 15;
 const COUNT = 2 * 2 ** BITS;
 
-/** `maxSize` limits the sum of the values' sizes, as `sizeOf` counts them. */
+/** Builds a cache. `maxSize` limits the sum of the values' sizes, and `sizeOf` returns the size of one value. */
 export function buildSetAssociativeCache<Value>(
   maxSize: number,
   sizeOf: (value: Value) => number,
@@ -19,10 +19,10 @@ export function buildSetAssociativeCache<Value>(
   const ids = new BigInt64Array(COUNT);
   const values = new Array<Value | undefined>(COUNT).fill(undefined);
   let size = 0;
-  /** The slot to empty next when the cache is full. */
+  /** The slot that is emptied next if the cache is full. */
   let next = 0;
 
-  /** The first slot of an id; the second one follows it. */
+  /** Returns the first slot of an id; the second slot is the next one. */
   const slotOf = (id: bigint) => 2 * Number(BigInt.asUintN(BITS, id));
 
   function put(slot: number, id: bigint, value: Value | undefined): void {

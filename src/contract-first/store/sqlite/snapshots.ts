@@ -1,17 +1,17 @@
 /**
- * Shares one snapshot of the database among all reads in an iteration of the event loop: a read that takes SQLite's locks by itself is
- * five times slower. A request sees everything that was written, by any program, before it arrived.
+ * Shares one snapshot of the database among all reads in an iteration of the event loop: a read that takes SQLite's locks alone is five
+ * times slower. A request sees everything that any program wrote before the request arrived.
  */
 import type { Database } from 'better-sqlite3';
 
 export interface Snapshots {
-  /** To be called before each read. Returns the number of the snapshot that the read sees. */
+  /** Begins a snapshot if there is none. Call it before each read. Returns the number of the snapshot that the read sees. */
   enter(): number;
   /** Ends the snapshot, so that the next read sees all writes, even in the same iteration. */
   leave(): void;
 }
 
-/** Shares snapshots of the reading connection. Call `leave()` before writing on it. */
+/** Shares snapshots of the reading connection. Call `leave()` before you write on this connection. */
 export function shareSnapshots(db: Database): Snapshots {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
@@ -22,10 +22,10 @@ export function shareSnapshots(db: Database): Snapshots {
     if (!isOpen) return;
     isOpen = false;
     try {
-      // SQLite itself rolls back on some errors, such as a failing disk.
+      // After some errors, such as those of a failing disk, SQLite has already rolled back.
       if (db.inTransaction) commit.run();
     } catch {
-      // The transaction has ended all the same, and the read that met the error has failed already.
+      // Ignored: the transaction has ended all the same, and the read with the error has already failed.
     }
   }
 

@@ -1,20 +1,20 @@
 /**
- * better-sqlite3 whose objects are never garbage collected: version 12, compiled with the headers of Node 24.19 or newer, aborts the
- * process when one is. To be removed with the support of Node 20, which allows version 13.
+ * A variant of better-sqlite3 that keeps its objects from garbage collection. Version 12, compiled with the headers of Node 24.19 or newer,
+ * aborts the process if such an object is collected. Remove this file together with the support of Node 20: then version 13 can be used.
  */
 import Better, { type Options, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Holds the connections and statements of this thread, a few KB each. A server has one connection, and one in its writing thread, which
- * is opened again after some failed writes.
+ * The connections and statements of this thread, a few KB each. A server has one connection in the event loop and one in its writing
+ * thread. The latter is opened again after some failed writes.
  */
 const KEPT: object[] = [];
 
 /** Whether this version of Node is affected; Node 20 and 22 are not. */
 const isAffected = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
 
-/** Keeps an object as long as the thread lives, if this version of Node needs it. */
+/** Keeps an object until the thread ends, if this version of Node is affected. */
 export function preventGc<Kept extends object>(made: Kept, node?: string): Kept {
   if (isAffected(node)) KEPT.push(made);
   return made;
@@ -25,11 +25,11 @@ interface Statements {
   set(sql: string, statement: Statement<unknown[], unknown[]>): unknown;
 }
 
-/** A cache of statements. On an affected Node it has no limit: an evicted statement would only be prepared, and stay, again. */
+/** Builds a cache of statements. On an affected Node it is unlimited: evicted statements would still use memory, and be prepared again. */
 export const buildStatements = (most: number, node?: string): Statements =>
   isAffected(node) ? new Map() : new LRUCache({ max: most });
 
-/** Keeps its handle and its statements; for iterators, call `preventGc`. */
+/** A connection that keeps its handle and its statements from garbage collection. For iterators, call `preventGc`. */
 export class Sqlite extends Better {
   #pragmas = new Map<string, Statement<[]>>();
 

@@ -1,15 +1,15 @@
-/** Runs a write in one transaction: all or nothing, or an error that says that the outcome is unknown. And waits for the lock. */
+/** Runs a write in one transaction, and waits for the lock. If it fails, nothing is written, or the error shows that this is unknown. */
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
 import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
- * After one of these errors, COMMIT's record in SQLite's log is incomplete. After any other, such as a failed fsync, it may be complete:
- * nobody sees the write now, but after a crash it may reappear, unless the log was overwritten there.
+ * Matches the errors of COMMIT after which its record in SQLite's log is incomplete. After any other error, such as a failed fsync, the
+ * record may be complete. Then nobody sees the write now, but it may appear after a crash, unless that part of the log was overwritten.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
-/** The returned function throws StoreUnavailable (`outcome_unknown`) when it is unknown whether COMMIT succeeded. */
+/** Makes a function that runs in a transaction, and throws StoreUnavailable (`outcome_unknown`) if COMMIT may have succeeded or failed. */
 export function inTransaction<Values extends unknown[], Result>(
   db: Database,
   write: (...values: Values) => Result,
@@ -32,14 +32,15 @@ export function inTransaction<Values extends unknown[], Result>(
 }
 
 /**
- * The busy timeout of a connection whose writes are retried, in milliseconds: after it, the pauses begin again at 1 ms. With a shorter timeout, the lock
- * changes hands more often, for fewer writes at a time, and throughput falls.
+ * The busy timeout of a connection with retried writes, in milliseconds. After this time, SQLite's pauses begin again at 1 ms. With a
+ * shorter timeout, processes would take turns more often, each for fewer writes, and throughput would fall.
  */
 export const TURN_INTERVAL = 10;
 
 /**
- * Retries the write until the lock is free. SQLite itself polls at pauses that grow to 0.1 s: beside processes that write all the time, it
- * would rarely find the lock free, and a write would wait for seconds. @throws SqliteError when that takes too long
+ * Retries a write until the lock is free. SQLite itself polls the lock with pauses that grow to 0.1 s. If other processes write all the
+ * time, it would rarely find the lock free, and a write would wait for seconds.
+ * @throws SqliteError if the lock is not free in time
  */
 export function retryWhileBusy<Result>(write: () => Result): Result {
   const deadline = performance.now() + BUSY_TIMEOUT;

@@ -1,4 +1,4 @@
-/** The writing thread. It has a connection of its own, so that no read waits for an fsync. */
+/** The code of the writing thread. The thread has its own connection, so that reads do not wait for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import type { TransactionsModule } from '../changes/transactions.ts';
@@ -23,23 +23,23 @@ export interface Target {
   file: string;
   inodes: Inodes;
   tables: Table[];
-  /** The module of the domain's transactions; '' without transactions. */
+  /** The URL of the module with the domain's transactions; '' if there are none. */
   source: string;
 }
 
-/** Uses of keys, as a JSON array. They get no answer. */
+/** The uses of keys, as a JSON array. The thread does not answer them. */
 interface Uses {
   uses: string;
 }
 
-/** An empty batch proves that creates work and the disk can be written. `hold` only opens the connection if it is closed. */
+/** A task for the thread. An empty batch tests creates and the disk. `hold` only opens the connection if it is closed. */
 type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
-/** The answer to a task: the outcomes of its writes, or why nothing was done. Without `kind`, one of the writes is to blame. */
+/** The answer to a task: the outcomes of its writes, or the reason why nothing was done. */
 export type Answer = Written | NotDone;
-/** `at` is the index of the change to blame, if it is known. */
+/** The reason why nothing was done. Without `kind`, one write is to blame: `at` is the index of the change, if it is known. */
 interface NotDone {
   kind: OutageKind | undefined;
   code: string | undefined;
@@ -47,7 +47,7 @@ interface NotDone {
   at: number | undefined;
 }
 
-/** How often the thread checks that the files are in place, apart from each write, in milliseconds. */
+/** The interval in which the thread checks that the files are in place, in milliseconds. It also checks before each write. */
 const LOOK_INTERVAL = 1000;
 
 const NOTHING: Written = { now: '', first: {}, changes: [] };
@@ -61,7 +61,7 @@ let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 let addUses: ((uses: string) => void) | undefined;
 
-/** Opens the connection, also after a failed write: a connection that was opened read-only stays read-only. */
+/** Opens the connection if it is closed, as after some failed writes: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
   return prepareWriteAll(db, stored, calls);
@@ -74,7 +74,7 @@ function close(): void {
   addUses = undefined;
 }
 
-/** Checks the files. If the `-wal` file was removed, its content would be lost with this connection, so it is checkpointed first. */
+/** Checks the files. If the `-wal` file was removed, its content would be lost with this connection, so a checkpoint saves it first. */
 function look(): void {
   try {
     checkInodes(inodes);

@@ -25,7 +25,7 @@ export type Write = Create | Change | TransactionCall;
 export const isChange = (write: Write): write is Change | TransactionCall => 'idempotency' in write;
 
 export interface Batch {
-  /** The records to create without an `Idempotency-Key`, by collection. */
+  /** The records of creates without an `Idempotency-Key`, by collection. */
   rows: Record<string, Rows>;
   changes: (Change | TransactionCall)[];
 }
@@ -36,10 +36,10 @@ interface Fault {
   message: string;
 }
 
-/** How long the changes of a batch may take, in milliseconds, plus one for each change: nobody else can write meanwhile. */
+/** The longest time for the changes of a batch, in milliseconds; each change adds one. Nobody else can write meanwhile. */
 const MOST_TIME = 1000;
 
-/** A change of a batch has not ended. */
+/** The error of a change that did not end in time. */
 export class TooLong extends Error {
   /** The index of the change to blame; undefined if several took long. */
   readonly at: number | undefined;
@@ -72,7 +72,7 @@ export function toBatch(tables: ReadonlyMap<string, Table>, writes: readonly Wri
   return { rows: Object.fromEntries(Object.entries(rows).map(([name, all]) => [name, toRows(all)])), changes };
 }
 
-/** The outcome of each write of the batch. */
+/** Returns the outcome of each write of a batch. */
 export function toOutcomes(writes: readonly Write[], { now, first, changes }: Written): (Created | Outcome | Error)[] {
   const next = { ...first };
   let change = 0;
@@ -87,7 +87,7 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
   });
 }
 
-/** The function @throws StoreUnavailable when it is unknown whether COMMIT succeeded, or the ids are used up */
+/** Prepares a function that writes a batch. It throws StoreUnavailable if COMMIT may have succeeded, or if the ids are used up. */
 export function prepareWriteAll(
   db: Database,
   stored: readonly StoredTable[],
@@ -113,7 +113,7 @@ class ChangeRunner {
   readonly #driver: Driver;
   readonly #batches: Batches;
   readonly #inserts: ReadonlyMap<string, Insert>;
-  /** How many changes have begun, and when the last one did. */
+  /** The number of changes that have begun, and the time when the last one began. */
   #begun = 0;
   #beganAt = 0;
 
@@ -124,7 +124,7 @@ class ChangeRunner {
     this.#batches = new Batches(DIALECT, stored, calls);
   }
 
-  /** Runs the changes. An error of one does not affect the others. */
+  /** Runs the changes. If one fails, that does not affect the others. */
   run(changes: Batch['changes'], now: string): (Outcome | Fault)[] {
     const most = changes.reduce((sum, change) => sum + (isTransactionCall(change) ? 1 : (change.all?.length ?? 1)), 0);
     const isAdding = (change: TransactionCall | Change, name: string) =>
@@ -153,8 +153,9 @@ class ChangeRunner {
   }
 
   /**
-   * Runs functions of a team, which cannot catch the timeout: if one did not end, all writes after it would wait for ever.
-   * @throws TooLong: then nothing of the batch is done
+   * Runs a team's functions with a timeout that they cannot catch. Without it, all writes would wait for ever after a function
+   * that does not end.
+   * @throws TooLong if one takes too long: then nothing of the batch is done
    */
   #runInTime<Result>(changes: Batch['changes'], run: () => Result): Result {
     const time = MOST_TIME + changes.length;
@@ -165,7 +166,7 @@ class ChangeRunner {
     } catch (error) {
       if ((error as Fault).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       const begun = changes.slice(0, this.#begun).findLast(isTransactionCall) as TransactionCall;
-      // An earlier change may have used most of the time.
+      // Otherwise an earlier change may have used most of the time.
       const isToBlame = performance.now() - this.#beganAt > time / 2;
       throw new TooLong(begun, time, isToBlame ? this.#begun - 1 : undefined);
     }
@@ -174,7 +175,7 @@ class ChangeRunner {
   #refusalCodeOf(error: Fault, change: Change): string | undefined {
     const { code, message } = error;
     const table = this.#batches.changes.tableOf(change);
-    // A sum beyond 64 bits becomes a double, which the column refuses; an addend beyond 64 bits cannot be bound.
+    // A sum beyond 64 bits becomes a double, and the column rejects it. An addend beyond 64 bits cannot be bound.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
@@ -185,7 +186,7 @@ class ChangeRunner {
     return names && refusalCodeOf(change, table, { kind: 'unique', columns: names });
   }
 
-  /** Whether this foreign key is violated: SQLite does not say which one is. */
+  /** Whether this foreign key is violated. SQLite's error does not name the key. */
   #isLost({ record, all = [record], tenant }: Change, { field, parent }: Relation): boolean {
     const mine = parent.tenant ? [tenant] : [];
     const sql = `SELECT 1 FROM ${parent.name} WHERE ${parent.id.column} = ?${parent.tenant ? ` AND ${parent.tenant.column} = ?` : ''}`;

@@ -1,6 +1,6 @@
 /**
- * Passes writes to the writing thread: they share an fsync, and none is answered before it is on disk. A thread that has ended is started
- * again, each time after a longer pause.
+ * Passes writes to the writing thread. Several writes share an fsync, and each is answered only after it is on disk. If the thread ends, it
+ * is started again, each time after a longer pause.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -20,27 +20,27 @@ import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
-/** The pause before a restart, in milliseconds. It doubles each time, up to MOST_PAUSE, until a batch is answered. */
+/** The pause before a restart, in milliseconds. It doubles with each restart, up to MOST_PAUSE, until a batch is answered. */
 const FIRST_PAUSE = 100;
 const MOST_PAUSE = 10_000;
 
 export interface Writer {
-  /** Resolves when the record is durable. @throws StoreUnavailable when it is not stored, or the outcome is not known in time */
+  /** Resolves when the record is durable. @throws StoreUnavailable if it is not stored, or the outcome is not known in time */
   create(create: Create): Promise<Created>;
   change(change: Change | TransactionCall): Promise<Outcome>;
   /** Adds uses of keys, as a JSON array. They may be lost if the disk cannot be written. */
   addUses(uses: string): void;
-  /** @throws StoreUnavailable when the disk cannot be written, or not in time */
+  /** Checks whether the disk can be written. @throws StoreUnavailable if it cannot, or not in time */
   check(): Promise<void>;
-  /** Waits until the queue is empty, and the thread has a connection, if it can have one. To be called before `stop`. */
+  /** Waits until the queue is empty and the thread has a connection, if it can open one. Call it before `stop`. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How long a check waits for the disk, in milliseconds. */
+/** The longest wait of a health check for the disk, in milliseconds. */
 const CHECK_TIMEOUT = 700;
 
-/** The objects of a batch are garbage after it: V8 would let them grow to three times this, and not be faster. */
+/** Limits of the thread. The objects of a batch are garbage after it. V8's own limit is three times as high, and would not be faster. */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 12 };
 
 export class WritingThread implements Writer {
@@ -112,7 +112,7 @@ export class WritingThread implements Writer {
   }
 }
 
-/** A transaction may have read only. */
+/** Whether a write has certainly written to the disk. A transaction may only have read. */
 const isWritten = (write: Write, result: Created | Outcome): boolean =>
   'sequence' in result || (!isTransactionCall(write) && result.text !== undefined && !result.isReplayed);
 
@@ -125,6 +125,6 @@ function settle(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): vo
   const cause = Object.assign(new Error(message), { code });
   if (kind === undefined) queue.blame(cause, at === undefined ? undefined : (writes) => writes.filter(isChange)[at]);
   else if (kind === 'ids_used_up') queue.blame(new StoreUnavailable(cause, kind));
-  // If another process holds the lock for too long, the disk is not at fault.
+  // SQLITE_BUSY means that another process held the lock for too long: the disk is not at fault.
   else queue.fail(cause, kind, code?.startsWith('SQLITE_BUSY'));
 }

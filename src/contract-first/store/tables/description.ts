@@ -1,6 +1,6 @@
 /**
- * The description of a domain's collections, as data. The store derives statements, caches, cursors and moves from it. The
- * compiler checks it against the contract, so that no field is lost, or stored with another type.
+ * The types of a description: a domain's collections, as data. The store derives statements, caches, cursors and moves from it. The
+ * compiler checks it against the contract: a field without a column, or with a column of another type, is a compile error.
  */
 import type { Unmarked } from '../../json/marked.ts';
 import type { Whole } from '../../json/whole-records.ts';
@@ -8,43 +8,45 @@ import type { components } from '../../registered.ts';
 import type { AllQuery, Changing, Collection, NoOther, PageOf, PageQuery, Refused, SqlSteps } from '../collection.ts';
 
 /**
- * `int64` is a bigint, `int32` an integer as a number; `number` is stored with every digit; `time` is an instant, stored in UTC to the
- * millisecond; `json` is anything else, as JSON text. guide/records.md has the column types of both databases.
+ * The type of a column. `int64` is a bigint, and `int32` is an integer as a number. A `number` is stored with every digit. A `time` is an
+ * instant, stored in UTC to the millisecond. `json` is for everything else, stored as JSON text. The page guide/records.md lists the SQL
+ * types of both databases.
  */
 export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 
 export interface Column {
-  /** By default the field's name in snake case. */
+  /** The name of the column; by default, the field's name in snake case. */
   column?: string;
   type: ColumnType;
-  /** The field may be absent. NULL means absent. */
+  /** The field may be absent. NULL in the column means absent. */
   isOptional?: true;
-  /** The field may be null. NULL means null. A field that may be absent or null has the type `json`, whose null is a text. */
+  /** The field may be null. NULL in the column means null. If a field may be absent or null, its type is `json`, and its null is a text. */
   isNullable?: true;
   /**
    * The store sets the field: the id, the time of the create or of the last change, a revision that each change increments, or the
-   * tenant. No record with the same id, before or after it, has the same revision. With a tenant, handlers use `orders.of(tenant)`, which neither sees nor changes records of other tenants.
+   * tenant. A revision is never used again for the same id, even after the record was deleted. With a tenant, handlers call
+   * `orders.of(tenant)`, which neither sees nor changes records of other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
-  /** The field is the id, and set by the creator of the record. */
+  /** The field is the id, and whoever creates the record chooses it. */
   is?: 'id';
-  /** The value in a record that is created without this field. */
+  /** The field's value in a record that is created without it. */
   first?: unknown;
-  /** Comparisons, orders and unique indexes ignore the case of the letters a to z, and of no others. */
+  /** Comparisons, orders and unique indexes ignore the case of the letters a to z. The case of other letters counts. */
   ignoresCase?: true;
-  /** The field has ids of this collection: the table has a foreign key. */
+  /** The field contains the id of a record of this collection: the table has a foreign key. */
   of?: string;
-  /** The record is deleted with the record that it refers to. Without this, that record cannot be deleted. */
+  /** The record is deleted with the record that it refers to. Without this, deleting that record is the refusal `referenced`. */
   onDelete?: 'delete';
 }
 
-/** A column that no field of the contract describes. */
+/** A column without a field in the contract. */
 type FreeColumn = { [Type in ColumnType]: FreeColumnOf<Type> }[ColumnType];
 interface FreeColumnOf<Type extends ColumnType> extends Omit<Column, 'set' | 'first'> {
   type: Type;
   set?: Type extends keyof FreeSets ? FreeSets[Type] : never;
   first?: ColumnValues[Type] | null;
-  /** The schema of the contract that values fit. By default, the column's type alone decides. */
+  /** The schema of the contract that values must fit. By default, only the column's type restricts the values. */
   schema?: SchemaName;
 }
 interface FreeSets {
@@ -65,8 +67,8 @@ interface ColumnValues {
 }
 
 /**
- * A collection of records with the contract's schema `Name`, and with internal columns of these names. Without a schema, the columns alone
- * describe the records.
+ * The description of a collection. Its records have the contract's schema `Name`, and internal columns with the names `Internal`. Without
+ * a schema, the columns alone describe the records.
  */
 export type Description<Name extends string = never, Internal extends string = never> = [Name] extends [never]
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
@@ -77,49 +79,51 @@ export type Description<Name extends string = never, Internal extends string = n
       columns: Columns<SchemaOf<Name>>;
     } & InternalColumns<SchemaOf<Name>, Internal>;
 
-/** Columns that are in every row, and that no client sees. */
+/** The columns that are in every row, but that clients do not see. */
 type InternalColumns<Found, Internal extends string> = [Internal] extends [never]
   ? { internal?: never }
   : { internal: { [Name in Internal]: Name extends keyof Found ? never : FreeColumn & { is?: never } } };
 
 /** The parts of a description that name fields. */
 interface Described<Filter extends string> {
-  /** The word for one record: `book`. */
+  /** The word for one record, such as `book`. */
   noun: string;
   table: string;
-  /** A text that is in an index has 2,600 bytes at most, together with the index's other texts: a longer one is 400. */
+  /** The ways to list records. The texts in an index may have 2,600 bytes together; a request with longer ones is a 400. */
   lists?: {
     /**
-     * The fields that lists can be filtered by; several filters must all match. Each needs an index on (column, id); PostgreSQL uses the
-     * index of the first filter in a query. Add new fields at the end, so that cursors of clients stay valid.
+     * The fields that lists can be filtered by. If a query contains several filters, all must match. Each field needs an index on
+     * (column, id); PostgreSQL uses the index of the first filter in a query. Add new fields at the end: then the cursors of clients stay
+     * valid.
      */
     equal?: readonly Filter[];
     /** The fields that can be filtered by a range: `{ from, below }`. */
     range?: readonly Filter[];
     /** The texts that can be filtered by their beginning: `nameBegins` for `name`. */
     prefix?: readonly Filter[];
-    /** Filters that every list has: an account's entries. They come first in the indexes. */
+    /** The filters that every query must contain, such as the account of entries. Their columns are the first ones of the indexes. */
     always?: readonly Filter[];
     /**
-     * Orders by name: a field or several, each with `-` for descending. Records without a value come last. The id ends each order.
+     * The orders by their names: a field or several, each with `-` for descending. Records without a value come last. Records with equal
+     * values are sorted by id.
      */
     orders?: Readonly<Record<string, OrderBy<Filter> | readonly OrderBy<Filter>[]>>;
-    /** How many records `skip` may leave out, for contracts that page by number: a page far behind is slow. More are 400. */
+    /** The most records that `skip` may leave out, for contracts that page by number. More is a 400: far pages are slow. */
     skip?: number;
-    /** Whether lists can count all their records, which takes longer the more there are. */
+    /** Whether lists can count all their records. The more records there are, the longer that takes. */
     count?: true;
   };
-  /** Unique sets of fields: the table has a unique index, and a second record is refused with the code. */
+  /** Sets of fields that are unique: the table has a unique index on them. A second record with these values is refused with the code. */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
-  /** The codes that the collection adds to the catalogue of errors. */
+  /** The errors that the collection adds to the catalogue, by code. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number; readonly message?: string } };
-  /** The folder with the migrations, in folders `sqlite` and `postgres`. */
+  /** The folder of the migrations, which contains the folders `sqlite` and `postgres`. */
   migrations: URL;
 }
 
 type OrderBy<Filter extends string> = Filter | `-${Filter}`;
 
-/** The description of any collection, for code that does not know the contract's types. */
+/** The description of any collection, for code that is independent of the contract's types. */
 export interface AnyDescription extends Omit<Described<string>, 'lists' | 'unique' | 'errors'> {
   schema?: string;
   columns: Readonly<Record<string, AnyColumn>>;
@@ -140,10 +144,10 @@ export interface Lists {
   count?: true;
 }
 
-/** The collections by the names that handlers use; generated by `npm run generate`. */
+/** The descriptions by the names that handlers use for the collections. `npm run generate` writes them. */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** The collections of a domain for handlers, with its transactions. */
+/** The collections of a domain, with their transactions as methods, for handlers. */
 export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
   [Name in keyof Domain]: CollectionOf<
     Domain[Name],
@@ -168,9 +172,9 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
     Calls
 >;
 type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
-/** The type of the tenant; `never` without tenants. */
+/** The type of the tenant; `never` if the collection has no tenants. */
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
-/** A collection within a transaction. Reads see the transaction's own changes. */
+/** A collection in a transaction. Reads see the transaction's own changes. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
   Changing<RowOf<Described>, NewOf<Described>, IdOf<Described>, ConflictsOf<Described>, Referenced, 'steps'>,
   Impossible<Described>
@@ -185,9 +189,9 @@ interface ReadsInTransaction<Found, Lists, Id> {
     query: Query & NoOther<Query, AllQuery<Found, Lists>>,
   ): SqlSteps<Found[]>;
 }
-/** `put` is only for ids that clients choose. */
+/** The methods that a collection does not have: `put` works only with ids that clients choose. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
-/** Why a record cannot be deleted; `never` if no collection refers to it. */
+/** The refusal of a delete; `never` if no collection refers to this one. */
 export type Referenced<Domain extends AnyDomain, Name> = {
   [Child in keyof Domain]: {
     [Field in keyof ColumnsOf<Domain[Child]>]: ColumnsOf<Domain[Child]>[Field] extends { of: Name }
@@ -198,7 +202,7 @@ export type Referenced<Domain extends AnyDomain, Name> = {
   }[keyof ColumnsOf<Domain[Child]>];
 }[keyof Domain];
 
-/** Why a new record may conflict with existing ones; `never` if it cannot. */
+/** The refusals of a new record that conflicts with existing ones; `never` if it cannot conflict. */
 type ConflictsOf<Described extends AnyDescription> =
   | RefusedUnlessNever<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
   | RefusedUnlessNever<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
@@ -220,7 +224,7 @@ type InternalOf<Described> = Described extends { internal: infer Internal extend
 type ShownOf<Described extends AnyDescription> = Described extends { schema: infer Name extends string }
   ? SchemaOf<Name>
   : FreeFields<Described['columns']>;
-/** A record with its internal columns. As part of a reply it has the type that clients see. */
+/** A record with its internal columns. A reply may contain it: there it has the type that clients see. */
 export type RowOf<Described extends AnyDescription> = [InternalOf<Described>] extends [never]
   ? ShownOf<Described>
   : FieldsOf<Described> & Whole<ShownOf<Described>>;
@@ -245,7 +249,7 @@ type ValuesOf<Described extends AnyDescription, Trait> =
   FieldsOf<Described> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
 
 /**
- * The type of a new record: all fields but those that the store sets; fields with a first value are optional.
+ * The type of a new record: all fields except those that the store sets. A field with a value for new records (`first`) is optional.
  */
 export type NewOf<Described extends AnyDescription> =
   FieldsOf<Described> extends infer Found
@@ -261,7 +265,7 @@ type FieldsWith<Described extends AnyDescription, Trait> = {
 }[keyof ColumnsOf<Described>];
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** The type of records whose schema is not in the contract: after a contract was replaced, the old domain compiles, but is unusable. */
+/** The type of records if their schema is not in the contract: after a contract was replaced, the old domain compiles, but is unusable. */
 declare const absent: unique symbol;
 interface NotInTheContract {
   readonly [absent]: true;
@@ -281,7 +285,7 @@ type FilterName<Found> = Found extends NotInTheContract
       string;
 type Scalar = bigint | string | number | boolean;
 
-/** A column for every field of the schema. If the schema allows additional fields, nothing compiles. */
+/** A column for every field of the schema. If the schema allows additional fields, every description is a compile error. */
 type Columns<Found> = Found extends NotInTheContract
   ? Record<string, Column>
   : string extends keyof Found
@@ -294,7 +298,7 @@ type ColumnFor<Found, Name extends keyof Found> = { column?: string; type: TypeO
   SetOf<Found[Name]> &
   OptionalOf<Found[Name]> &
   NullableOf<Found[Name]>;
-/** The values of `set`, `is` and `first` that a field of this type may have. */
+/** The possible values of `set`, `is` and `first` for a field of this type. */
 type SetOf<Value> =
   | {
       set?:
@@ -319,7 +323,7 @@ type ScalarTypeOf<Value> = [Value] extends [bigint]
       : [Value] extends [boolean]
         ? 'boolean'
         : 'json' | JsonSince<'the field is an object, a list, or of several types'>;
-/** Appears in the compiler's message, with the reason. No column has this type. */
+/** A type that is only for the compiler's message, which shows the reason. No column has it. */
 interface JsonSince<Reason extends string> {
   readonly reason: Reason;
 }

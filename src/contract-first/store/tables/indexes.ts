@@ -1,28 +1,28 @@
-/** The indexes that lists and deletes need. A start warns of a missing one, and `contract-first migration` writes it. */
+/** The indexes that lists and deletes need. If one is missing, a start logs a warning, and `contract-first migration` writes it. */
 import { createHash } from 'node:crypto';
 import type { Dialect } from '../changes/statement.ts';
 import { type Field, type OrderKey, perTable, sequenceOf, type Table } from './table.ts';
 
 export interface WantedIndex {
-  /** Statements that read the whole table without it: `lists of notes filtered by folder`. */
+  /** The statements that would read the whole table without the index, such as `lists of notes filtered by folder`. */
   use: string;
-  /** The columns that these statements compare for equality. */
+  /** The fields that these statements compare for equality. */
   equal: Field[];
-  /** The columns that they are ordered by. */
+  /** The fields that these statements sort by. */
   order: OrderKey[];
 }
 
 /** An index of a database. */
 export interface FoundIndex {
-  /** Whether its columns are unique among all rows. */
+  /** Whether the index makes its columns unique among all rows. */
   isUnique: boolean;
-  /** In order; an expression that the database does not print is `?`. */
+  /** The columns in their order. If the database does not print an expression, it is `?`. */
   columns: { sql: string; isDown: boolean }[];
 }
 
 type IndexDialect = Pick<Dialect, 'toCompared' | 'toOrdered'>;
 
-/** None is the beginning of another, nor of a unique set. */
+/** The indexes that a table needs. Left out are those that a longer index, or the index of a unique set, begins with. */
 export const toWantedIndexes = perTable((table): WantedIndex[] => {
   const { key, unique, sequence } = table;
   const sets = [[sequence], key, ...unique.map(({ columns }) => columns)];
@@ -43,7 +43,7 @@ export const toWantedIndexes = perTable((table): WantedIndex[] => {
 
 const sizeOf = ({ equal, order }: WantedIndex) => equal.length + order.length;
 
-/** Without declared orders, lists are in the order in which records were added. */
+/** The indexes for lists. If no order is declared, lists are in the order in which records were added. */
 function listIndexes(table: Table): WantedIndex[] {
   const { collection, fixed, filters, orders } = table;
   const declared = Object.entries(orders).map(([name, keys]) => ({ words: [`in the order ${name}`], keys }));
@@ -61,7 +61,7 @@ function listIndexes(table: Table): WantedIndex[] {
   ]);
 }
 
-/** A record that others may refer to is deleted only after these are looked for. */
+/** The indexes for deletes: before a record is deleted, the database looks for records that refer to it. */
 const relationIndexes = ({ collection, relations, fields }: Table): WantedIndex[] =>
   relations.map(({ columns, parent }) => ({
     use: `deletes of ${parent.collection}, which look for ${collection},`,
@@ -74,7 +74,7 @@ const columnsOf = ({ equal, order }: WantedIndex): OrderKey[] => [
   ...order,
 ];
 
-/** Whether an index has the columns first, read forwards or backwards. After unique columns, no others are needed. */
+/** Whether an index begins with the columns, read forwards or backwards. If its first columns are unique, the others need not be in it. */
 function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIndex, sql: readonly string[]): boolean {
   const count = isUnique ? Math.min(columns.length, sql.length) : sql.length;
   const isSame = (wanted: string, found?: string) => found === wanted || (found === '?' && wanted.startsWith('CAST('));
@@ -84,7 +84,7 @@ function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIn
   return turns.every((turn) => turn === turns[0]);
 }
 
-/** Whether a database has an index for it. In SQLite each index ends with the sequence. */
+/** Whether the database has an index that serves as the wanted one. In SQLite, each index ends with the sequence number. */
 export function isIndexed(
   index: WantedIndex,
   found: readonly FoundIndex[],
@@ -105,10 +105,10 @@ function toColumnsSql({ equal, order }: WantedIndex, { toCompared, toOrdered }: 
   ];
 }
 
-/** PostgreSQL cuts longer names. */
+/** The length of the longest name: PostgreSQL cuts longer ones. */
 const LONGEST_NAME = 63;
 
-/** The statement that makes it. Equal orders forwards and backwards have one index. */
+/** SQL that creates an index. It is the same for an order forwards and backwards. */
 export function toIndexSql({ name: table }: Table, index: WantedIndex, dialect: IndexDialect): string {
   const isTurned = index.order[0]?.isDown === true;
   const columns = columnsOf(index).map(({ field, isDown }, place) => {

@@ -1,4 +1,7 @@
-/** Migrates a database to this program's version, for both databases. Forward only: what a newer program has made is refused, and stays. */
+/**
+ * Migrates a database to this program's version, for both databases. Migrations only go forward: if a newer program has migrated the
+ * database, it is left unchanged, and the start fails.
+ */
 
 import { type Dialect, sqlStep } from '../changes/statement.ts';
 import type { SqlSteps } from '../collection.ts';
@@ -17,35 +20,35 @@ import {
 } from './migrations.ts';
 import { type Field, type Table, toTables } from './table.ts';
 
-/** A database that is migrated. */
+/** A database that is to be migrated. */
 export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared' | 'toOrdered' | 'toJsonSql'> {
   kind: DatabaseKind;
-  /** The database's type for each type of a description. */
+  /** The database's column type for each type of a description. */
   types: Record<ColumnType, string>;
-  /** SQL that finds the table of the migrations that have run. */
+  /** SQL that finds the table `applied_migrations`. */
   findApplied: string;
-  /** SQL of the columns of a table: their names, their types, and, as 0 or 1, whether they are NOT NULL, and whether the database fills them. */
+  /** SQL that reads a table's columns: name, type, whether it is NOT NULL, and whether the database fills it, the latter two as 0 or 1. */
   selectColumns: string;
-  /** SQL of a table's indexes: whether each is unique among all rows, as 0 or 1, and its columns, in order, joined by commas. */
+  /** SQL that reads a table's indexes: whether each is unique among all rows, as 0 or 1, and its columns in order, joined by commas. */
   selectIndexes: string;
-  /** SQL of a table's foreign keys: columns, joined by commas, a space and the parent table; and ` CASCADE` if deletes cascade. */
+  /** SQL that reads a table's foreign keys, such as `shop,item items CASCADE`. `CASCADE` is there if deletes cascade. */
   selectReferences: string;
-  /** @throws Error if the database is not ours, or cannot be migrated */
+  /** Checks the database. @throws Error if it belongs to another program, or cannot be migrated */
   check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
-  /** Begins the transaction, when no other program migrates. */
+  /** Begins the transaction, as soon as no other program migrates the database. */
   begin(): SqlSteps<void>;
-  /** Readies the database for its migrations. */
+  /** Prepares the database for the migrations. */
   prepare(): SqlSteps<void>;
   run(sql: string): SqlSteps<void>;
-  /** Makes our own triggers on a table of records. */
+  /** Creates our own triggers on a table of records. */
   addTriggers(table: Table): SqlSteps<void>;
-  /** Notes what was done; `count` is the number of migrations. */
+  /** Finishes after the last migration; `count` is the number of migrations. */
   end(count: number): SqlSteps<void>;
 }
 
 export type MigrationHooks = Pick<StoreLimits, 'onMigrated' | 'onWarning'>;
 
-/** @throws Error when the database cannot be migrated; it is then unchanged, once it is rolled back */
+/** Migrates the database. @throws Error if that is not possible: after the caller has rolled back, the database is unchanged */
 export function* migrateTables(
   target: MigrationTarget,
   domain: AnyDomain,
@@ -54,16 +57,16 @@ export function* migrateTables(
   const tables = toTables(domain);
   const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
   if (migrated) onMigrated?.(migrated);
-  // The description may have been changed since the last migration.
+  // Also without new migrations: the description may have been changed since the last one.
   for (const warning of yield* checkTables(target, tables)) onWarning?.(warning);
 }
 
-/** The digest of the contract that stored records must fit, and the check of each. */
+/** The digest of the contract that stored records must fit, and the function that checks a record. */
 export type RecordCheck = Parameters<Contents['countInvalidRecords']>;
 
 /**
- * Says what `migrate` would do, and passes stored records to a check unless they are migrated before.
- * @throws Error that says why it would fail
+ * Finds the migrations that `migrate` would run. If there are none, stored records are checked; otherwise they may change before.
+ * @throws Error with the reason why `migrate` would fail
  */
 export function* inspectMigrations(
   target: MigrationTarget,
@@ -83,7 +86,7 @@ export function* inspectMigrations(
   return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
 }
 
-/** Undefined if nothing was to do. */
+/** Runs the pending migrations. Returns undefined if there were none. */
 export function* runMigrations(
   target: MigrationTarget,
   files: readonly Migration[],
@@ -95,7 +98,7 @@ export function* runMigrations(
     return undefined;
   }
   yield* target.begin();
-  // Another program may have migrated it meanwhile.
+  // Planned again under the lock: another program may have migrated the database meanwhile.
   const planned = yield* plan(target, files);
   yield* target.check(planned.applied, planned.pending);
   yield* target.prepare();
@@ -129,7 +132,7 @@ function* plan(
   return { applied, pending: planMigrations(files, applied) };
 }
 
-/** Returns warnings: the lists that no index serves. */
+/** Checks the tables. Returns warnings: the statements without an index. */
 function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
   const warnings: string[] = [];
   for (const table of tables) {
@@ -149,7 +152,7 @@ export const toFoundIndex = ([isUnique, columns]: [unknown, string]): FoundIndex
   columns: columns.split(',').map((text) => ({ sql: text.replace(/ DESC$/, ''), isDown: text.endsWith(' DESC') })),
 });
 
-/** Statements without an index read the whole table each time. */
+/** Finds the statements without an index: each of them reads the whole table. */
 function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: MigrationTarget): string[] {
   const missing = toWantedIndexes(table).filter((index) => !isIndexed(index, indexes, table, target));
   return missing.map(
@@ -159,7 +162,10 @@ function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: Mig
 
 type ColumnRow = [name: string, type: string, isNotNull: unknown, isFilled: unknown];
 
-/** A column of another type would fail requests, or lose digits. @throws Error that lists all differences */
+/**
+ * Checks the columns of a table: with a column of another type, requests would fail, or numbers would lose digits.
+ * @throws Error that lists all differences
+ */
 function checkColumns(
   { name: table, fields, sequence }: Table,
   rows: ColumnRow[],
@@ -169,7 +175,7 @@ function checkColumns(
     const [isNotNull, isFilled] = flags.map((flag) => Number(flag) === 1);
     return { name, type, isNotNull, isFilled };
   });
-  if (found.length === 0) throw new Error(`its migrations make no table ${table}`);
+  if (found.length === 0) throw new Error(`its migrations do not create the table ${table}`);
   const lacksSequence = !found.some(({ name, type }) => name === sequence && type === types.int64);
   const missing = lacksSequence
     ? [`${table} has no column ${sequence} of type ${types.int64}, which its lists are ordered by`]
@@ -194,7 +200,10 @@ function checkColumns(
   if (all.length > 0) throw new Error(all.join('; '));
 }
 
-/** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
+/**
+ * Checks the constraints of a table: if one were missing, records would break its promise, and nobody would notice.
+ * @throws Error that lists all missing constraints
+ */
 function checkConstraints(
   { name, fields, id, key, sequence, unique, relations }: Table,
   indexes: readonly FoundIndex[],
@@ -216,7 +225,7 @@ function checkConstraints(
   const problems = [
     ...missing.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
     ...keys.map(({ field: { onDelete }, columns, parent }) => {
-      return `${name}.${columns.join(` with ${name}.`)} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
+      return `${name}.${columns.join(` with ${name}.`)} is not a foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
     }),
   ];
   if (problems.length > 0) throw new Error(problems.join('; '));

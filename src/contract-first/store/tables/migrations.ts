@@ -1,15 +1,18 @@
-/** The files of migrations: numbered, of the engine and of each collection. A database remembers which it has had, by name and digest. */
+/**
+ * The files of migrations: those of the engine, and those of each collection, with numbers. A database remembers by name and digest which
+ * ones have run.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { StoreUnavailable } from '../store.ts';
 import type { AnyDomain } from './description.ts';
 import { toTables } from './table.ts';
 
-/** A migration that a database has had. */
+/** A migration that has run on a database. */
 export interface Applied {
   /** `engine`, or the name of a collection. */
   part: string;
-  /** The name of its file. */
+  /** The name of the migration's file. */
   name: string;
   digest: string;
 }
@@ -18,7 +21,7 @@ export interface Migration extends Applied {
   sql: string;
 }
 
-/** Loads the migrations of the engine and of all collections, in order. @throws Error that names all files that must not run */
+/** Loads the migrations of the engine and of all collections, in order. @throws Error that names all files with problems */
 export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migration[] {
   const parts = [
     readMigrations('engine', new URL(`../${database}/migrations/`, import.meta.url)),
@@ -33,11 +36,11 @@ export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migra
 }
 
 function readMigrations(part: string, folder: URL): Migration[] {
-  // Other systems and editors leave .SQL, copies, and ._ files of macOS.
+  // Names with other letters are found as well, to be reported: some systems and editors leave .SQL files, copies, and macOS ._ files.
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => /\.sql/i.test(name)) : [];
   return names.sort().map((name) => {
     const sql = readFileSync(new URL(name, folder), 'utf8');
-    // Git and editors change ends of lines.
+    // Independent of the ends of lines, which Git and editors change.
     const digest = createHash('sha256').update(sql.replaceAll('\r\n', '\n').trimEnd()).digest('hex');
     return { part, name, digest, sql };
   });
@@ -61,7 +64,10 @@ function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind):
   return [...misnamed, ...wrong];
 }
 
-/** A migration of a collection that changes a table of the engine, such as `api_keys`, would end the service, or let strangers in. */
+/**
+ * Finds statements of a collection's migration that name a table of the engine, such as `api_keys`. Such a change could end the service,
+ * or let strangers in.
+ */
 function findEngineTables(file: Migration, engine: readonly Migration[], database: DatabaseKind): string[] {
   const names = engine.flatMap(({ sql }) => createdTables(sql));
   const isNamed = new RegExp(`\\b(?:${names.join('|')})\\b`, 'i');
@@ -72,11 +78,14 @@ function findEngineTables(file: Migration, engine: readonly Migration[], databas
   return [];
 }
 
-/** The names of the tables that a migration creates. */
+/** Finds the names of the tables that a migration creates. */
 export const createdTables = (sql: string): string[] =>
   [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name as string);
 
-/** Returns the migrations that a database has not had yet. @throws Error that names all that are missing, edited or late */
+/**
+ * Returns the migrations that have not run on a database yet.
+ * @throws Error that names all files that are missing, were edited after they had run, or have a number that is too low
+ */
 export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const digests = new Map(files.map((file) => [migrationPath(file), file.digest]));
   const had = new Set(applied.map(migrationPath));
@@ -100,47 +109,48 @@ function throwProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
-/** The file of a migration, for people. */
+/** The name of a migration's file in messages. */
 export const migrationPath = ({ part, name }: Applied) => `${part}/${name}`;
 
-/** The error of a migration, which names its file. */
+/** Adds the name of a migration's file to its error. */
 export function migrationError(migration: Migration, error: unknown): Error {
   const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
   return new Error(`${migrationPath(migration)}: ${message}`, { cause: error });
 }
 
-/** Refuses a database with these tables, which the migrations would create, or which are not ours. @throws Error that names them */
+/** Checks that a database does not contain tables that the migrations would create, or that are not ours. @throws Error that names them */
 export function checkNoTables(found: readonly string[]): void {
   if (found.length === 0) return;
   const names = found.length > 3 ? [...found.slice(0, 3), '…'] : found;
-  throw new Error(
-    `it has tables that are not of this program, or of one from before its first release: ${names.join(', ')}`,
-  );
+  throw new Error(`it has tables of another program, or of a version before the first release: ${names.join(', ')}`);
 }
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** The begin of a comment, a text or a quoted name; or a semicolon, or a word. */
+/** Matches the begin of a comment, of a text or of a quoted name, or a semicolon, or a word. */
 const TOKENS = {
   sqlite: /(--|\/\*|['"`[])|;|\w+/g,
   postgres: /(--|\/\*|e?'|"|\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|;|[\w$\u0080-\uffff]+/gi,
 };
 
-/** Their ends, where they do not end as they begin. */
+/** The ends of those tokens that do not end with the character that they begin with. */
 const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', '[': ']', "e'": "'" };
 
-/** PostgreSQL has comments within comments, and texts with escaped quotes. */
+/** The tokens inside those that nest: PostgreSQL allows comments in comments, and escaped quotes in texts. */
 const NESTED_TOKENS: Record<string, RegExp> = { '/*': /\/\*|\*\//g, "e'": /\\[\s\S]|''|'/g };
 
-/** A statement with others in it, up to an END that stands alone. */
+/** Matches the first words of a statement that contains other statements and closes with END. */
 const WITH_BODY = { sqlite: /^CREATE (?:TEMP |TEMPORARY )?TRIGGER /, postgres: /^CREATE .* BEGIN ATOMIC / };
 const BODY_ENDS = /(?:;|ATOMIC) END $/;
 
 const CONTROL = /^(?:BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|ATTACH|PREPARE TRANSACTION)\b/;
 
-/** Returns the first words of the first statement that controls transactions: a COMMIT would leave half of the migrations done. */
+/**
+ * Returns the first words of the first statement that controls transactions: with a COMMIT in a file, half of the migrations could stay
+ * after an error.
+ */
 function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
-  // Only in PostgreSQL a carriage return ends a comment.
+  // In PostgreSQL a carriage return also ends a comment; in SQLite it does not.
   const text = database === 'postgres' ? sql.replaceAll('\r', '\n') : sql;
   let statement = '';
   for (const word of [...wordsOf(text, database), ';']) {
@@ -152,12 +162,12 @@ function findTransactionControl(sql: string, database: DatabaseKind): string | u
   return undefined;
 }
 
-/** The words and semicolons, in capitals, outside of comments, texts and quoted names. */
+/** Yields the words, in capitals, and the semicolons of SQL: those outside of comments, texts and quoted names. */
 function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
   for (const { text, isQuoted } of partsOf(sql, database)) if (!isQuoted) yield text.toUpperCase();
 }
 
-/** Words, semicolons, texts and quoted names, outside of comments. */
+/** Yields the words, semicolons, texts and quoted names of SQL, without comments. */
 function* partsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
   const tokens = new RegExp(TOKENS[database]);
   for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {

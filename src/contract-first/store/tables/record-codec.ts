@@ -1,4 +1,4 @@
-/** The codec of a collection's records: how they are checked, and how their JSON text is read. */
+/** The codec of a collection: it checks records, and reads them from JSON text. */
 import { parseExactJson } from '../../json/exact-json.ts';
 import { toInt64 } from '../../json/exact-number.ts';
 import type { TextSource } from '../../json/json-text.ts';
@@ -7,20 +7,20 @@ import type { Fields } from '../collection.ts';
 import type { AnyDomain } from './description.ts';
 import type { Field, Table } from './table.ts';
 
-/** It reads records as clients see them. */
+/** The codec of a collection. Its own `read` reads records as clients see them. */
 export interface RecordCodec extends TextSource {
-  /** Reads whole records, with their internal columns. */
+  /** Reads whole records: with their internal columns. */
   readonly whole: TextSource;
-  /** The problems of a record, in words with locations; undefined if it fits. */
+  /** Returns the problems of a record, each in words with its location; undefined if the record fits. */
   readonly check: (record: Fields) => string[] | undefined;
-  /** The problems of some fields of a record; null removes an optional one. */
+  /** Returns the problems of the fields of an update, where null removes an optional field; undefined if they fit. */
   readonly checkFields: (fields: Fields) => string[] | undefined;
 }
 
 /** The codecs of all collections, by name. */
 export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
 
-/** The codec of a store without a contract: everything fits that the columns accept. */
+/** Makes the codec of a store without a contract: every record fits if the columns accept it. */
 export function toPlainCodec({ fields, internal, collection }: Table): RecordCodec {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
@@ -33,7 +33,7 @@ export function toPlainCodec({ fields, internal, collection }: Table): RecordCod
   return { name: collection, read, whole, check: () => undefined, checkFields: () => undefined };
 }
 
-/** The readers of texts with a record, or a list of them. `toExact` gives the numbers of a record their types. */
+/** Makes the readers of JSON text with a record, or a list of records. `toExact` converts the numbers of a record to their types. */
 export function toSources(
   name: string,
   internal: readonly string[],
@@ -49,7 +49,7 @@ export function toSources(
   return { ...shown, whole: { name: `${name} whole`, isWhole: true, read: readWith(toWhole) } };
 }
 
-/** A record breaks its schema, and is not stored. */
+/** The error of a record that breaks its schema. The record is not stored. */
 export class UnfitRecord extends Error {
   override name = 'UnfitRecord';
 }
@@ -59,9 +59,9 @@ export interface StoredTable {
   codec: RecordCodec;
 }
 
-/** Without a codec, records are only checked by the column types. */
+/** Adds the codec to each table. Without a codec, only the column types check records. */
 export const toStoredTables = (tables: readonly Table[], codecs: RecordCodecs): StoredTable[] =>
   tables.map((table) => ({ table, codec: codecs[table.collection] ?? toPlainCodec(table) }));
 
-/** For each type of id, one that no record has. */
+/** An id of each type that no record has. */
 export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

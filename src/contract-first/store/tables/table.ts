@@ -1,4 +1,4 @@
-/** The table of a collection, for both databases: plain data, which can be sent to a thread. */
+/** The table of a collection, for both databases. It is plain data, which can be sent to a thread. */
 import { stringify } from 'lossless-json';
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { AnyColumn, AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
@@ -6,67 +6,70 @@ import type { AnyColumn, AnyDescription, AnyDomain, Column, ColumnType, Lists } 
 export interface Field extends Readonly<Column> {
   name: string;
   column: string;
-  /** No client sees it. */
+  /** Clients do not see the field. */
   isInternal?: true;
 }
 
 export interface Table {
-  /** The name of its collection. */
+  /** The name of the table's collection. */
   collection: string;
   name: string;
-  /** The word for one record: `order`. */
+  /** The word for one record, such as `order`. */
   noun: string;
-  /** In the order in which they appear in JSON. */
+  /** The fields, in their order in JSON. */
   fields: Field[];
-  /** The names of those that no client sees. */
+  /** The names of the fields that clients do not see. */
   internal: string[];
-  /** The fields that are written; the database assigns the sequence. */
+  /** The fields that an INSERT writes: all except the sequence number, which the database assigns. */
   newFields: Field[];
-  /** The fields that lists can be filtered by: the tenant, those of `always`, and others. */
+  /** The fields that lists can be filtered by: first the tenant, then those of `always`, then others. */
   filters: Field[];
-  /** How many of the filters every list has. */
+  /** How many of these filters, from the first on, every query must contain. */
   fixed: number;
   ranges: Field[];
   prefixes: Field[];
   orders: Record<string, OrderKey[]>;
-  /** How many records a list may skip. */
+  /** The most records that a list may skip. */
   mostSkipped: number;
   /** Whether lists can count their records. */
   counts: boolean;
-  /** The field that records are found by. */
+  /** The field with the id, by which handlers find a record. */
   id: Field;
-  /** The column that pages are ordered by: an int64 id that the store sets, or `seq`, which no client sees. */
+  /** The column that sorts pages: an int64 id that the store sets, or `seq`, which clients do not see. */
   sequence: string;
   /** The field with the tenant. Unique columns are unique within each tenant. */
   tenant: Field | undefined;
-  /** The columns of the id, which are unique. */
+  /** The unique columns that identify a record: the id, after the tenant if there is one. */
   key: string[];
-  /** The other sets of unique columns, with the code for a record that violates them. */
+  /** The other sets of unique columns, each with the code for a record that violates it. */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }
 
-/** One of the fields that a list is ordered by. The last one differs in all records. */
+/** One of the fields of an order. The last field of an order is different in all records. */
 export interface OrderKey {
   field: Field;
   isDown: boolean;
 }
 
-/** A field that has the id of a record of another collection. */
+/** A reference: a field with the id of a record of another collection. */
 export interface Relation {
   field: Field;
-  /** The columns of the foreign key, with the tenant's, so that records refer only to records of their own tenant. */
+  /** The columns of the foreign key. The tenant is one of them, so that a record cannot refer to a record of another tenant. */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
 }
 
-/** The sequence column of tables whose ids are chosen by clients, or are no int64. */
+/** The name of the sequence column, if clients choose the ids, or if the ids are not int64. */
 const SEQUENCE = 'seq';
 
-/** Names that need no quotes in SQL. */
+/** Matches names that SQL reads without quotes. */
 const UNQUOTED_NAME = /^[a-z_][a-z0-9_]*$/;
 
-/** Parents come before the collections that refer to them. @throws Error for an unknown parent, or a cycle */
+/**
+ * Makes the tables of a domain. A collection comes after the collections that it refers to.
+ * @throws Error if a description refers to an unknown collection, or if references form a cycle
+ */
 export function toTables(domain: AnyDomain): Table[] {
   const tables = new Map<string, Table>();
   function add(collection: string, way: readonly string[]): Table {
@@ -79,7 +82,7 @@ export function toTables(domain: AnyDomain): Table[] {
     for (const field of table.fields.filter(({ of }) => of !== undefined)) {
       const { name, id, tenant } = add(field.of as string, [...way, collection]);
       if (tenant && !table.tenant)
-        throw new Error(`${collection} refers to ${field.of}, whose records have tenants, and has none`);
+        throw new Error(`${collection} refers to ${field.of}, which has tenants, so it needs a tenant itself`);
       const columns = [...(tenant ? [(table.tenant as Field).column] : []), field.column];
       table.relations.push({ field, columns, parent: { collection: field.of as string, name, id, tenant } });
     }
@@ -90,17 +93,17 @@ export function toTables(domain: AnyDomain): Table[] {
   return [...tables.values()];
 }
 
-/** The column of the revision. */
+/** The column of the revision; undefined if the table does not have one. */
 export const revisionOf = ({ fields }: Table) => fields.find(({ set }) => set === 'revision')?.column;
 
-/** Whether no record can conflict with another. */
+/** Whether records can never conflict with each other. */
 export const isFree = ({ id, unique, relations }: Table) =>
   id.is === undefined && unique.length + relations.length === 0;
 
-/** The fields that clients see. */
+/** Returns the fields that clients see. */
 export const shownOf = (fields: readonly Field[]) => fields.filter(({ isInternal }) => !isInternal);
 
-/** The column of a field by default: `placed_at` for `placedAt`. */
+/** The default name of a field's column: `placed_at` for `placedAt`. */
 const toColumnName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
@@ -112,7 +115,7 @@ function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
   return [...Object.entries(columns).map(toField), ...hidden];
 }
 
-/** @throws Error if the description is not usable */
+/** Makes the table of a description. @throws Error if the description is not usable */
 export function toTable(description: AnyDescription, collection = description.table): Table {
   const { table, noun, lists = {} } = description;
   const fields = toFields(description);
@@ -122,13 +125,13 @@ export function toTable(description: AnyDescription, collection = description.ta
   const strict = fields.find(
     ({ ignoresCase, type, set, is, of }) => ignoresCase && (type !== 'text' || set || is || of),
   );
-  if (strict) throw new Error(`the case of ${table}.${strict.column} counts: it is no text, or an id`);
+  if (strict) throw new Error(`${table}.${strict.column} cannot ignore case: it is an id, or not a text`);
   const alone = fields.find(({ of, onDelete }) => onDelete && of === undefined);
-  if (alone) throw new Error(`${table}.${alone.column} has \`onDelete\`, and refers to nothing`);
+  if (alone) throw new Error(`${table}.${alone.column} has \`onDelete\`, but does not refer to a collection`);
   if (!id || others.length > 0) throw new Error(`one column of ${table} has \`set: 'id'\` or \`is: 'id'\``);
   if (id.set === 'id' && id.type !== 'int64' && !isText(id.type))
     throw new Error(
-      `the store sets no id of ${table} that is ${id.type}: in the contract it is a string, or has \`format: int64\``,
+      `the store cannot set the id of ${table}, which is ${id.type}: make it a string in the contract, or add \`format: int64\``,
     );
   const isSequence = id.set === 'id' && id.type === 'int64';
   const newFields = isSequence ? fields.filter((field) => field !== id) : fields;
@@ -181,26 +184,26 @@ function toLists(
   };
 }
 
-/** The column that no client sees, as a field. */
+/** The sequence column that clients do not see, as a field. */
 const toSequence = (column: string): Field => ({ name: column, column, type: 'int64' });
 
-/** The field that lists end their orders with. */
+/** The field with the sequence number, which ends each order. */
 export const sequenceOf = ({ id, sequence }: Table): Field => (id.column === sequence ? id : toSequence(sequence));
 
-/** Whether records may be without it. */
+/** Whether the field may be absent or null. */
 export const mayBeAbsent = ({ isOptional, isNullable }: Field) => (isOptional || isNullable) === true;
 
 /** The differences between databases in SQL that writes JSON. */
 export interface JsonDialect {
-  /** The text of a column as a JSON string; `null` or NULL if it is NULL. */
+  /** SQL of a text column as a JSON string; `null` or NULL if the column is NULL. */
   quote(column: string): string;
-  /** `true` or `false`; NULL if the column is NULL. */
+  /** SQL of a column as `true` or `false`; NULL if the column is NULL. */
   toBoolean(column: string): string;
-  /** The text, or '' if the column is NULL. */
+  /** SQL of the text, or of '' if the column is NULL. */
   unlessNull(column: string, text: string): string;
 }
 
-/** Caches what is made for each table. */
+/** Makes a function that remembers its result for each table. */
 export function perTable<Made extends string | object>(make: (table: Table) => Made): (table: Table) => Made {
   const known = new WeakMap<Table, Made>();
   return (table) => {
@@ -210,7 +213,7 @@ export function perTable<Made extends string | object>(make: (table: Table) => M
   };
 }
 
-/** SQL of some fields of a row as the contract's JSON, without absent ones. */
+/** SQL of some fields of a row as JSON, in the form of the contract. Absent fields are left out. */
 export function toRecordJson(fields: readonly Field[], dialect: JsonDialect): string {
   const mayBeginLater = fields[0]?.isOptional;
   const members = fields.map((field, index) => {
@@ -222,25 +225,25 @@ export function toRecordJson(fields: readonly Field[], dialect: JsonDialect): st
     return start + (isNullable ? `coalesce(${value}, 'null')` : value);
   });
   const all = members.join(' || ');
-  // Without the comma of the first field that is there.
+  // Removes the comma before the first field that is present.
   return `'{' || ${mayBeginLater ? `substr(${all}, 2)` : all} || '}'`;
 }
 
 function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: JsonDialect): string {
   if (isText(type)) return quote(column);
   if (type === 'boolean') return toBoolean(column);
-  // As text, because `coalesce` with 'null' needs texts: PostgreSQL would read 'null' as a number.
+  // Converted to text for `coalesce` with 'null': next to a number, PostgreSQL would read 'null' as a number.
   return isNullable ? `CAST(${column} AS text)` : column;
 }
 
 export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' || type === 'time';
 
-/** A value of a `json` field as text, with every digit. */
+/** Writes the value of a `json` field as text, with every digit. */
 export const toJsonText = (value: unknown) => stringify(value) as string;
 
 /**
- * The columns and values of a trial row, in SQL. The text '1' is a value of every type in both databases. If a constraint refuses it, the
- * database has accepted the row up to there, which is proof enough.
+ * The columns and values of a trial row, in SQL. Both databases can convert the text '1' to every column type. If the row violates a
+ * constraint, that is proof enough: the database has accepted everything else.
  */
 export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
   return {

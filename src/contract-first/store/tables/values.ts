@@ -1,4 +1,4 @@
-/** Values that the store sets, converts or refuses before they are written. */
+/** Sets, converts and checks values before they are written. */
 import { hash, randomUUID } from 'node:crypto';
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toInstant } from '../../json/instant.ts';
@@ -6,31 +6,34 @@ import { type Fields, InvalidValue } from '../collection.ts';
 import { toWantedIndexes } from './indexes.ts';
 import { type Field, isText, perTable, type Table } from './table.ts';
 
-/** The longest name that is stored as it is: an index of PostgreSQL takes three of them. */
+/** The length of the longest name that is stored unchanged: an index of PostgreSQL has room for three of them. */
 const LONGEST_NAME = 255;
 
-/** How many bytes the texts of an index may have together. PostgreSQL takes 2,704, with the sequence number and the lengths. */
+/** The most bytes of all texts in an index together. PostgreSQL allows 2,704, which include the sequence number and the lengths. */
 const MOST_INDEXED = 2600;
 
-/** Whether a value can be stored if it is a text: PostgreSQL has no U+0000, and UTF-8 no half of a surrogate pair. */
+/** False for a text that cannot be stored: PostgreSQL does not allow U+0000, and UTF-8 does not allow half of a surrogate pair. */
 export const isStorable = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'));
 
-/** A value to look for: null, which equals nothing, where no record can have it. */
+/** The value to bind in a lookup: null, which matches nothing, if no stored record can contain the given value. */
 export const toLookupValue = (value: unknown): unknown => (isStorable(value) ? value : null);
 
-/** A name that others choose, as it is stored: its digest if it is long, or cannot be stored. */
+/** Converts a name that somebody else chose to its stored form: its digest if it is long, or cannot be stored unchanged. */
 export const toStoredName = (name: string): string =>
   name.length <= LONGEST_NAME && isStorable(name) ? name : `sha256 ${hash('sha256', JSON.stringify(name))}`;
 
-/** @throws InvalidValue for a text that PostgreSQL, or an index there, cannot take, so that both databases take the same records */
+/**
+ * Checks the texts of a record for PostgreSQL and its indexes. SQLite would accept more, but both databases must accept the same records.
+ * @throws InvalidValue
+ */
 export function checkTexts(table: Table, record: Fields): void {
   const odd = textsOf(table).find((name) => !isStorable(record[name]));
   if (odd !== undefined)
-    throw new InvalidValue(`${odd} has the character U+0000, or half of a surrogate pair, which cannot be stored`);
+    throw new InvalidValue(`${odd} contains U+0000, or half of a surrogate pair, which cannot be stored`);
   for (const [name, most] of limitsOf(table)) {
     const text = record[name];
-    // A UTF-16 code unit has at most three bytes of UTF-8.
+    // Counts the bytes only if necessary: a UTF-16 code unit becomes at most three bytes of UTF-8.
     if (typeof text === 'string' && 3 * text.length > most && Buffer.byteLength(text) > most)
       throw new InvalidValue(`${name} has more than ${most} bytes, the most that its index can hold`);
   }
@@ -38,7 +41,7 @@ export function checkTexts(table: Table, record: Fields): void {
 
 const textsOf = perTable(({ fields }) => fields.flatMap(({ name, type }) => (isText(type) ? name : [])));
 
-/** The fields with texts that are in an index, and how many bytes each may have. */
+/** The fields with texts that are in an index, and the most bytes of each. */
 const limitsOf = perTable((table): [name: string, most: number][] => {
   const { fields, filters, ranges, prefixes, key, unique, tenant, relations } = table;
   const listed = [...filters, ...ranges, ...prefixes, ...relations.map(({ field }) => field)];
@@ -59,10 +62,10 @@ const limitsOf = perTable((table): [name: string, most: number][] => {
   });
 });
 
-/** Stands for a time that is set later, when a record is checked. */
+/** The time in a record that is checked before the database sets the time. */
 const SOME_TIME = '1970-01-01T00:00:00.000Z';
 
-/** A record as it will be stored, with its fields in order. Fields that only the database can set have a placeholder. */
+/** Converts a new record to its stored form, with its fields in order. Fields that only the database can set get a placeholder. */
 export function toRecord({ fields, sequence }: Table, record: Fields, tenant?: unknown): Fields {
   const written: Fields = {};
   for (const field of fields) {
@@ -84,7 +87,7 @@ function toSet({ set, type, column }: Field, sequence: string, tenant: unknown):
   return type === 'int64' && column === sequence ? 1n : randomUUID();
 }
 
-/** The fields of a change as they will be stored. */
+/** Converts the fields of a change to their stored form. */
 export function toStoredFields({ fields }: Table, given: Fields): Fields {
   const stored: Fields = {};
   for (const field of fields)
@@ -92,24 +95,27 @@ export function toStoredFields({ fields }: Table, given: Fields): Fields {
   return stored;
 }
 
-/** Parses the value of a sortable field in a cursor; undefined if it is invalid. */
+/** Parses the value of a field in a cursor; undefined if the text is not a value of the field. */
 export function fromText({ type }: Field, text: string): unknown {
   if (type === 'int64') return parseInt64(text);
   if (type === 'time') return toInstant(text) === text ? text : undefined;
-  // PostgreSQL stores no U+0000.
+  // PostgreSQL does not allow U+0000.
   if (isText(type)) return text.includes('\0') ? undefined : text;
   const number = Number(text);
   const isOne = type === 'int32' ? (number | 0) === number : Number.isFinite(number);
   return isOne ? number : undefined;
 }
 
-/** A time as it is stored. A text that is no time stays: no record has it, and the check of a new record refuses it. */
+/**
+ * Converts a time to its stored form. Other texts are returned unchanged: no record contains them, and the check of a new record rejects
+ * them.
+ */
 export const toStoredTime = (text: string): string => toInstant(text) ?? text;
 
-/** A value of a field as it is stored. */
+/** Converts a value of a field to its stored form. */
 export function toStored(field: Field, value: unknown): unknown {
   const { type } = field;
-  // A condition may have a list of values.
+  // In a condition, the value may be a list of values.
   if (type === 'time' && Array.isArray(value)) return value.map((one) => toStored(field, one));
   return type === 'time' && typeof value === 'string' ? toStoredTime(value) : value;
 }
