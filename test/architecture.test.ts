@@ -91,7 +91,7 @@ const MAY_IMPORT: Record<string, string> = {
     'store/database-url.ts',
   'operate/process':
     'operate/config.ts operate/telemetry engine/contract/contract.ts ' +
-    'engine/contract/path-names.ts json engine/http/log/request-log.ts engine/http/health.ts ' +
+    'engine/contract/first-request.ts json engine/http/log/request-log.ts engine/http/health.ts ' +
     'engine/http/server-options.ts engine/errors/catalogue.ts store/store.ts store/api-keys.ts',
   'operate/telemetry':
     'json operator-error.ts engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +

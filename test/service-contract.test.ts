@@ -1,6 +1,8 @@
 /** The contract of a service: as a build has finished it, or of a service that runs from its sources. */
+import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { toErrorBody } from '../src/contract-first/engine/errors/error-body.ts';
@@ -36,8 +38,12 @@ t.test('a built program starts and serves its contract without the code of the b
   rmSync(`${root}/node_modules/contract-first/dist/contract`, { recursive: true });
   const env = { PORT: '0', DATABASE_URL: 'sqlite:pets.db' };
   const program = startProgram(t, 'src/main.js', { root, env });
-  const [, key = '', origin] = await program.written('stderr', /Bearer (\S+)' '(http:[^ ]*:\d+)\//);
+  const [, key = '', origin] = await program.written('stderr', /Bearer (\S+)'[\s\S]*?'(http:[^ ]*:\d+)\/v1/);
   const get = async (path: string) => (await fetch(`${origin}${path}`)).text();
+  const [, command = ''] = /Try it:\n\n([\s\S]*?)\n\n/.exec(program.output.stderr) ?? [];
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  t.match(stdout, /^HTTP\/1\.1 201 Created/, 'the printed request makes a pet');
+  t.match(program.output.stderr, /After a restart it is gone: make one that lasts with `node dist\/src\/main\.js keys/);
   t.equal(await get('/openapi.yaml'), readFileSync('openapi/petstore.yaml', 'utf8'));
   t.match(await get('/docs/'), 'listPets');
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -46,6 +46,7 @@ const ENGINE = {
   'dist/engine/index.js': '',
   'dist/contract/finish.js': "export const finishFile = () => ({ file: {}, yaml: '' });",
   'dist/contract/page/page.js': "export const makePage = () => '';",
+  'dist/cli/sandbox/first-request.js': 'export const findExampleRequest = () => undefined;',
   'dist/engine/contract/finished.js': 'export const readFinished = () => ({});',
   'dist/service-contract.js': `export const toFinishedFile = (contract) => new URL('../contract.json', contract);
 export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
@@ -66,7 +67,7 @@ function prepareProject(t: Test) {
     },
     node_modules: {
       'contract-first': {
-        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { typescript: {} } },
+        dist: { engine: { contract: {} }, contract: { page: {} }, cli: { sandbox: {}, typescript: {} } },
       },
       typescript: {
         'package.json': '{"main":"lib/index.js"}',
@@ -140,8 +141,22 @@ t.test('a build that fails prints the reason, leaves the last program, and is tr
   write('faults', 'word.ts: not a number');
   for (const _ of 'ab') {
     const { status, stdout, stderr } = build();
-    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: 'word.ts: not a number' });
+    const said = 'Checking the contract, the handlers and the types …\nword.ts: not a number';
+    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: said });
     t.equal(start(), 'one main.js\n');
   }
   t.end();
 });
+
+t.test(
+  'a build says at once that it takes time, and then each of its steps; with nothing to do it says nothing',
+  (t) => {
+    const { write, build } = prepareProject(t);
+    const steps = 'Checking the contract, the handlers and the types …\nCompiling to dist/ …\n';
+    t.equal(build().stderr, `The first build takes some ten seconds …\n${steps}`);
+    t.equal(build().stderr, '');
+    write('src/room/table.sql', 'SELECT 2');
+    t.equal(build().stderr, steps);
+    t.end();
+  },
+);

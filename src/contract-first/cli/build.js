@@ -13,6 +13,10 @@ const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+/** Tells the person who waits what is being done. On standard error, since standard output is the program's. */
+const say = (text) => process.stderr.write(`${text} …\n`);
+
+if (!existsSync('dist/built-from')) say('The first build takes some ten seconds');
 await prepareEngine();
 
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
@@ -52,8 +56,11 @@ async function findFault() {
 const program = readProgram();
 const digest = toDigest(program);
 if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {
+  say('Checking the contract, the handlers and the types');
   const fault = findUnfitClient(contract) ?? (await findFault());
-  if (fault === undefined) await placeProgram(program, digest);
-  else process.stderr.write(fault);
+  if (fault === undefined) {
+    say('Compiling to dist/');
+    await placeProgram(program, digest);
+  } else process.stderr.write(fault);
   process.exitCode = Number(fault !== undefined);
 }

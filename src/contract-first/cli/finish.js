@@ -11,17 +11,25 @@ const [, , folder, contract] = process.argv;
 // The modules that the program imports, so that its contract is finished by what will read it.
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
-const [{ finishFile }, { makePage }, { toFinishedFile, toPageFile }, { readFinished }, { service }] = await Promise.all(
-  [
-    built('contract/finish.js'),
-    built('contract/page/page.js'),
-    built('service-contract.js'),
-    built('engine/contract/finished.js'),
-    import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
-  ],
-);
+const [
+  { finishFile },
+  { makePage },
+  { toFinishedFile, toPageFile },
+  { readFinished },
+  { findExampleRequest },
+  { service },
+] = await Promise.all([
+  built('contract/finish.js'),
+  built('contract/page/page.js'),
+  built('service-contract.js'),
+  built('engine/contract/finished.js'),
+  built('cli/sandbox/first-request.js'),
+  import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
+]);
 const { file, yaml } = await finishFile(pathToFileURL(contract), service);
 writeFileSync(service.contract, yaml);
-writeFileSync(toFinishedFile(service.contract), JSON.stringify(file));
-const page = await makePage(readFinished(file, yaml), new URL('./', service.contract));
+const finished = readFinished(file, yaml);
+const firstRequest = await findExampleRequest(finished, service);
+writeFileSync(toFinishedFile(service.contract), JSON.stringify({ ...file, firstRequest }));
+const page = await makePage(finished, new URL('./', service.contract));
 writeFileSync(toPageFile(service.contract), page);

@@ -9,7 +9,7 @@ import { buildIsReady } from '../engine/http/health.ts';
 import type { AddTraces } from '../engine/http/log/request-log.ts';
 import type { Settings } from '../engine/services.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from '../operate/config.ts';
-import { makeOneRunKey, NO_KEY_CONFIGURED, showOneRunKey, takesKeys } from '../operate/process/one-run-key.ts';
+import { makeOneRunKey, NO_KEY_CONFIGURED, takesKeys, toFirstWords } from '../operate/process/one-run-key.ts';
 import { notifySystemd, startOperating } from '../operate/process/operating.ts';
 import { onStopSignals } from '../operate/process/signals.ts';
 import { buildForcedEnd, prepareStop } from '../operate/process/stopping.ts';
@@ -86,7 +86,7 @@ async function serve(
   const origin = await listening;
   await operating?.listen();
   logger.info({ origin }, 'listening');
-  if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
+  if (oneRunKey) process.stderr.write(toFirstWords(oneRunKey, origin, contract));
 }
 
 /** The names of OpenTelemetry's semantic conventions. */

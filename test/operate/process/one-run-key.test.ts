@@ -3,8 +3,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t from 'tap';
+import { findExampleRequest } from '../../../src/contract-first/cli/sandbox/first-request.ts';
+import { toFirstCurl } from '../../../src/contract-first/engine/contract/first-request.ts';
+import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import { findKeys } from '../../../src/contract-first/operate/commands/check.ts';
-import { firstCurl, makeOneRunKey, takesKeys } from '../../../src/contract-first/operate/process/one-run-key.ts';
+import { makeOneRunKey, takesKeys, toFirstWords } from '../../../src/contract-first/operate/process/one-run-key.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
 import { loadConfig } from '../../config.ts';
@@ -22,41 +25,43 @@ const withScheme =
     for (const operation of [listPets, createPet, getPet]) operation.security = [{ only: [] }];
   };
 
-t.test("the printed request carries the key at the contract's location", async (t) => {
-  const cases: [edit: Edit, toLine: (origin: string) => string][] = [
-    [() => {}, (origin) => `curl -H 'Authorization: Bearer ${KEY}' '${origin}/v1/pets'`],
-    [
-      withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }),
-      (origin) => `curl -H 'X-Key: ${KEY}' '${origin}/v1/pets'`,
-    ],
-    [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), (origin) => `curl '${origin}/v1/pets?a%26b=${KEY}'`],
-    [withScheme({ type: 'http', scheme: 'basic' }), (origin) => `curl -u :${KEY} '${origin}/v1/pets'`],
-    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), (origin) => `curl -b 'key=${KEY}' '${origin}/v1/pets'`],
-    [
-      withScheme({ type: 'apiKey', in: 'header', name: "X-'|exit|'" }),
-      (origin) => `curl -H 'X-'\\''|exit|'\\'': ${KEY}' '${origin}/v1/pets'`,
-    ],
-    [({ listPets }) => (listPets.security = []), (origin) => `curl '${origin}/v1/pets'`],
+t.test("the request that a first start prints makes a record, with the key at the contract's location", async (t) => {
+  const cases: [edit: Edit, words: string][] = [
+    [() => {}, `-H 'Authorization: Bearer ${KEY}'`],
+    [withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }), `-H 'X-Key: ${KEY}'`],
+    [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), `/v1/pets?a%26b=${KEY}'`],
+    [withScheme({ type: 'http', scheme: 'basic' }), `-u '${KEY}:'`],
+    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), `-H 'Cookie: key=${KEY}'`],
+    [withScheme({ type: 'apiKey', in: 'header', name: "X-'|exit|'" }), `-H 'X-'\\''|exit|'\\'': ${KEY}'`],
+    [({ createPet }) => (createPet.security = []), "-d '{"],
   ];
-  for (const [edit, toLine] of cases) {
+  for (const [edit, words] of cases) {
     const yaml = edited(edit);
-    const contract = await load(t, yaml);
+    const contract = finished(await load(t, yaml));
     const { port } = await startService(t, { contract, yaml });
-    const origin = `http://127.0.0.1:${port}`;
-    const line = firstCurl(KEY, origin, finished(contract));
-    t.equal(line, toLine(origin));
+    const request = await findExampleRequest(contract, { toErrorBody });
+    const line = request ? toFirstCurl(request, `http://127.0.0.1:${port}`, KEY) : '';
+    t.ok(line.includes(words), line);
+    t.notMatch(line, /<(UUID|API_KEY)>/);
     const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
-    t.equal(stdout, '[]', line);
+    t.match(stdout, /^HTTP\/1\.1 201 Created\r\n.*"id":1,/s, line);
   }
 });
 
-t.test('if each operation needs more than a key, the printed request uses the first scheme', async (t) => {
-  const contract = await load(
-    t,
-    edited(({ limit }) => (limit.required = true)),
-  );
-  t.equal(firstCurl(KEY, 'http://a', finished(contract)), `curl -H 'Authorization: Bearer ${KEY}' 'http://a/v1'`);
-});
+t.test(
+  'a first start prints no request that needs a token of another issuer, and none if no request works',
+  async (t) => {
+    const tokens = withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+    const contract = finished(await load(t, edited(tokens)));
+    t.match(await findExampleRequest(contract, { toErrorBody }), { url: '/v1/pets' });
+    const verifyToken = () => ({ refused: 'no token is valid' });
+    const firstRequest = await findExampleRequest(contract, { toErrorBody, verifyToken });
+    t.equal(firstRequest, undefined);
+    const words = toFirstWords(KEY, 'http://a', { firstRequest });
+    t.notMatch(words, 'Try it');
+    t.match(words, `make one that lasts with \`node dist/src/main.js keys create <name>\`.\n\nDocumentation`);
+  },
+);
 
 t.test('production makes no key, and the error names the command that does', async (t) => {
   const store = openUrl('sqlite::memory:');

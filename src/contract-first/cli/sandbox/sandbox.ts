@@ -1,16 +1,13 @@
 /** `contract-first sandbox FILE` serves any contract at once, in memory, and again after each change of the file. */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import { type FirstRequest, toFirstCurl } from '../../engine/contract/first-request.ts';
 import { listen } from '../../engine/http/connections/listening.ts';
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
-import { openLog } from '../../operate/telemetry/log.ts';
-import { build } from '../../start/build.ts';
 import { makeKey } from '../../store/api-keys.ts';
 import { ProjectError } from '../project.js';
-import { buildExampleHandlers } from './examples.ts';
-import { findFirstCurl } from './first-request.ts';
+import { buildExampleServer, findFirstRequest } from './first-request.ts';
 import { loadAny, withoutKeys } from './load.ts';
 
 export interface SandboxOptions {
@@ -24,12 +21,11 @@ interface Served {
   app: FastifyInstance;
   /** Lines about it, without its address. */
   about: string[];
-  findCurl: (origin: string) => Promise<string | undefined>;
+  findRequest: () => Promise<FirstRequest | undefined>;
 }
 
 /** One key for the whole run: it stays valid when the file changes. */
 const KEY = makeKey('sandbox');
-const LOG = openLog('error');
 const HOST = '127.0.0.1';
 const USUAL_PORT = 3000;
 
@@ -37,13 +33,7 @@ const USUAL_PORT = 3000;
 async function prepare(source: string, { hasKeys }: SandboxOptions): Promise<Served> {
   const { contract: loaded, toErrorBody, notes } = await loadAny(source);
   const contract = hasKeys ? loaded : withoutKeys(loaded);
-  const handlers = buildExampleHandlers(contract);
-  const service = {
-    ...{ name: 'sandbox', version: contract.document.info.version, contract: pathToFileURL('/nowhere/contract') },
-    ...{ scopes: [], domain: {}, handlers, toErrorBody, transactions: { all: {}, source: '' } },
-  };
-  const config = { apiKeys: [KEY], database: { kind: 'memory' as const } };
-  const app = await build(service, config, { contract, log: LOG });
+  const app = await buildExampleServer(contract, toErrorBody, KEY, 'error');
   const { size } = contract.operations;
   const about = [
     ...notes.map((note) => toPrintable(`note: ${note}`)),
@@ -51,17 +41,18 @@ async function prepare(source: string, { hasKeys }: SandboxOptions): Promise<Ser
       `${contract.title}: ${size} operation${size === 1 ? '' : 's'}, each answered with the contract's example.`,
     ),
   ];
-  return { app, about, findCurl: (origin) => findFirstCurl(app, contract, origin, KEY) };
+  const findRequest = () => findFirstRequest(app, contract, KEY);
+  return { app, about, findRequest };
 }
 
 type Say = (text: string) => void;
 
 /** Listens, and prints how to call it. Returns the origin. */
-async function serve({ app, about, findCurl }: Served, port: number | undefined, say: Say): Promise<string> {
+async function serve({ app, about, findRequest }: Served, port: number | undefined, say: Say): Promise<string> {
   const origin = await listenAt(app, port);
-  const curl = await findCurl(origin);
+  const request = await findRequest();
   say(about.join('\n'));
-  if (curl) say(toPrintableLines(`\nTry it:\n\n  ${curl}`));
+  if (request) say(toPrintableLines(`\nTry it:\n\n  ${toFirstCurl(request, origin, KEY)}`));
   say(`\nDocumentation, to read and try: ${origin}/docs`);
   return origin;
 }

@@ -2,6 +2,7 @@
 import { stringify } from 'lossless-json';
 import type { Content, KeyLocation, Operation, Parameter } from '../../engine/contract/contract.ts';
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
+import { type FirstRequest, KEY_PLACEHOLDER, UUID_PLACEHOLDER } from '../../engine/contract/first-request.ts';
 import { encodePath, toRouterName } from '../../engine/contract/path-names.ts';
 import { toMediaType } from '../../engine/contract/replies.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
@@ -16,10 +17,6 @@ export interface SampleValues extends DocumentSource, Samples {
   /** A value that only a start knows. */
   blank: (name: string) => Html;
 }
-
-/** In place of the reader's key, and of a new `Idempotency-Key`: plain text in the command. */
-export const KEY_PLACEHOLDER = '<API_KEY>';
-const ONCE = '<UUID>';
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
 
@@ -75,17 +72,13 @@ export function toSampleRequest(values: SampleValues, operation: Operation, with
   const media = content && findMedia(values.follow(nodes.source.requestBody)?.content, content.type);
   return {
     url: filled + (query.length > 0 ? `?${query.join('&')}` : ''),
-    headers: once ? [[once.name, ONCE], ...headers] : headers,
+    headers: once ? [[once.name, UUID_PLACEHOLDER], ...headers] : headers,
     body: content && media && { content, media },
   };
 }
 
-/** The words of a curl command: its options, and the URL after the prefix, with a placeholder for the key. */
-export function toCurlWords(
-  values: SampleValues,
-  operation: Operation,
-  without?: string,
-): { options: string[]; url: string } {
+/** The words of a curl command, with a placeholder for the key; the URL begins after the prefix. */
+export function toCurlWords(values: SampleValues, operation: Operation, without?: string): FirstRequest {
   const { method, security } = operation;
   const { url, headers, body } = toSampleRequest(values, operation, without);
   const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ location }) => location) : [];

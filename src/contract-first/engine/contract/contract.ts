@@ -4,6 +4,7 @@ import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
 import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
+import type { FirstRequest } from './first-request.ts';
 
 /** How a value is written: as one text; an array as `a=1&a=2`, or `a=1,2` with one of three separators; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
@@ -159,6 +160,8 @@ export interface Contract extends AnyContract {
   loadPage: LoadPage;
   /** By collection: schemas of replies that every record of it, or every list of them, fits, so that stored text is sent unchecked. */
   proven: Readonly<Record<string, Schema[]>>;
+  /** A request that works; undefined if the build found none, or the service runs from its sources. */
+  firstRequest?: FirstRequest | undefined;
 }
 
 /** The server cannot serve the contract. Lists every problem, each in one line that names its place. */

@@ -19,6 +19,7 @@ export interface FinishedFile {
   /** The contract as JSON, with every digit. */
   json: string;
   serversAt?: Finished['serversAt'];
+  firstRequest?: Finished['firstRequest'];
   /** The facts, as a graph. */
   facts: string;
 }
@@ -37,7 +38,8 @@ export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replie
 export type Finished = Omit<Contract, 'loadPage'>;
 
 /** The facts as they are written. */
-export interface Facts extends Omit<Finished, 'yaml' | 'json' | 'serversAt' | 'digest' | 'publicPath' | 'operations'> {
+export interface Facts
+  extends Omit<Finished, 'yaml' | 'json' | 'serversAt' | 'digest' | 'publicPath' | 'operations' | 'firstRequest'> {
   operations: WrittenOperation[];
 }
 
@@ -46,11 +48,14 @@ export const sha256Of = (text: string | Buffer): string => createHash('sha256').
 const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
 
 /** @throws ContractError if the file was made from a different contract, or by another version */
-export function readFinished({ format, sha256, digest, json, serversAt, facts }: FinishedFile, yaml: Buffer): Finished {
+export function readFinished(
+  { format, sha256, digest, json, serversAt, firstRequest, facts }: FinishedFile,
+  yaml: Buffer,
+): Finished {
   if (format !== FORMAT || sha256 !== sha256Of(yaml)) throw new ContractError([STALE]);
   const { operations, ...others } = readGraph(facts) as Facts;
   const read = operations.map((operation): [string, Operation] => [operation.id, toOperation(operation)]);
-  return { yaml, json, serversAt, digest, publicPath: '', ...others, operations: new Map(read) };
+  return { yaml, json, serversAt, digest, publicPath: '', ...others, firstRequest, operations: new Map(read) };
 }
 
 function toOperation({ parameters, replies, deprecation, ...others }: WrittenOperation): Operation {

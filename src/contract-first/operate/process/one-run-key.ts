@@ -1,8 +1,8 @@
 /** Makes a key for this run only, so that a first start needs no preparation. */
 import type { Logger } from 'pino';
-import type { AnyContract, Contract } from '../../engine/contract/contract.ts';
-import { encodePath } from '../../engine/contract/path-names.ts';
-import { toShellWord } from '../../json/literals.ts';
+import type { Contract } from '../../engine/contract/contract.ts';
+import { toFirstCurl } from '../../engine/contract/first-request.ts';
+import { toPrintableLines } from '../../json/literals.ts';
 import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -37,36 +37,17 @@ export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;
 
-/** Prints the key for the person who started the server, on standard error: keys are never logged. */
-export function showOneRunKey(key: string, origin: string, contract: Contract): void {
-  process.stderr.write(`
+/** The text for the person who started the server. It goes to standard error, because keys are never logged. */
+export function toFirstWords(key: string, origin: string, { firstRequest }: Pick<Contract, 'firstRequest'>): string {
+  const tried = firstRequest ? `Try it:\n\n  ${toFirstCurl(firstRequest, origin, key)}\n\n` : '';
+  return toPrintableLines(`
 No API key is configured. This one is for this run only:
 
   ${key}
 
-Make one that lasts with ${MAKE_KEY}.
+After a restart it is gone: make one that lasts with ${MAKE_KEY}.
 
-Try it:
-
-  ${firstCurl(key, origin, contract)}
-
-Documentation, to read and try: ${origin}/docs
+${tried}Documentation, to read and try: ${origin}/docs
 
 `);
-}
-
-/** A curl command for the first operation that needs nothing but a key. */
-export function firstCurl(key: string, origin: string, { prefix, operations, keyLocations }: AnyContract): string {
-  const plain = [...operations.values()].find(
-    ({ method, path, parameters }) =>
-      method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
-  );
-  const url = `${origin}${prefix}${encodePath(plain?.path ?? '')}`;
-  const location = plain ? plain.security[0]?.location : keyLocations[0];
-  if (!location) return `curl ${toShellWord(url)}`;
-  if (location.in === 'query') return `curl ${toShellWord(`${url}?${encodeURIComponent(location.name)}=${key}`)}`;
-  if (location.in === 'basic') return `curl -u :${key} ${toShellWord(url)}`;
-  if (location.in === 'cookie') return `curl -b ${toShellWord(`${location.name}=${key}`)} ${toShellWord(url)}`;
-  const value = location.in === 'bearer' ? `Bearer ${key}` : key;
-  return `curl -H ${toShellWord(`${location.name}: ${value}`)} ${toShellWord(url)}`;
 }
