@@ -159,7 +159,7 @@ const COLORED: Version = {
 /** It says that the change was made, and never that nothing was. */
 const DONE = {
   status: 409,
-  body: { code: 'already_done', message: /^The change was made before.*do not send it again with another key/ },
+  body: { code: 'already_done', message: /^This change was already made .*Do not retry it with another key/ },
 };
 
 const toYaml = (schema: Json) =>
