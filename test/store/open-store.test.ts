@@ -38,7 +38,7 @@ t.test('the numbers of a record that is read without a contract have the types o
     { name: 'count', type: 'int64' },
     { name: 'price', type: 'number' },
   ];
-  const { read } = toPlainCodec({ fields, collection: 'parts' } as unknown as Table);
+  const { read } = toPlainCodec({ fields, internal: [], collection: 'parts' } as unknown as Table);
   const large = { __proto__: null, count: 1n, price: 1e20 };
   t.strictSame(read('{"count":1,"price":100000000000000000000}'), large);
   t.strictSame(read('{"count":9007199254740993,"price":0.5}'), {

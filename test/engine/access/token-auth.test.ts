@@ -18,7 +18,15 @@ import { collect } from '../../used-heap.ts';
 /** The contract with tokens in place of keys, in each form that it may have. */
 const FORMS: Record<string, Json> = {
   JWT: { type: 'http', scheme: 'Bearer', bearerFormat: 'jwt' },
-  'OAuth 2': { type: 'oauth2', flows: { clientCredentials: { tokenUrl: 'https://issuer.example/token', scopes: {} } } },
+  'OAuth 2': {
+    type: 'oauth2',
+    flows: {
+      clientCredentials: {
+        tokenUrl: 'https://issuer.example/token',
+        scopes: { 'pets:read': 'Read animals.', 'pets:write': 'Add animals.' },
+      },
+    },
+  },
   'OpenID Connect': {
     type: 'openIdConnect',
     openIdConnectUrl: 'https://issuer.example/.well-known/openid-configuration',
