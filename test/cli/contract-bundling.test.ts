@@ -88,7 +88,7 @@ t.test('references lead to regular files below the folder of the contract, of a 
   symlinkSync('../secret.yaml', `${folder}/link.yaml`);
   symlinkSync('/dev/zero', `${folder}/device.yaml`);
   truncateSync(`${folder}/large.yaml`, SIZE_LIMIT + 1);
-  const [elsewhere, special] = ['it is not below the folder of the contract', 'it is no regular file'];
+  const [elsewhere, special] = ['it is not below the folder of the contract', 'it is not a regular file'];
   const cases = {
     ...{ '../secret.yaml': elsewhere, '/etc/hostname': elsewhere, 'link.yaml': elsewhere },
     ...{ '/dev/zero': special, 'device.yaml': special, 'pipe.yaml': special, paths: special, '..': special },

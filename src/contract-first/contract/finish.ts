@@ -1,4 +1,4 @@
-/** Finishes a contract: writes everything that the server, and glue in it, needs of it. */
+/** Finishes a contract: writes everything that the server and fastify-openapi-glue need from it. */
 import {
   type AnyContract,
   ContractError,
@@ -29,7 +29,7 @@ import { withTrueReferences } from './read/references.ts';
 import { toTokenSchemes } from './read/security.ts';
 import { writeGraph } from './written-graph.ts';
 
-/** Takes a contract that was checked. */
+/** Makes the finished contract from one that was checked. */
 export function finish(contract: ReadContract, domain: AnyDomain): FinishedFile {
   const { yaml, json, serversAt, digest, document, resolved, title, prefix, keyLocations, operations } = contract;
   const records = toRecords(contract, domain);
@@ -56,14 +56,14 @@ function toWrittenReply({ int64s: _, others, ...reply }: Reply): WrittenReply {
   return { ...reply, others: others.map(toWrittenReply) };
 }
 
-/** The build writes both of a contract. */
+/** The files that the build writes. */
 export interface FinishedFiles {
   file: FinishedFile;
-  /** The contract as it is served. */
+  /** The contract as the server sends it. */
   yaml: Buffer;
 }
 
-/** Checks and finishes the contract of a service, as the build does. @throws ContractError whose problems have their locations in the files */
+/** Checks and finishes the contract of a service, as the build does. @throws ContractError that lists problems with their locations */
 export async function finishFile(file: URL, service: TeamParts & { handlers: object }): Promise<FinishedFiles> {
   try {
     const contract = await loadContract(file);
@@ -77,13 +77,13 @@ export async function finishFile(file: URL, service: TeamParts & { handlers: obj
 }
 
 /**
- * How many nodes a schema may have, with a copy of another at each reference to it: glue walks it so. Counted so, Stripe's contract of
- * 2.5 MB has schemas with more nodes than fit into memory.
+ * The maximum nodes of a schema that glue gets. Glue copies a schema at each reference to it, so each copy counts. Counted like this, some
+ * schemas in Stripe's contract of 2.5 MB have more nodes than fit into memory.
  */
 const MOST_NODES = 1000;
 const SCHEMA = '#/components/schemas/';
 
-/** The contract as fastify-openapi-glue can take it. Plugins see `{}` in place of a larger schema; the contract's checks know all of it. */
+/** The contract in a form that fastify-openapi-glue can load: plugins see `{}` instead of large schemas. The checks use all of it. */
 function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Document {
   const given = mapPaths(contract.document, (item) => mapOperations(item, withoutTrap));
   const document = withTrueReferences(given, contract.json);
@@ -101,7 +101,7 @@ function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Docum
   return names.some((name) => isLarge(SCHEMA + name)) ? trim(document) : document;
 }
 
-/** Glue leaves out an operation with `x-no-fastify-config`, and ends the start at other words that are null, or have a `content`. */
+/** Removes keywords that glue cannot handle: it skips operations with `x-no-fastify-config`, and fails at an `x-` null or `content`. */
 function withoutTrap(operation: OperationNode): OperationNode {
   const isTrap = (key: string, value: unknown) =>
     key === 'x-no-fastify-config' ||
@@ -115,7 +115,7 @@ const isReference = (node: { $ref?: unknown }): node is { $ref: string } =>
 function buildIsLarge(document: Document): ($ref: string) => boolean {
   const known = new Map<string, boolean>();
 
-  /** Stops when too many are counted. A schema ends where it meets itself, or one that is left out. */
+  /** Whether a schema has too many nodes; stops counting then. Does not enter a schema again inside itself, nor one that is left out. */
   function count($ref: string): boolean {
     let left = MOST_NODES;
     const open = new Set<string>();

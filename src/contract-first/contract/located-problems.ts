@@ -1,4 +1,4 @@
-/** Finds the file, line and column of a problem, in the form that editors and terminals understand. Loaded after a refusal only. */
+/** Finds the file, line and column of a problem, in the form that editors and terminals understand. Loaded only if a check fails. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,15 +7,15 @@ import { fromPointerToken } from '../json/pointer.ts';
 import { mayBeInFiles, readFiles } from './read/source.ts';
 import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
-/** A position that the reader has found already, in the contract's file or in another one. */
+/** A position in a problem that the reader has already found, in the contract's file or in another file. */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
-/** A part of one of the files. */
+/** A JSON Pointer in a problem, to a part of one of the files. */
 const IN = /^in (.+?), #(\/\S*|): /;
 
-/** The words of a problem that is reported behind its location. */
+/** The text of a problem, to be printed after its location. */
 export const withoutLocation = (problem: string) => problem.replace(AT, '').replace(IN, '');
 
-/** Makes the function that returns `openapi/books.yaml:25:7`, the location of a problem; `name` is what the contract's file is known as. */
+/** Builds a function that finds the location of a problem, such as `openapi/books.yaml:25:7`. `name` is the printed name of the file. */
 export async function buildLocationOf(file: string, name = file): Promise<(problem: string) => string> {
   const text = readFileSync(file, 'utf8');
   const source = mayBeInFiles(text) ? await readFiles(file).catch(() => undefined) : undefined;
@@ -43,7 +43,7 @@ export async function buildLocationOf(file: string, name = file): Promise<(probl
 
 const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromPointerToken);
 
-/** The problems, each behind its location. A mistake that several operations share is reported once. */
+/** Returns the problems, each after its location. Reports a mistake that several operations share only once. */
 export async function toLocated(problems: string[], file: string, name = file): Promise<string[]> {
   if (problems.length === 0) return [];
   const locationOf = await buildLocationOf(file, name);
@@ -60,7 +60,7 @@ export async function toLocated(problems: string[], file: string, name = file): 
   );
 }
 
-/** The line without the operation, and the part of it, that its words begin with. */
+/** The line of a problem without the operation, and without its part, at the start of the text. */
 function withoutOperation(line: string): string {
   const [location] = line.split(' operation ', 1);
   const mistake = behind(line, ' operation ')
@@ -69,13 +69,13 @@ function withoutOperation(line: string): string {
   return `${location} ${mistake.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*|request\.\w+\.[^\s:]+): /, '')}`;
 }
 
-/** The error of a contract that is refused, with the locations in its files. */
+/** Adds the locations in the files to a `ContractError`. Returns any other error unchanged. */
 export async function withLocations(error: unknown, file: URL): Promise<unknown> {
   if (!(error instanceof ContractError)) return error;
   return new ContractError(await toLocated(error.problems, relative(process.cwd(), fileURLToPath(file))));
 }
 
-/** The text behind the words; empty where they are not in it. */
+/** The text after the words; empty if the text does not contain them. */
 const behind = (text: string, words: string): string => text.split(words).slice(1).join(words);
 
 /** The text of the contract that a problem is about: a reference, or a pattern. */
@@ -89,7 +89,7 @@ function textIn(problem: string): string | undefined {
   return problem.includes(' means nothing') ? text.slice(0, text.lastIndexOf(': ')) : text;
 }
 
-/** The words that begin a problem, one after the other: `response 404: header Link …`. The keys lead to the part that they name. */
+/** The prefixes of a problem, such as `response 404: header Link …`, and the keys to the part that each one names. */
 const PROBLEM_PREFIXES: [words: RegExp, keys: (name: string) => string[]][] = [
   [/^path (\S+): /, (path) => ['paths', path]],
   [/^security scheme (\S+): /, (name) => ['components', 'securitySchemes', name]],
@@ -106,7 +106,7 @@ const PROBLEM_PREFIXES: [words: RegExp, keys: (name: string) => string[]][] = [
   ],
 ];
 
-/** The number of characters before the location of a problem; 0 where it is about no part of the text. */
+/** The number of characters before the location of a problem; 0 if it is not about a part of the text. */
 function findOffset(yaml: YamlText, problem: string): number {
   const [, pointer] = /^#?(\/\S*?):?\s/.exec(problem) ?? [];
   if (pointer) return yaml.reach(toKeys(pointer)).offset;
@@ -117,14 +117,14 @@ function findOffset(yaml: YamlText, problem: string): number {
   return findLocation(yaml, (id && yaml.keysOf(id)) || [], words).offset;
 }
 
-/** The location that words name, within the operation to which the keys lead. */
+/** The location that the words of a problem name, inside the operation at these keys. */
 function findLocation(yaml: YamlText, keys: string[], words: string, from = yaml.reach(keys)): SourceLocation {
   const [start, toKeys] = PROBLEM_PREFIXES.find(([start]) => start.test(words)) ?? [];
-  // The first word of a fault may be the keyword that has it.
+  // The first word of a fault may be the faulty keyword.
   if (!start || !toKeys) return from.left > 0 ? from : yaml.reach([/^[\w$-]*/.exec(words)?.[0] as string], from);
   const [said, name] = start.exec(words) as unknown as [string, string];
   const whole = toKeys(name);
-  // A parameter may be one of the path. The body of a response is in the response itself.
+  // A parameter may belong to the path item. The body of a response is in the response itself.
   const item = yaml.reach(keys.slice(0, 2));
   const found = [yaml.reach(whole, from), yaml.reach(whole, item), yaml.reach(whole.slice(1), from)];
   const [next] = found.sort((one, other) => one.left - other.left);

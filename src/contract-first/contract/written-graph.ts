@@ -1,19 +1,19 @@
-/** Writes a graph of values as JSON, which `readGraph` reads. Equal parts, wherever they stand, are written once. */
+/** Writes a graph of values as JSON, which `readGraph` reads. Writes equal parts once, wherever they are. */
 import { isNode, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { targetOf } from '../engine/schema/subschemas.ts';
 
-/** A text, the number of a part, or a recursive schema: the number of its target, and its `$ref`. */
+/** A text, the number of a part, or a recursive schema (the number of its target, and its `$ref`). */
 type Piece = string | number | [target: number, of: string];
 
 interface Parts {
-  /** The pieces of each part; each part comes after those that it contains. */
+  /** The pieces of each part; each part is after the parts that it contains. */
   parts: Piece[][];
   /** The parts that recursive schemas refer to. */
   targets: number[];
   root: number;
 }
 
-/** Shorter parts are written where they stand. */
+/** The minimum length of a part with its own number. Shorter parts are written in place. */
 const SHORT = 30;
 
 export function writeGraph(root: object): string {
@@ -70,7 +70,7 @@ function findParts(root: object): Parts {
   }
 
   const rootNumber = numberOf(root);
-  // A target may have recursive schemas with targets of their own, which are added meanwhile.
+  // Writing a target may add further targets, since it may contain other recursive schemas.
   const ofTargets: number[] = [];
   for (const target of targets.keys()) ofTargets.push(numberOf(target));
   return { parts, targets: ofTargets, root: rootNumber };
@@ -78,7 +78,7 @@ function findParts(root: object): Parts {
 
 const between = (pieces: Piece[]) => pieces.flatMap((piece, index) => (index > 0 ? [',', piece] : [piece]));
 
-/** A key that stands nowhere in the graph. */
+/** A key that occurs nowhere in the graph. */
 function findMarker(parts: Piece[][]): string {
   const texts = parts.flat().filter((piece) => typeof piece === 'string');
   let marker = '$shared';

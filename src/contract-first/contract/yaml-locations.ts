@@ -1,4 +1,4 @@
-/** The locations of the parts of a contract in its text. */
+/** Finds the parts of a contract in its text. */
 import {
   type Document,
   isAlias,
@@ -18,16 +18,16 @@ import { fromPointerToken } from '../json/pointer.ts';
 import { withoutWords } from './read/keywords.ts';
 import { withIds } from './read/normal-form.ts';
 
-/** A node, and how many characters are before it, or before its key. */
+/** A node, and the number of characters before it, or before its key. */
 export interface SourceLocation {
   offset: number;
   node: unknown;
 }
 
-/** Keys that problems leave out between the parts that they name. */
+/** Keys that the text of a problem omits: `body.name` is at `content/…/schema/properties/name`. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 
-/** How many references are followed on the way to a location: more are a circle. */
+/** The maximum references on the way to a location: more are a circle. */
 const MOST_REFERENCES = 100;
 
 export class YamlText {
@@ -50,13 +50,13 @@ export class YamlText {
     return `${line}:${col}`;
   }
 
-  /** Where a reference or a pattern is first, by its text. */
+  /** The position of the first reference or pattern with this text. */
   offsetOf(text: string): number | undefined {
     this.#offsets ??= offsetsOfTexts(this.#document);
     return this.#offsets.get(text);
   }
 
-  /** The keys to an operation, by the id that it has for the server. */
+  /** The keys to an operation, by its id in the server. */
   keysOf(operation: string): string[] | undefined {
     this.#operations ??= keysOfOperations(this.#document);
     return this.#operations.get(operation);
@@ -65,7 +65,10 @@ export class YamlText {
   /** The keys to the part that begins at this offset. */
   keysAt = (offset: number): string[] => keysAt(this.#document.contents, offset);
 
-  /** The location to which the keys lead, or the last one on the way, with the number of keys that are left. References on the way are followed. */
+  /**
+   * Follows keys and references, and returns the location at their end. If a key is missing, returns the last location before it. `left` is
+   * the number of remaining keys.
+   */
   reach(keys: string[], location = this.root): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
     return this.#reach(location, keys);
@@ -108,7 +111,7 @@ export class YamlText {
     return undefined;
   }
 
-  /** Whether it is the parameter of this name. */
+  /** Whether a node is the parameter with this name. */
   #isNamed(item: Node, name: string): boolean {
     const { node } = this.#follow({ offset: 0, node: item });
     const own = isMap(node) ? node.get('name') : undefined;
@@ -118,14 +121,14 @@ export class YamlText {
 
 type YamlPair = Pair<Node, Node | null>;
 
-/** Names of headers ignore case. */
+/** The pair with this key, else with the same key in another case: names of headers ignore case. */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
   items.find((one) => String(one.key) === key) ??
   items.find((one) => String(one.key).toLowerCase() === key.toLowerCase());
 
 const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
-/** Of several media types it is not known which one is meant. */
+/** The locations inside a pair. Returns none for several media types, since a problem does not name one. */
 function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (!pair) return [];
   const location = toLocation(pair);

@@ -247,7 +247,7 @@ t.test('a path that is not a file is an error, and a pipe is not waited for', as
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])
-    await t.rejects(inspectContract(name), { message: `${name} cannot be read: it is no regular file` });
+    await t.rejects(inspectContract(name), { message: `${name} cannot be read: it is not a regular file` });
 });
 
 t.test(

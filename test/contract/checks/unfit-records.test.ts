@@ -157,7 +157,7 @@ t.test('values that the store sets must fit the record, and each reply with it',
   const [revision, given] = [set({ type: 'int64', set: 'revision' }), set({ type: 'time' })];
   const uuid = withColumns({ id: { type: 'uuid', set: 'id' } });
   const of = (name: string, value: string, problem: string) =>
-    `schema Pet: field ${name}: the store writes ${value}, which is refused: it ${problem}`;
+    `schema Pet: field ${name}: the store writes ${value}, which does not fit: it ${problem}`;
   const more = (value: string, problem: string) => of('more', value, problem);
   const sent = (value: string, problem: string) =>
     `operation getPet: response 200: body.more: ${value} may be stored by schema Pet, and not sent: it ${problem}`;

@@ -22,7 +22,7 @@ async function saidOf(t: Test, text: string, files: Record<string, string> = {})
 }
 
 t.test('a file whose parts are too deep within each other is refused, in YAML and in JSON', async (t) => {
-  const tooDeep = 'more than 200 objects and lists are within each other';
+  const tooDeep = 'more than 200 objects and lists are nested';
   const nest = (start: string, end: string, levels: number) => start.repeat(levels) + 1 + end.repeat(levels);
   const blocks = Array.from({ length: 300 }, (_, level) => `${' '.repeat(level + 1)}a:\n`).join('');
   const cases: [text: string, said: string[]][] = [
@@ -74,7 +74,7 @@ t.test('a reference behind very many others is refused', async (t) => {
   const content = "content: { application/json: { schema: { $ref: '#/components/schemas/S0' } } }";
   const paths = `paths: { /a: { get: { operationId: getA, responses: { '200': { description: Done., ${content} } } } } }\n`;
   t.match(await saidOf(t, `${HEAD}${paths}components:\n  schemas:\n${schemas.join('')}`), [
-    /^a.yaml:\d+:\d+: operation getA: \$ref #\/components\/schemas\/S500 is behind more than 500 others$/,
+    /^a.yaml:\d+:\d+: operation getA: \$ref #\/components\/schemas\/S500 is reached through more than 500 others$/,
   ]);
 });
 

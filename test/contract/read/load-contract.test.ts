@@ -64,7 +64,7 @@ type Refusal = [sentence: string, problem: string | string[] | RegExp, edit: Edi
 const refusals: Refusal[] = [
   [
     'a path that is another one, but for names and what is never sent',
-    'operation fetchPet: /pets/{id}#a is the path of operation getPet, too; give it another',
+    'operation fetchPet: /pets/{id}#a is also the path of operation getPet; give it another',
     (c) => {
       const { get } = structuredClone(c.paths['/pets/{petId}']);
       get.parameters[0].name = 'id';
@@ -100,7 +100,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a deprecation whose dates are none',
-    /getPet: x-deprecated-at is no date\n.*getPet: x-sunset is no date/,
+    /getPet: x-deprecated-at is not a date\n.*getPet: x-sunset is not a date/,
     (c) => {
       c.paths['/pets/{petId}'].get['x-deprecated-at'] = 'soon';
       c.paths['/pets/{petId}'].get['x-sunset'] = '2030-13-05';
@@ -136,17 +136,17 @@ const refusals: Refusal[] = [
   ],
   [
     'a 64-bit integer that is no integer',
-    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or with string, boolean or null',
     (c) => (c.components.schemas.CategoryId.type = 'string'),
   ],
   [
     'a 64-bit integer or an array',
-    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or with string, boolean or null',
     (c) => (c.components.schemas.CategoryId.type = ['integer', 'array']),
   ],
   [
     'a format without a type',
-    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or with string, boolean or null',
     (c) => delete c.components.schemas.CategoryId.type,
   ],
   [
@@ -223,7 +223,7 @@ const refusals: Refusal[] = [
   ...['x-sunset', 'x-deprecated-at', 'x-successor'].map(
     (key): Refusal => [
       `an operation with ${key} that is not deprecated`,
-      `operation createPet: ${key} needs deprecated: true beside it`,
+      `operation createPet: ${key} needs deprecated: true next to it`,
       (c) => (c.paths['/pets'].post[key] = key === 'x-successor' ? 'listPets' : '2030-12-05'),
     ],
   ),
@@ -255,7 +255,7 @@ const refusals: Refusal[] = [
   ),
   [
     'a day that no month has',
-    'operation getPet: x-sunset is no date',
+    'operation getPet: x-sunset is not a date',
     (c) => (c.paths['/pets/{petId}'].get['x-sunset'] = '2030-02-30'),
   ],
   ...[{ type: 'number' }, { minimum: 0 }, { minimum: -5 }, { minimum: undefined }].map(
@@ -286,7 +286,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a response as a schema',
-    'operation createPet: $ref #/components/responses/Failure leads to no schema',
+    'operation createPet: $ref #/components/responses/Failure does not lead to a schema',
     (c) => (c.components.schemas.NewPet.properties.toy = { $ref: '#/components/responses/Failure' }),
   ],
   [

@@ -90,7 +90,7 @@ t.test('a name in a path may have any characters', async (t) => {
     '/users/{a-b}': get({ parameters: [{ ...id, name: 'a-b' }] }),
     '/users/{a_b}': get({ parameters: [{ ...id, name: 'a_b' }] }),
   };
-  t.match(await problemsOf(t, contractOf(alike)), [/is the path of operation getUsersByAB, too/]);
+  t.match(await problemsOf(t, contractOf(alike)), [/is also the path of operation getUsersByAB;/]);
 });
 
 t.test('an exact media type comes before a range', async (t) => {
@@ -231,7 +231,7 @@ t.test('what is wrong with the YAML is reported in one line with its position', 
     ['info: {\n  title: a\n', /^line \d+, column 1: [^\n]+$/],
     ['info:\n\ttitle: a\n', /^line 3, column 1: Tabs are not allowed as indentation$/],
     ['info: !Ref a\n', /^line 2, column 7: Unresolved tag: !Ref$/],
-    ['info: *none\n', /^line 2, column 7: \*none stands for nothing: no &none comes before it$/],
+    ['info: *none\n', /^line 2, column 7: \*none refers to nothing: there is no &none before it$/],
     [`a: &a [1]\n${laughs.join('\n')}\n`, /^line 3, column 8: Excessive alias count [^\n]+$/],
   ] as const) {
     const problems = await problemsOf(t, head + yaml);
@@ -256,7 +256,9 @@ t.test('a text instead of a schema is an error where it is used', async (t) => {
     { '/a': get({ responses: { '200': { description: '', ...json(unused) } } }) },
     { components },
   );
-  t.strictSame(await problemsOf(t, leading), ['operation getA: $ref #/components/schemas/Unused leads to no schema']);
+  t.strictSame(await problemsOf(t, leading), [
+    'operation getA: $ref #/components/schemas/Unused does not lead to a schema',
+  ]);
 });
 
 t.test('patterns with the syntax of other languages are reported by that syntax', async (t) => {

@@ -49,12 +49,12 @@ const SLIPS: [line: string, edit: Edit][] = [
     ({ NewPet }) => (NewPet.properties.a = 'string'),
   ],
   [
-    `#${PETS}/get/parameters/1/schema: int64 needs type: integer, alone or beside string, boolean or null`,
+    `#${PETS}/get/parameters/1/schema: int64 needs type: integer, alone or with string, boolean or null`,
     ({ status }) => (status.schema = { type: 'string', format: 'int64' }),
   ],
   ['servers: the first one needs a url, a text such as /v1', ({ contract }) => (contract.servers = ['/v1'])],
   ...['bearerAuth', { bearerAuth: 'pets:read' }].map((requirement): [string, Edit] => [
-    `operation createPet: security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`,
+    `operation createPet: security: ${JSON.stringify(requirement)} is not a requirement, such as bearerAuth: []`,
     ({ contract, createPet }) => {
       delete createPet.security;
       contract.security = [requirement];

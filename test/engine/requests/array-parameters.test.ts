@@ -123,7 +123,7 @@ t.test(
     }
     const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
     const paths = { '/echoes/a{q}': { get: operation('echo', { parameters: [ofPath] }) } };
-    const alone = 'an array needs a part of the path of its own';
+    const alone = 'an array needs its own part of the path';
     t.strictSame(await problemsOf(t, withPaths(paths)), [`operation echo: parameter q: ${alone}`]);
     const matrix = { ...ofPath, schema: string, style: 'matrix' };
     const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };

@@ -142,7 +142,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a default of a field that its own schema refuses',
-    'operation createPet: its body.tags: default is refused by its own schema: it must be of type string',
+    'operation createPet: its body.tags: default does not fit its own schema: it must be of type string',
     ({ NewPet }) => {
       const tag = { type: 'string', default: 7 };
       const tags = { anyOf: [{ type: 'object', default: 5 }], default: {}, additionalProperties: tag };

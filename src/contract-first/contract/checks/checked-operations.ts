@@ -1,4 +1,4 @@
-/** Checks that the server can serve each operation of a contract, with the parts of the service. Refuses with all problems at once. */
+/** Checks that the server can serve each operation of a contract with the parts of the service. Collects all problems, then throws. */
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import type { HeaderNode } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -15,8 +15,8 @@ import { reportServerReplies } from './server-replies.ts';
 import { reportUnfitRecords } from './unfit-records.ts';
 
 /**
- * Returns warnings: what cannot be proven to fit. More can be where patterns are known to take linear time.
- * @throws ContractError
+ * Returns warnings: values that cannot be proven to fit. If all patterns are known to take linear time (`isLinear`), more can be proven.
+ * @throws ContractError that lists all problems
  */
 export function checkOperations(
   contract: ReadContract,
@@ -25,7 +25,7 @@ export function checkOperations(
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
-  // A collection whose schema the contract does not have stores nothing. One without a schema is compared with nothing.
+  // Skips a collection if the contract does not contain its schema, since it stores nothing, and a collection without a schema.
   const collections = Object.entries(domain).flatMap(([name, { schema, ...description }]) => {
     const stored = records[name]?.shown;
     return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
@@ -66,7 +66,7 @@ export function checkOperations(
   return warnings;
 }
 
-/** A handler would fail only after it has stored something. */
+/** Reports headers that a handler could not send: the request would fail only after the handler has stored something. */
 function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
@@ -77,7 +77,7 @@ function reportHeaders(operation: Operation, report: ReportProblem): void {
 /** A header's name (RFC 9110, section 5.1). */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Finds names and values in the contract that no header may have. */
+/** Finds names and values of headers in the contract that HTTP does not allow. */
 function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
   if (!HEADER_NAME.test(name)) return [`header ${name}: no header may have this name`];
   const { const: only = [], enum: several = [] } = keywordsOf(schema);
@@ -85,7 +85,10 @@ function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
   return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
 }
 
-/** Refuses schemas that nothing fits, and defaults that do not fit themselves. Fields that no schema names are refused in each reply, or, strictly, everywhere. */
+/**
+ * Reports schemas that no value fits, and defaults that do not fit their own schema. Also reports required fields that no schema names: in
+ * replies, or, for a strict contract, everywhere.
+ */
 function reportSchemas(
   { parameters, body, replies }: Operation,
   { isStrict }: ReadContract,

@@ -1,18 +1,19 @@
-/** Findings about stored records, in words, and the values that a store itself writes. */
+/** Findings about stored records as text, and the values that a store itself writes. */
 import type { Column } from '../../store/tables/description.ts';
 import type { Unfit } from '../subsets/witnesses.ts';
 import { hasColumns, type RecordSchema } from './records.ts';
 
 export interface Finding {
   words: string;
-  /** Whether it is an error: a value is proven not to fit, and there is no doubt that it is stored, or answered. */
+  /** Whether it is an error rather than a warning: a value is known that does not fit and is certainly stored or sent. */
   isCertain: boolean;
 }
 
 interface Words {
   location: string;
-  /** After a value. */
+  /** The text after a value that is known not to fit. */
   proven: string;
+  /** The text if no such value is known. */
   unproven: string;
   isCertain: boolean;
 }
@@ -23,7 +24,7 @@ export const toFindings = (all: Unfit[], { location, proven, unproven, isCertain
     isCertain: isCertain && witness !== undefined,
   }));
 
-/** The collection whose records have all these fields, and whether they have no others. */
+/** Finds the largest collection with all its columns among these fields. `isWhole` is true if there are no other fields. */
 export function findCollection(
   all: RecordSchema[],
   fields: object,
@@ -41,10 +42,10 @@ export function show(value: unknown): string {
 
 const TIMES = ['1970-01-01T00:00:00.000Z', '2026-12-31T23:59:59.999Z'];
 const UUIDS = ['01234567-89ab-4cde-8f01-23456789abcd', 'fedcba98-7654-4321-bfed-cba987654321'];
-/** Of ids and revisions, which begin with 1. */
+/** Values of ids and revisions, which begin with 1. */
 const NUMBERS = [1, 1_000_000];
 
-/** Values that the store itself puts into a column; undefined where a handler gives them. */
+/** Values that the store itself puts into a column; undefined if a handler gives them. */
 export function setBy({ set, type }: Column): readonly unknown[] | undefined {
   if (type === 'time' || set === 'created' || set === 'changed') return TIMES;
   if (set === 'revision' || (set === 'id' && type === 'int64')) return NUMBERS;

@@ -1,4 +1,4 @@
-/** Finds links and `Location` headers that lead to no operation of the contract, for the lint: the server sends neither by itself. */
+/** Finds links and `Location` headers that do not lead to an operation of the contract, for the lint: the server itself sends neither. */
 import type { Operation, Parameter, ReadContract } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode } from '../../engine/contract/document.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
@@ -10,7 +10,7 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { fromPointerToken } from '../../json/pointer.ts';
 import { declaredHeader } from './server-replies.ts';
 
-/** One line for each, as `operation addBook: response 201: link self: there is no operation findBook`. */
+/** Returns one line per broken link, such as `operation addBook: response 201: link self: there is no operation findBook`. */
 export function findBrokenLinks(contract: ReadContract): string[] {
   const problems: string[] = [];
   const buildCheck = buildChecks({ isJudged: true });
@@ -22,7 +22,7 @@ export function findBrokenLinks(contract: ReadContract): string[] {
   return problems;
 }
 
-/** Links (OpenAPI 3.1, section 4.8.20) name operations and their parameters, and fields of the body. */
+/** Reports links (OpenAPI 3.1, section 4.8.20) with unknown operations or parameters, or with a field that the body cannot contain. */
 function reportLinks({ resolved, operations }: ReadContract, operation: Operation, report: ReportProblem): void {
   const { responses = {} } = nodesOf(resolved, operation).source;
   for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
@@ -53,7 +53,7 @@ function reportLinks({ resolved, operations }: ReadContract, operation: Operatio
   }
 }
 
-/** Whether a body may have this part. It is not looked for in alternatives. */
+/** Whether a body may contain the part at these keys. True if the schema has alternatives: they are not searched. */
 function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
   const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);
   if (name === undefined || ['if', 'anyOf', 'oneOf', 'patternProperties'].some((key) => key in others)) return true;
@@ -62,7 +62,7 @@ function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
   return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
 }
 
-/** A `Location` may be the path of an operation, as `urlOf` makes it. */
+/** Reports a header `Location` if its schema allows none of the paths that `urlOf` makes. */
 function reportLocationHeaders(
   { operations, prefix }: ReadContract,
   { replies }: Operation,

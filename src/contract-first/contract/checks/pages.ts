@@ -1,4 +1,4 @@
-/** Refuses lists whose pages would break the contract: by their sizes, or by a cursor, with which the link to the next page would be answered with 400. */
+/** Reports lists with pages that would break the contract: by their size, or by a cursor that the operation itself answers with 400. */
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
@@ -13,7 +13,10 @@ import { type Checking, findWitness } from '../subsets/witnesses.ts';
 import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 
-/** An order that a parameter of the query names is proven to be asked for; each other may be. */
+/**
+ * Reports cursors that do not fit their parameter: an error for an order that a query parameter names, since clients can ask for it, and a
+ * warning for each other order.
+ */
 export function reportCursors(
   operation: Operation,
   all: RecordSchema[],
@@ -62,11 +65,11 @@ function ordersOf(description: AnyDescription, parameters: Parameter[]): { asked
   return { asked, others: asked.length > 0 ? [] : orders };
 }
 
-/** The most bytes of a text in an index, and a letter of one, two and four bytes. */
+/** The maximum bytes of a text in an index. The letters take one, two and four bytes. */
 const MOST_BYTES = 2600;
 const LETTERS = ['x', 'é', '🐕'];
 
-/** The cursor behind a record with the longest values of the fields. */
+/** The cursor after a record with the longest values of the fields. */
 function longestCursor(keys: Field[], fields: Record<string, Schema>, checking: Checking): string {
   const longest = keys.map((key) => {
     const values = longValuesOf(fields[key.name] ?? {}, key, checking);
@@ -85,13 +88,13 @@ function longValuesOf(field: Schema, { type }: Field, checking: Checking): unkno
   const most = type === 'int64' ? 2n ** 63n : 2n ** 31n;
   if (type !== 'text') return [minimum ?? -most, maximum ?? most - 1n];
   if (several) return several;
-  // The patterns are not judged yet.
+  // Nobody has checked yet that the patterns run in linear time.
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
   return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
 }
 
-/** A page may be empty, and may have as many records as the highest `limit`: a reply that forbids either would fail at run time. */
+/** Reports replies that would fail at run time: a page can be empty, and it can contain as many records as the highest `limit`. */
 export function reportPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;

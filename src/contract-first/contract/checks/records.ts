@@ -1,4 +1,4 @@
-/** The schemas of stored records: which replies every record fits, and refusals of what a collection would lose. */
+/** The schemas of stored records: finds the replies that every record fits, and reports fields that a collection would lose. */
 import type { Body, Content, Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -10,7 +10,7 @@ import { resolveOf } from '../read/references.ts';
 import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
-/** By collection. One whose schema the contract does not have is left out: it stores nothing. */
+/** The schemas of records by collection. A collection stores nothing, and is left out, if its schema is not in the contract. */
 export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
   const hasSchema = (name: string) => document.components?.schemas?.[name] !== undefined;
   const all = Object.entries(domain).filter(([, { schema }]) => schema === undefined || hasSchema(schema));
@@ -25,7 +25,7 @@ export function toRecords({ document }: ReadContract, domain: AnyDomain): Record
   );
 }
 
-/** The schemas of columns that have none of the contract. */
+/** The schemas of columns that the contract does not describe. */
 const FREE: Record<ColumnType, Schema> = {
   int64: { type: 'integer', format: 'int64' },
   int32: { type: 'integer', format: 'int32' },
@@ -47,13 +47,13 @@ function toFreeSchema(document: Document, columns: AnyDescription['columns']): S
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** A schema of the components, resolved; empty where it is not there. */
+/** A schema of the components with its references replaced; an empty schema if there is none with the name. */
 export function schemaOf(document: Document, name: string): Schema {
   const schema = { $ref: `#/components/schemas/${name}` } as Schema;
   return resolveOf(document)({ schema }, () => {}).schema;
 }
 
-/** By collection, the schemas of replies that every record of it, or every list of them, fits; each other text must be checked. */
+/** The schemas of replies, by collection, that every record or every list of its records fits. All other replies are checked when sent. */
 export function findProven(
   operations: ReadonlyMap<string, Operation>,
   records: Readonly<Record<string, RecordSchemas>>,
@@ -68,13 +68,13 @@ export function findProven(
   return Object.fromEntries(proven);
 }
 
-/** The record's schema as one closed object: a part of its `allOf` may itself be closed, and forbid the fields of another part. */
+/** Returns the record's schema as one closed object: a closed part of its `allOf` would forbid the fields of another part. */
 export function toClosed(stored: Schema): Schema {
   const { properties = {}, required = [] } = mergeAllOf(stored);
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** A collection that the contract has, and the schema of its records. */
+/** A collection with a schema in the contract, and that schema. */
 export interface RecordSchema {
   description: AnyDescription & { schema: string };
   stored: Schema;
@@ -85,20 +85,21 @@ interface Unstorable {
   words: string;
 }
 
-/** By the type of the column. */
+/** Values that a column cannot store, by the type of the column. */
 const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
   time: {
     values: ['x', '2026-01-01', '12:00:00Z', '2026-01-01T12:00:00', '2026-13-01T12:00:00Z'],
     words:
-      'may be no instant, which a column of times does not keep: give it format: date-time, or the column the type text',
+      'allows texts other than instants, which a column of times cannot store: give it format: date-time, or the column the type text',
   },
   int32: {
     values: [1.5, 2 ** 31, -(2 ** 31) - 1],
-    words: 'may be no 32-bit integer, which its column does not keep: give it type: integer and format: int32',
+    words:
+      'allows numbers other than 32-bit integers, which its column cannot store: give it type: integer and format: int32',
   },
 };
 
-/** A collection that the contract no longer has, and fields that the store sets, are skipped. */
+/** Reports fields with values that their column cannot store. Skips fields that the store sets, and collections that left the contract. */
 export function reportUnstorableFields(
   { description: { schema, columns }, stored }: RecordSchema,
   buildCheck: BuildCheck,
@@ -119,21 +120,21 @@ export function reportUnstorableFields(
 }
 
 /**
- * Reports fields of a JSON body that no column keeps and that are not in the reply, if the reply is the record: they would be lost silently.
- * `writeOnly` says that only the handler needs them.
+ * Reports fields of a JSON body that would be lost silently: the reply is the record, and neither a column nor the reply keeps it.
+ * `writeOnly` marks fields that only the handler needs.
  */
 export function reportUnstoredFields(
   { body, replies }: Operation,
   { table, columns }: AnyDescription,
   report: ReportProblem,
 ): void {
-  // In any media type: a handler may write the record as XML, too.
+  // In any media type: a handler may also write the record as XML.
   const record = inAllTypes(replies)
     .filter(isSuccess)
     .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = recordsIn(body);
-  // Another type than the first may be one that the handler reads.
+  // A further type without any column may be one that the handler reads itself.
   const isOther = (schema: Schema) =>
     schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
   for (const { schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
@@ -148,17 +149,17 @@ export function reportUnstoredFields(
   }
 }
 
-/** The contents of a body that may be records. A JSON Patch (RFC 6902) is a list of changes. */
+/** The contents of a body that may be records. A JSON Patch (RFC 6902) is not a record but a list of changes. */
 export const recordsIn = (body: Body | undefined): Content[] =>
   body?.contents.filter(({ kind, type }) => kind === 'json' && type !== 'application/json-patch+json') ?? [];
 
 const isSuccess = ({ status }: Reply) => status.startsWith('2');
 
-/** The replies that may have a record as it is stored. */
+/** The replies that may contain a record as it is stored. */
 export const successesOf = (replies: Reply[]): Reply[] =>
   inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
-/** The fields of an object, or of the items of a list, each with what all parts of an `allOf` say of it. */
+/** The fields of an object, or of the items of a list. Each field combines its schemas from all parts of an `allOf`. */
 export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   const { properties, items } = mergeAllOf(schema);
   if (!properties) return items === undefined ? {} : objectFieldsOf(items);

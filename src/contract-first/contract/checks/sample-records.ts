@@ -1,4 +1,4 @@
-/** Sample records, to be tried against rules over several fields. */
+/** Makes sample records, which the checks try against rules over several fields. */
 import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDescription } from '../../store/tables/description.ts';
 import { isMatch, patternsIn } from '../subsets/keyword-subsets.ts';
@@ -9,23 +9,26 @@ import { setBy } from './findings.ts';
 export type SampleRecord = Record<string, unknown>;
 
 interface Sampled extends Pick<AnyDescription, 'columns'> {
-  /** The schemas of the fields, and those that they are tried against. */
+  /** The schemas of the fields; `wanted` are the schemas that the values are tried against. */
   fields: Record<string, Schema>;
   wanted: Record<string, Schema>;
-  /** The fields that each record has. */
+  /** The fields that every record contains. */
   required: readonly string[];
 }
 
-/** The most records that are tried. */
+/** The maximum number of records to try. */
 const MOST_RECORDS = 500;
 
-/** Records with all fields, and with the required ones, each also with other values of one field. None if a handler must make other values. */
+/**
+ * Returns records with all fields and with only the required ones, and copies of both with another value in one field. Returns none if a
+ * handler must convert values of a field.
+ */
 export function recordsFor(
   { columns, fields, wanted, required }: Sampled,
   { buildCheck, isLinear }: Checking,
 ): SampleRecord[] {
   const patterns = isLinear ? [] : [fields, wanted].flatMap(Object.values<Schema>).flatMap(patternsIn);
-  // An unjudged pattern is tried only on a text that cannot take it long.
+  // A pattern that nobody has checked yet is tried only on texts that it is quick for.
   const isTried = (value: unknown) =>
     patterns.length === 0 ||
     (typeof value === 'string' ? patterns.every((one) => isMatch(one, value) !== undefined) : !isNode(value));

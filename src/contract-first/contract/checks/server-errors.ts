@@ -1,4 +1,4 @@
-/** Checks that the bodies which the team's `errors.ts` makes of the server's errors fit the contract. */
+/** Checks that the server's errors fit the contract, in the bodies that the team's `errors.ts` makes of them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -14,11 +14,11 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
-/** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
+/** The error codes that the server itself sends in an operation. A 405 has no operation; all other codes are for handlers and plugins. */
 export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
-/** Codes of the contract's `Error` schema that have no status: the compiler would report each use of them, and not the cause. */
+/** Finds codes without a status in the contract's `Error` schema: the compiler would report each use of them, but not the cause. */
 export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
   if (!('message' in others && 'status' in others)) return [];
@@ -29,15 +29,15 @@ export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain):
   return unknown.map((one) => `schema Error: field code: ${one} has no status: ${advice(one)}`);
 }
 
-/** The parts of an operation and its replies that say which errors it has. */
+/** The parts of an operation and its replies that determine its errors. */
 type Named = Pick<Reply, 'status'>;
 export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
 
-/** Whether the operation can be answered with the code: `gone` needs a sunset; 404 a path with a parameter, which may be empty. */
+/** Whether the server can send the code in this operation: `gone` needs a sunset, and 404 a path with a parameter, which may be empty. */
 const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
 
-/** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
+/** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, all without a more exact reply. */
 export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue): Catalogue =>
   Object.fromEntries(
     toServerCodes(catalogue).filter(
@@ -45,9 +45,9 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
     ),
   );
 
-/** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
+/** The longest message. It names fields of the body, which may have any name, in up to 8 KB. All other messages are short, and ours. */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** The most problems that a request may have, in each of its parts. */
+/** As many problems as one error may list, in all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
@@ -62,10 +62,10 @@ export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'
 
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
-/** Whether a problem is one of `src/errors.ts`, which only its team can write. The start rejects it; the contract itself may be right. */
+/** Whether a problem is in `src/errors.ts`, which only its team can write. It stops the start, but the contract itself may be right. */
 export const isOfErrors = (problem: string): boolean => problem.includes(`: ${MADE_BY_TEAM}`);
 
-/** Reports a fault only once, for the first reply that has it: most replies have the same faults. `reported` has those from before. */
+/** Reports a fault only once, for the first reply with it: most replies share their faults. `reported` contains the earlier ones. */
 export function reportUnfitErrors(
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
@@ -90,7 +90,7 @@ export function failuresOf(code: ErrorCode, catalogue: Catalogue): HttpError[] {
   return failures.map((failure) => failure.settle(catalogue));
 }
 
-/** Why the body of one of these errors does not fit, in words; undefined if both fit. */
+/** Describes why the body of the shortest or the longest error does not fit; undefined if both fit. */
 export const findUnfitBody = (
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
@@ -122,8 +122,8 @@ function findProblem({ schema, check }: CompiledReply, make: () => unknown): str
 type Fields = Record<string, unknown>;
 
 /**
- * The value with only the fields that the contract names. `described` has the maps that describe it, to which their recursions are added.
- * Without named fields, an object may have any.
+ * Returns the value with only the fields that the contract names. `described` lists the maps that describe it; this function adds their
+ * recursions. An object without named fields keeps all fields.
  */
 function namedIn(value: unknown, described: Int64Map[]): unknown {
   if (!isNode(value)) return value;
@@ -135,15 +135,16 @@ function namedIn(value: unknown, described: Int64Map[]): unknown {
   return Object.fromEntries(entries.map(([name, inside]) => [name, namedIn(inside, mapsOf(name))]));
 }
 
-/** Whether there is nothing in it but objects, arrays and empty texts. */
+/** Whether a body contains only objects, arrays, nulls and empty texts. */
 const isEmpty = (body: unknown): boolean =>
   body === null || body === '' || (isNode(body) && Object.values(body).every(isEmpty));
 
-/** Keywords that narrow a text so that it is no message, and those whose schemas describe what a body may have. */
+/** Keywords that narrow a text so that it cannot be a message. */
 const NARROW = ['enum', 'const', 'format', 'pattern'];
+/** Keywords with schemas for the body or for parts of it. */
 const INSIDE = /^((all|any|one)Of|properties|additionalProperties|items|prefixItems)$/;
 
-/** The first place for any text in a body. */
+/** The first part of a body that may be any text, such as `body.message`. */
 function findText(schema: Schema, at: string): string | undefined {
   const keywords = keywordsOf(schema);
   if ([keywords.type].flat().includes('string') && !NARROW.some((keyword) => keyword in keywords)) return at;

@@ -1,4 +1,4 @@
-/** Checks that errors and headers that the server itself sends fit the contract, by examples: the shortest and the longest value of each. */
+/** Checks that the server's own errors and headers fit the contract, by examples: the shortest and the longest value of each. */
 import { challengesOf } from '../../engine/access/challenges.ts';
 import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
@@ -14,14 +14,14 @@ import { EXTREME_CURSORS } from '../../store/lists.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
-/** The media types of text that errors may be sent as. */
+/** The text types in which the server can send errors. */
 export const TEXT = /^text\/(plain|html)$/;
 
 export const RETRY_AFTER = ['1', '86400'];
 
-/** Statuses whose replies have a challenge. */
+/** Statuses of replies with a challenge. */
 const CHALLENGED = [401, 403] as const;
-/** Statuses whose replies say when to try again. */
+/** Statuses of replies with `Retry-After`. */
 export const RETRIED = [429, 503];
 
 interface ServerRepliesOptions {
@@ -31,7 +31,7 @@ interface ServerRepliesOptions {
   operation: Operation;
   toErrorBody: ToErrorBody;
   catalogue: Catalogue;
-  /** The faults of errors that were reported for other replies. */
+  /** Faults of errors that were already reported for other replies. */
   reported: Set<string>;
 }
 
@@ -60,7 +60,7 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
   }
 }
 
-/** Finds statuses, headers and error bodies that the server sends and the contract does not declare, for the lint: the server runs without them. */
+/** Finds statuses, headers and error bodies that the server sends without a declaration. Only the lint warns: the server runs anyway. */
 export function findUndeclared({ operations }: ReadContract, domain: AnyDomain): string[] {
   const codes = toServerCodes(buildCatalogue(domain));
   const problems: string[] = [];
@@ -82,7 +82,7 @@ export function findUndeclared({ operations }: ReadContract, domain: AnyDomain):
   return problems;
 }
 
-/** Whether the server may answer a request of this operation with this error. Operations that create declare `ids_used_up` themselves. */
+/** Whether the server may send this error in this operation. Operations that create records declare `ids_used_up` themselves. */
 function isMet(code: string, status: number, { path, security, parameters, body, deprecation }: Operation): boolean {
   const isKeyed = security.length > 0;
   const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
@@ -97,7 +97,7 @@ function isMet(code: string, status: number, { path, security, parameters, body,
   return met[code] ?? true;
 }
 
-/** The headers that are sent with this reply, for any of these statuses, and not declared. Every reply to a key has its rate limit. */
+/** The headers that are sent with this reply, for any of these statuses, but not declared. Every reply to a key shows its rate limit. */
 function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
   const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
   const sent = [
@@ -109,7 +109,7 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
   return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
 }
 
-/** Headers that the reply requires, and that are not sent with it. */
+/** Headers that the reply requires, but that the server does not send. */
 export function missingHeaders(
   reply: Pick<Reply, 'status' | 'headers'>,
   operation: Replying,
@@ -127,7 +127,7 @@ export function missingHeaders(
 export const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string) =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 
-/** A header that the contract does not declare is not checked. */
+/** Checks the values of a header. Skips a header that the contract does not declare. */
 export function reportHeader(
   buildCheck: BuildCheck,
   reply: Pick<Reply, 'headers'>,
@@ -146,7 +146,7 @@ export function reportHeader(
   }
 }
 
-/** The values that this reply may have, by lower-case name. */
+/** The values of the server's headers in this reply, by lower-case name. */
 function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
   const isFor = (statuses: readonly number[]) =>
     statuses.some((status) => replyFor(operation.replies, status) === reply);

@@ -1,6 +1,6 @@
 /**
- * Compares what a request may have with the record that it becomes, the record with the replies that have it, and both with what the store
- * sets: a value that fits one and not the next would be answered with 500.
+ * Compares the schema of a request with the record that it becomes, the record with the replies that contain it, and both with the values
+ * that the store sets. A value that fits one and not the next would be a 500.
  */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -15,10 +15,10 @@ import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf }
 import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
-/** How many comparisons the proofs of one contract may take: some seconds. */
+/** The maximum comparisons for the proofs of one contract: they take some seconds. */
 const MOST_STEPS = 100_000;
 
-/** Reports what is proven wrong to `report`, and what cannot be proven to `warn`. */
+/** Passes proven faults to `report`, and passes comparisons without a proof to `warn`. */
 export function reportUnfitRecords(
   operations: Operation[],
   collections: RecordSchema[],
@@ -26,7 +26,7 @@ export function reportUnfitRecords(
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
-  // A collection of another contract is skipped.
+  // Skips collections that belong to another contract.
   const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, objectFieldsOf(stored)));
   for (const collection of all) ofStore(collection, checking).forEach(report);
   for (const operation of operations) {
@@ -48,11 +48,11 @@ function ofStore({ description: { schema, columns }, stored }: RecordSchema, che
     const values = setBy(column) ?? (column.first === undefined ? [] : [column.first]);
     const witness = findWitness(values, true, fields[name] as Schema, checking);
     if (!witness) return [];
-    return `schema ${schema}: field ${name}: the store writes ${show(witness.value)}, which is refused: ${witness.problem}`;
+    return `schema ${schema}: field ${name}: the store writes ${show(witness.value)}, which does not fit: ${witness.problem}`;
   });
 }
 
-/** The record that a request becomes: its reply has it, or that of a GET of the same path. */
+/** The record that a request becomes: it is in the reply, or in the reply of a GET of the same path. */
 function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
   const replies = [operation, ...reading].flatMap(({ replies }) => successesOf(replies));
@@ -94,7 +94,7 @@ function ofBody(
     toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, location });
   const findings = Object.entries(fields).flatMap(([field, given]) => {
     const column = columns[field];
-    // Objects are merged with the stored ones, and refused by the store.
+    // The store merges objects with the stored ones, and checks the result.
     const isMerged = method === 'PATCH' && [mergeAllOf(given).type].flat().includes('object');
     return !column || setBy(column) || column.set || isMerged ? [] : compare(given, field, `its body.${field}`);
   });
@@ -110,7 +110,7 @@ function ofBody(
   return [...findings, ...toFindings([{ path: '', witness }], { ...words, location: 'its body' })];
 }
 
-/** A body that is let in, and that becomes a record which its own rules over several fields refuse. */
+/** Finds a body that the request accepts, but that becomes a record that breaks its own rules over several fields. */
 function findUnstored(
   schema: Schema,
   { description: { columns }, stored }: RecordSchema,

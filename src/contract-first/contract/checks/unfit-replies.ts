@@ -1,4 +1,4 @@
-/** Compares stored records with the replies that have them: a record that a reply does not take would be answered with 500. */
+/** Compares stored records with the replies that contain them: a record that does not fit its reply would be a 500. */
 import type { Operation, Reply } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
@@ -9,7 +9,7 @@ import { type Finding, findCollection, setBy, toFindings } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 import { recordsFor } from './sample-records.ts';
 
-/** Finds the fields of a record that a reply does not take, and then whole records and lists. */
+/** Finds fields of a record that do not fit a reply. If all fit, compares whole records and lists. */
 export function findUnfitReplies(operation: Operation, all: RecordSchema[], compared: Compared): Finding[] {
   return successesOf(operation.replies).flatMap((reply) => {
     const { collection, isWhole = false } = findCollection(all, objectFieldsOf(reply.schema)) ?? {};
@@ -38,7 +38,10 @@ function findUnfitFields(reply: Reply, collection: RecordSchema, isCertain: bool
   });
 }
 
-/** By what a reply says of several fields, or of a list. Nothing is found if the types of a field differ: the handler makes the record then. */
+/**
+ * Finds records that break a reply's rules over several fields, or over a list. Finds nothing if the types of a field differ: then the
+ * handler makes the record.
+ */
 function findUnfitRecords(
   { method, parameters }: Operation,
   reply: Reply,
@@ -61,7 +64,7 @@ function findUnfitRecords(
     ? [{ type: 'array', items: record }, [[], ...records.map((one) => [one])]]
     : [record, records];
   const witness = findWitness(values, given, reply.schema, compared);
-  // Another list than a page may never be empty.
+  // A list that is not a page may never be empty.
   const isPage = method === 'GET' && findLimit(parameters) !== undefined;
   const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
   return toFindings([{ path: '', witness }], toWords(reply, collection, '', isCertain));

@@ -1,4 +1,4 @@
-/** Reads the media types of bodies, and refuses bodies that cannot be served. */
+/** Reads the media types of bodies, and reports bodies that cannot be served. */
 import type { Content } from '../../engine/contract/contract.ts';
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/replies.ts';
@@ -11,7 +11,7 @@ const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
-/** A form whose schema is bytes is passed on unparsed. */
+/** How a body of this type is read. A form with a schema of bytes is passed on unparsed. */
 export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
   return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';
@@ -33,7 +33,7 @@ export function toTypes(
   });
 }
 
-/** Raw bodies are not checked, so this refuses schemas with rules that a body could break. */
+/** Reports schemas of raw bodies with rules that a body could break: the server does not check raw bodies. */
 export function reportRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
@@ -44,13 +44,13 @@ export function reportRawBody(schema: Schema, type: string, name: string, report
     report(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
 }
 
-/** Whether its fields can be read one by one. */
+/** Whether a form's fields can be read one by one. */
 export function isForm(schema: Schema): schema is Keywords & { properties: Record<string, Schema> } {
   const { type = 'object', properties } = keywordsOf(schema);
   return type === 'object' && properties !== undefined;
 }
 
-/** Each field of a form has a part, or several, which are text of simple types, JSON, or files. */
+/** Reports a form that cannot be read. Each field is sent as one or more parts: text of simple types, JSON, or files. */
 export function reportForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {
     report('its body: a form needs a schema of type: object with properties');

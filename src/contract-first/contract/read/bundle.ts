@@ -1,6 +1,6 @@
 /**
- * A contract in several files, as one. References are read only below the contract's own folder, from regular files of a bounded size, and
- * never fetched.
+ * Bundles a contract in several files into one. Reads references only from regular files of a bounded size, below the folder of the
+ * contract, and never fetches one.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -32,7 +32,7 @@ export class ContractFiles extends BaseResolver {
     this.contract = resolve(contract);
   }
 
-  /** A reference is a URI, in which a space is %20 (RFC 3986, section 2.1). A file with the name as it is written comes first. */
+  /** A reference is a URI, with %20 for a space (RFC 3986, section 2.1). A file with exactly the written name has priority. */
   override resolveExternalRef(base: string | null, ref: string): string {
     const file = super.resolveExternalRef(base, ref);
     const decoded = decodePath(ref);
@@ -57,7 +57,7 @@ export class ContractFiles extends BaseResolver {
     if (isAbsoluteUrl(file)) throw new Error('it is not fetched');
     checkFile(file);
     const folder = join(realpathSync(dirname(this.contract)), sep);
-    // A link may lead elsewhere.
+    // A symbolic link may lead to another folder.
     if (file !== this.contract && !realpathSync(file).startsWith(folder))
       throw new Error('it is not below the folder of the contract');
   }
@@ -69,12 +69,12 @@ interface Origin {
   keys: string[];
 }
 
-/** Reads a file as the server does: with every digit. */
+/** Reads a file as JSON, as the server does: with every digit. */
 type Read = (file: string) => Promise<string>;
 
 class ReadFiles extends ContractFiles {
   readonly origins = new Map<unknown, Origin>();
-  /** By file. */
+  /** The problems of files that cannot be read, by file. */
   readonly faults = new Map<string, string[]>();
   readonly #read: Read;
 
@@ -99,7 +99,7 @@ class ReadFiles extends ContractFiles {
     return { source, parsed };
   }
 
-  /** Before the bundler moves it. */
+  /** Notes the origin of each node before the bundler moves it. */
   #note(node: unknown, file: string, keys: string[]): void {
     if (!isNode(node)) return;
     this.origins.set(node, { file, keys });
@@ -112,11 +112,11 @@ const loadNoRules = () => createConfig({ rules: {} }, { configPath: fileURLToPat
 
 export interface Bundle {
   document: unknown;
-  /** The other files that are in it. */
+  /** The files in the bundle, without the first one. */
   files: string[];
-  /** A problem for each reference to another file that leads to nothing, and for each file that is not YAML. */
+  /** A problem for each reference to a missing file or part, and for each file that is not YAML. */
   missing: string[];
-  /** A line for each schema that has another name in the bundle, since two files have one of its name. */
+  /** A line for each schema with a new name in the bundle, because two files contain different schemas with its name. */
   renamed: string[];
   originOf(keys: string[]): Origin;
 }
@@ -133,7 +133,7 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   const { origins, faults } = resolver;
   const broken = [...faults].flatMap(([one, words]) => words.map((word) => `in ${relative(folder, one)}, ${word}`));
   return {
-    // The bundler puts the same node in several places.
+    // Copies the document: the bundler puts the same node in several places.
     document: parseWithBigints(stringify(made.parsed) as string),
     files: [...new Set([...origins.values()].map((origin) => origin.file))].slice(1).sort(),
     missing: [...broken, ...problems.flatMap((problem) => toMissing(problem, folder, parsed))],
@@ -142,7 +142,7 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   };
 }
 
-/** References that lead to each other, and to nothing else: the bundler ends at them without saying where they are. */
+/** Finds references that lead only to each other: the bundler stops at them, and its error does not name their places. */
 function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
   const roots = new Map(
     [...origins].filter(([, { keys }]) => keys.length === 0).map(([node, { file }]) => [file, node]),
@@ -165,7 +165,7 @@ function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
   });
 }
 
-/** The origin of the last part on the way that the bundler has left as it was, and the keys behind it. */
+/** The origin of the last part on the way that the bundler has left unchanged, and the remaining keys. */
 function originOf(document: unknown, keys: string[], origins: Map<unknown, Origin>): Origin {
   let node = document;
   let origin = origins.get(document) as Origin;
@@ -176,7 +176,7 @@ function originOf(document: unknown, keys: string[], origins: Map<unknown, Origi
   return origin;
 }
 
-/** Redocly's warning of a name that it has changed. */
+/** Redocly's warning about a changed name. */
 const RENAMED = /Renamed (\S+) to (\S+)\.$/;
 
 function toRenamed({ message }: NormalizedProblem): string[] {
@@ -186,7 +186,7 @@ function toRenamed({ message }: NormalizedProblem): string[] {
     : [];
 }
 
-/** Examples, and references within a file, are for others to judge; a file that is not YAML is named itself. */
+/** Converts a problem of the bundler. Other code checks examples, references inside a file, and files that are not YAML. */
 function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
   if (!parsed.has(source)) parsed.set(source, parseWithBigints(source.body));

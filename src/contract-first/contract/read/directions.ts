@@ -1,19 +1,19 @@
-/** `readOnly` and `writeOnly` fields: derives the schema for requests, or for replies. */
+/** Derives the schema for requests (without `readOnly` fields), or for replies (without `writeOnly` fields). */
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mapSubschemas, scopeOf, subschemasOf, targetOf, toRecursion } from '../../engine/schema/subschemas.ts';
 
 type Word = 'readOnly' | 'writeOnly';
 
-/** The fields that a request (`readOnly`) or a reply (`writeOnly`) must not have, in words. */
+/** The names in messages of fields that a request (`readOnly`) or a reply (`writeOnly`) must not contain. */
 export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
-/** Caches of derived schemas, and of schemas without such fields: a schema may be in many others. */
+/** Caches of derived schemas (`hidden`), and of schemas without such fields (`silent`): many schemas may contain the same one. */
 const known = {
   readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
   writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
 };
 
-/** Replaces each field with this word by `hidden`, and no longer requires it. Returns the same object if there is none. */
+/** Replaces each field with this keyword by `hidden`, and no longer requires it. Returns the same object if there is no such field. */
 export function withoutFields(word: Word, schema: Keywords): Keywords;
 export function withoutFields(word: Word, schema: Schema): Schema;
 export function withoutFields(word: Word, schema: Schema): Schema {
@@ -24,7 +24,7 @@ export function withoutFields(word: Word, schema: Schema): Schema {
   return made;
 }
 
-/** `names` has the hidden fields of all parts that describe the same value: `required` may be in another part than the field. */
+/** `names` lists the hidden fields of all parts that describe the same value: `required` may be in a different part than the field. */
 function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
   if (target) return toRecursion(schema.$ref as string, () => withoutFields(word, target));
@@ -44,7 +44,7 @@ function namesOf(word: Word, schema: Schema): string[] {
   });
 }
 
-/** Whether any schema within has the word. If not, none of the schemas seen has it. */
+/** Whether the schema, or one inside it, contains the keyword. If not, all visited schemas are noted as `silent`. */
 function mentions(word: Word, schema: Keywords): boolean {
   const { silent } = known[word];
   const seen = new Set([schema]);

@@ -1,6 +1,6 @@
 /**
- * Refuses schemas whose keywords are of a wrong kind, before other code reads them: a text for a schema, an object for a list. And 64-bit
- * integers that would have two types, or could not be compared.
+ * Reports keywords with a value of a wrong kind before other code reads them, such as a text for a schema, or an object for a list. Also
+ * reports 64-bit integers that would have two types, or could not be compared.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
@@ -14,7 +14,7 @@ interface KeywordType {
   keywords: string[];
   fits: (value: unknown) => boolean;
   words: string;
-  /** The schemas in a value that fits, each with what its place has more. */
+  /** The schemas in a value that fits, each with the text that its location adds. */
   within?: (value: never) => [more: string, schema: unknown][];
 }
 
@@ -45,10 +45,10 @@ const KEYWORD_TYPES: KeywordType[] = [
   { keywords: ['enum'], fits: isList, words: 'a list of values' },
 ];
 
-/** Schemas without a fault. */
+/** Schemas that were visited without a fault. */
 const sound = new WeakSet<object>();
 
-/** Returns whether it has none. */
+/** Reports keywords of a wrong kind in a schema and all schemas that it contains. Returns true if there are none. */
 export function reportKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
   const seen = new Set<object>();
   let isSound = true;
@@ -76,7 +76,7 @@ export function reportKeywordTypes(root: unknown, name: string, report: ReportPr
   }
 }
 
-/** Only the contract can say it: a schema has one type, also where it is used elsewhere. */
+/** Only the contract's authors can decide this: a schema has one type wherever it is used. */
 const MIXED =
   'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 
@@ -106,7 +106,7 @@ function reportInt64Map(int64s: Int64Map, name: string, reportAny: ReportProblem
   if (isSound) soundMaps.add(int64s);
 }
 
-/** The inside of a recursion is checked where the recursion begins. */
+/** Reports faults that a recursion adds. Its inside is checked at the place where the recursion begins. */
 function reportRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
   if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of int64s.fields) {

@@ -1,4 +1,7 @@
-/** The `x-` keywords of the server: where each may be, and which values it may have. Other `x-` keywords are ignored. And the numbers of all keywords. */
+/**
+ * Checks the server's own `x-` keywords: their places and their values. Other `x-` keywords are ignored. Also checks that the numbers of
+ * all keywords can be kept exactly.
+ */
 import type { Deprecation } from '../../engine/contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../../engine/contract/document.ts';
 import { EXACT } from '../../engine/contract/numbers.ts';
@@ -38,7 +41,7 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-extensible-enum': { where: /./, allowedIn: 'a schema', fits: isTexts, words: 'a list of texts' },
 };
 
-/** Keywords of before, which would be ignored in silence. */
+/** Former keywords, by their new names: they would be ignored silently. */
 const RENAMED: Record<string, string> = { 'x-kept-hours': 'x-idempotency-hours' };
 
 /** Whether an `x-` keyword is one of the server's. */
@@ -48,7 +51,7 @@ export const isOurs = (key: string): boolean => key in EXTENSIONS;
 export function toDeprecation(source: OperationNode, report: ReportProblem): Deprecation | undefined {
   if (!source.deprecated) {
     const alone = ['x-deprecated-at', 'x-sunset', 'x-successor'].filter((key) => source[key] !== undefined);
-    for (const key of alone) report(`${key} needs deprecated: true beside it`);
+    for (const key of alone) report(`${key} needs deprecated: true next to it`);
     return undefined;
   }
   return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
@@ -60,12 +63,12 @@ export function toDeprecation(source: OperationNode, report: ReportProblem): Dep
     // `new Date` reads 30 February as 2 March.
     const day = String(said).slice(0, 10);
     const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
-    if (!isDate) report(`${key} is no date`);
+    if (!isDate) report(`${key} is not a date`);
     return date;
   }
 }
 
-/** Removes `x-` keys from paths and responses, where every other key is a path or a status. Missing paths become empty. */
+/** Removes `x-` keys from paths and responses, so that every key is a path or a status. Missing paths become empty. */
 export function withoutWords(document: Document): Document {
   return mapPaths({ ...document, paths: dropWords(document.paths ?? {}) }, (item) =>
     mapOperations(item, ({ responses, ...operation }) => ({
@@ -113,7 +116,10 @@ function isNear(one: string, other: string, letters: number): boolean {
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
-/** `int64` must be of type integer. A number that a double cannot hold is allowed in examples; elsewhere it would be rounded. */
+/**
+ * Reports an `int64` without `type: integer`, and numbers that a double cannot hold: they would be rounded. Examples may contain such
+ * numbers.
+ */
 export function reportInexactNumbers(node: unknown, pointer: string, report: ReportProblem): void {
   if (typeof node === 'bigint') {
     const isKept = EXACT.includes(pointer.slice(pointer.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
@@ -124,7 +130,7 @@ export function reportInexactNumbers(node: unknown, pointer: string, report: Rep
   const { type, format }: Keywords = node;
   const types = [type ?? []].flat();
   if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
-    report(`${pointer}: int64 needs type: integer, alone or beside string, boolean or null`);
+    report(`${pointer}: int64 needs type: integer, alone or with string, boolean or null`);
   }
   for (const [key, value] of Object.entries(node)) {
     if (key !== 'example' && key !== 'examples')

@@ -1,4 +1,4 @@
-/** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
+/** Loads a contract. Throws, with all problems at once, if the server cannot serve it. */
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import {
   type Document,
@@ -22,7 +22,7 @@ import { findInvalid } from './validity.ts';
 
 const EMPTY = 'it is empty: an OpenAPI document begins with openapi: 3.1.1';
 
-/** @throws ContractError */
+/** Reads the contract in a file. @throws ContractError that lists all problems */
 export async function loadContract(file: URL | string): Promise<ReadContract> {
   const { contract, problems } = await readContract(file);
   if (problems.length > 0) throw new ContractError(problems);
@@ -47,9 +47,9 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const problems: string[] = [];
   const report = (problem: string) => problems.push(problem);
   const resolved = resolveDocument(document, report);
-  // A dangling reference is reported with its operation; the validator reports those that no operation uses.
+  // Dangling references are reported with their operation. The validator adds those that no operation uses.
   if (dangling && problems.length === 0) report(dangling);
-  // Other operations than these are judged without them.
+  // All other operations are still checked.
   const unresolved = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
   if (unresolved.has(undefined)) throw new ContractError(problems);
   const keyLocations = toKeyLocations(resolved, report);
@@ -66,7 +66,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   return { contract, problems };
 }
 
-/** Replaces the references in the parts of the document that are served: a valid OpenAPI document, too. Problems name their operation. */
+/** Replaces the references in the served parts of the document. The result is a valid OpenAPI document. Problems name their operation. */
 export function resolveDocument(document: Document, report: ReportProblem): ResolvedDocument {
   const { openapi, info, security, components = {}, ...rest } = document;
   const resolve = resolveOf(document);
@@ -93,7 +93,8 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
 const ROOT: ServerNode = { url: '/' };
 
 /**
- * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
+ * Returns the path of the first server, with the defaults of its variables: `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and
+ * `/v1`. May be empty.
  */
 function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   const { url, variables } = servers[0] ?? ROOT;

@@ -1,4 +1,4 @@
-/** The normal form of a contract: OpenAPI 3.1, paths that a router can handle, and an id for each operation. */
+/** Converts a contract to its normal form: OpenAPI 3.1, paths that a router can handle, and an id for each operation. */
 import {
   type Document,
   mapOperations,
@@ -11,7 +11,7 @@ import { namesIn, PATH_PARAMETER, toRouterName, withNames } from '../../engine/c
 import { isNode, type Keywords } from '../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 
-/** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
+/** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and next to references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
 export function toCurrent<Document extends object>(document: Document): Document {
   return { ...toCurrentNode(document, ''), openapi: '3.1.1' };
 }
@@ -32,7 +32,7 @@ function toCurrentNode(node: unknown, key: string): unknown {
 
 /** Converts a schema from OpenAPI 3.0. Other nodes have none of these keywords. */
 function toCurrentSchema({ nullable, ...schema }: Keywords): Keywords {
-  // Keywords beside a reference to a component are ignored. A path item's reference leads elsewhere, and keeps them.
+  // OpenAPI 3.0 ignores keywords next to a reference to a component. A path item's reference leads to other places, and keeps them.
   if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
   if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
   return withBound('exclusiveMinimum', 'minimum', withBound('exclusiveMaximum', 'maximum', schema));
@@ -51,7 +51,7 @@ export function mapPaths(document: Document, map: (item: PathItem, path: string)
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Two paths that differ in names only are the same to clients. */
+/** Returns a path without the names of its parameters: paths that differ only in them are the same to clients. */
 export const withoutNames = (path: string) => path.replace(PATH_PARAMETER, '{}');
 
 /** Replaces names of path parameters that a router cannot handle. */
@@ -61,7 +61,7 @@ export function withPathNames(document: Document): Document {
   if (odd.length === 0) return document;
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const rewritten = withNames(path);
-    // If this is the name of another path, both are refused as duplicates.
+    // If another path already has this name, both are reported as duplicates.
     if (!odd.includes(path) || rewritten in document.paths) return [path, item];
     const renamed = <Node extends { parameters?: ParameterNode[] }>(node: Node): Node =>
       node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node;
@@ -70,7 +70,7 @@ export function withPathNames(document: Document): Document {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Follows references, since another path may use the parameter under its own name. */
+/** Renames path parameters. Copies a parameter behind a reference, since another path may use it with its original name. */
 function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
@@ -81,11 +81,11 @@ function rename(parameters: ParameterNode[], document: Document): ParameterNode[
   });
 }
 
-/** Longer names do not fit into the name of a file, with what is added to them. */
+/** The maximum letters of an id: with a suffix, it still fits into the name of a file. */
 const MOST_LETTERS = 200;
 const ID = new RegExp(`^[A-Za-z][\\w-]{0,${MOST_LETTERS - 1}}$`);
 
-/** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
+/** Makes ids for operations if the id is missing, a duplicate, or not a file name: ids name handlers, routes and types. */
 export function withIds(document: Document): Document {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     operationsOf(resolvedItem(item, document)).map(([method, operation]) => ({ path, method, operation })),
@@ -110,13 +110,13 @@ export function withIds(document: Document): Document {
   );
 }
 
-/** The item itself, or the one that it refers to. Two paths may refer to the same item, whose operations have one id. */
+/** The item itself, or the item that it refers to. Two paths may refer to the same item, so that its operations share an id. */
 export function resolvedItem(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
   const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
   return target === undefined ? item : resolvedItem(target as PathItem, document, seen.add(item));
 }
 
-/** `GET /users/{name}` is `getUsersByName`, as in fastify-openapi-glue. */
+/** Derives an id from the method and the path, as fastify-openapi-glue does: `GET /users/{name}` is `getUsersByName`. */
 function derive(method: string, path: string): string {
   return toWords(`${method} ${path.replace(/\{([^{}]*)\}/g, ' by $1')}`);
 }
@@ -129,8 +129,9 @@ const toWords = (text: string): string =>
     .join('');
 
 /**
- * Bodies of GET and HEAD have no meaning (RFC 9110, section 9.3.1), are ignored by OpenAPI 3.0, and not read by Fastify. Fastify adds a
- * HEAD to each GET, unless there is one already: so the contract's HEAD must come first.
+ * Removes the bodies of GET and HEAD, and puts HEAD first. Such bodies have no meaning (RFC 9110, section 9.3.1), OpenAPI 3.0 ignores
+ * them, and Fastify does not read them. Fastify adds a HEAD to each GET unless there already is one, so the contract's HEAD
+ * must come first.
  */
 export function withGetAndHead(document: Document): Document {
   const withoutBody = ({ requestBody: _, ...operation }: OperationNode): OperationNode => operation;

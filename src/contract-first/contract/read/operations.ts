@@ -24,7 +24,7 @@ import { isValidOperation } from './validity.ts';
 /** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
 
-/** An operation's name in problems. */
+/** The name of an operation in problems. */
 export const operationLabel = (id: string) => `operation ${id}`;
 
 interface Options {
@@ -46,7 +46,7 @@ export function toOperations(
       source.security ??= resolved.security ?? [];
       const reportOperation = (problem: string) =>
         report(`${operationLabel(source.operationId as string)}: ${problem}`);
-      // Nothing can be made of it, and others are judged without it.
+      // Skips an operation that cannot be read: all others are still checked.
       if (unresolved.has(source.operationId) || !isValidOperation(item, source, reportOperation)) {
         isWhole = false;
         continue;
@@ -58,7 +58,7 @@ export function toOperations(
       const problem = method === 'trace' ? 'TRACE is not served' : findUnserved(path);
       if (problem) reportOperation(problem);
       const same = byRoute.get(route);
-      if (same) reportOperation(`${path} is the path of ${operationLabel(same.id)}, too; give it another`);
+      if (same) reportOperation(`${path} is also the path of ${operationLabel(same.id)}; give it another`);
       byRoute.set(route, operation);
     }
   }
@@ -69,7 +69,7 @@ export function toOperations(
 /** Whether clients remove parts of a path before they send it (RFC 3986, section 5.2.4). */
 export const hasDots = (path: string): boolean => path.split('/').some((part) => part === '.' || part === '..');
 
-/** Why no router would find a path, in words; undefined if it would. */
+/** Describes why a router would not find a path; undefined if it would. */
 function findUnserved(path: string): string | undefined {
   if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
   if (path.includes('*'))
@@ -79,7 +79,7 @@ function findUnserved(path: string): string | undefined {
   return hasDots(decoded) ? 'its path has a part . or .., which clients remove' : undefined;
 }
 
-/** Paths that differ only in names of parameters, or after `?` or `#`, are the same. */
+/** Returns the path without names of parameters, and without the part after `?` or `#`: paths that differ only in these are the same. */
 const toRoutePath = (path: string) => withoutNames(path.replace(/[?#].*/, ''));
 
 interface Source {
@@ -125,10 +125,10 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   const types = toTypes(content, name, report);
   const problems = new Set<string>();
   const [first = { type: PLAIN_JSON, media: {} }] = types;
-  // Sent where the handler chooses no type.
+  // The type that is sent unless the handler chooses another.
   const usual = types.find(({ type }) => isJson(type)) ?? first;
   const inType = ({ type, media }: typeof usual): Reply => {
-    // The schema of another type than JSON is not read.
+    // Ignores the schemas of further types, except JSON.
     const own = type === usual.type || isJson(type) ? media?.schema : undefined;
     const schema = withoutFields('writeOnly', own ?? {});
     const int64s = findInt64s(schema, `${name}: body`, (problem) => problems.add(problem));
@@ -140,17 +140,15 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   return reply;
 }
 
-/** A handler chooses the type by each request's own `Accept`: a repeated request could get another than the first. */
+/** Reports replies with several types: a handler chooses by `Accept`, so a repeated request could get another type than the first. */
 function reportRepeated(replies: Reply[], report: ReportProblem): void {
   for (const { status, others } of replies) {
     if (/^[23]/.test(status) && others.length > 0)
-      report(
-        `response ${status}: has several types, of which x-idempotency-hours could not repeat the one that was sent`,
-      );
+      report(`response ${status}: has several types, and x-idempotency-hours could not repeat the one that was sent`);
   }
 }
 
-/** If JSON is among the types, types that could not be checked are not accepted (415). */
+/** Reads a request's body. If JSON is among the types, the server answers types that it could not check with 415. */
 function toBody(source: BodyNode | undefined, report: ReportProblem): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': ownMaxBytes } = source;
@@ -172,7 +170,7 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };
 }
 
-/** The successor's URL is sent as it is, so its path must not have parameters. */
+/** Reports successors with parameters in their path: the server sends the successor's URL as it is. */
 function reportSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
   for (const { id, deprecation } of operations.values()) {
     if (deprecation?.successor === undefined) continue;

@@ -7,17 +7,17 @@ import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema
 import { isList, isSimple, mergeAllOf, typesOf } from '../../engine/schema/value-types.ts';
 import { findInt64s } from './keyword-types.ts';
 
-/** The default styles of each place. */
+/** The default style of each location. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
-/** Other styles in the query: of arrays that are not exploded, and of objects. */
+/** Further styles in the query: of arrays that are not exploded, and of objects. */
 const OF_ARRAYS: Record<string, ParameterStyle> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
 const QUERY_STYLES: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject: 'deep' };
 /** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
 /**
- * `sources` has the path item's parameters first: an operation's parameter overrides one with the same name and place. `isPaged` says that
- * replies link to other pages.
+ * Reads the parameters of an operation. `sources` lists the path item's parameters first: an operation's parameter overrides one with
+ * the same name and location. `isPaged` is true if replies link to other pages.
  */
 export function toParameters(
   path: string,
@@ -50,11 +50,11 @@ export function toParameters(
   return parameters;
 }
 
-/** The usual names of a cursor, in small letters. */
+/** The usual names of a cursor, in any case. */
 const CURSOR_NAME =
   /^(after|cursor|marker|(page|next|next[_-]?page|continuation)[_-]?token|(start|starting|page)[_-]?(after|cursor))$/i;
 
-/** The parameter that takes the cursor of a next page, if none has `x-opaque: true`. One with `x-opaque: false` is none. */
+/** Finds the cursor of a next page by its name, if no parameter has `x-opaque: true`. Skips parameters with `x-opaque: false`. */
 function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
   const ofQuery = sources.filter((source) => source.in === 'query');
   if (ofQuery.some((source) => source['x-opaque'])) return undefined;
@@ -64,7 +64,7 @@ function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
 const isIgnored = ({ name, in: location }: ParameterNode) =>
   location === 'header' && IGNORED.includes(name.toLowerCase());
 
-/** The schemas that styles of the query need. */
+/** Descriptions of the schema that a style of the query needs. */
 const STYLE_NEEDS: Record<string, string> = {
   deepObject: 'an object of simple values and arrays of them',
   spaceDelimited: 'an array of simple values, and no explode: true',
@@ -103,7 +103,7 @@ function toWriting({
   return explode === false ? undefined : 'fields';
 }
 
-/** Words that name a field of an object which is neither simple nor an array of simple values; empty if there is none. */
+/** Names a field of an object that is neither simple nor an array of simple values, for a message; empty if there is none. */
 function oddFieldIn(schema: Schema = true): string {
   const { properties = {} } = mergeAllOf(schema);
   const [odd] = Object.entries(properties).find(([, field]) => !isField(field)) ?? [];
@@ -112,7 +112,7 @@ function oddFieldIn(schema: Schema = true): string {
 
 const isField = (field: Schema) => isSimple(field) || isList(field);
 
-/** An object whose fields are simple, or arrays of simple values. */
+/** Whether a schema is an object, and all its fields are simple, or arrays of simple values. */
 function isFlat(schema: Schema): boolean {
   const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
   const { anyOf, oneOf } = keywordsOf(schema);
@@ -120,7 +120,7 @@ function isFlat(schema: Schema): boolean {
   return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
 
-/** An array in a path needs a segment of its own: its items are split before they are decoded. */
+/** Reports an array that shares a segment of the path with other text: its items are split before they are decoded. */
 function findShared(
   path: string,
   { name, in: location }: ParameterNode,
@@ -128,17 +128,17 @@ function findShared(
 ): string | undefined {
   const isAlone = path.split('/').includes(`{${name}}`);
   return location === 'path' && writing === 'joined' && !isAlone
-    ? 'an array needs a part of the path of its own'
+    ? 'an array needs its own part of the path'
     : undefined;
 }
 
-/** Some 1,000 years: a time that is later would be no number of milliseconds that is kept exactly. */
+/** Some 1,000 years: the milliseconds of a later time could not be kept exactly. */
 const MOST_HOURS = 8_760_000;
 
-/** Where nothing is said. Whoever declares the header promises that a request is done once. */
+/** The default: a contract that declares Idempotency-Key promises that a request takes effect once. */
 const USUAL_HOURS = 24;
 
-/** Checks an `Idempotency-Key`: one that is not remembered would break its promise. */
+/** Checks `x-idempotency-hours`: a key that is not remembered would break the promise of its header. */
 function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode): string | undefined {
   if (hours === undefined) return undefined;
   if (!isKey(source)) return 'x-idempotency-hours is for the header Idempotency-Key only';
@@ -152,7 +152,7 @@ export function findLimit(parameters: Parameter[]): Parameter | undefined {
   return parameters.find(({ name, in: location }) => name === 'limit' && location === 'query');
 }
 
-/** Refuses limits below 1: a page without items has no next one. */
+/** Reports limits below 1: there is no next page after a page without items. */
 function reportLimit(parameters: Parameter[], report: ReportProblem): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;

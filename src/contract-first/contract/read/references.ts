@@ -1,4 +1,4 @@
-/** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` of a schema count, too. */
+/** Replaces each `$ref` by its target, unless the target refers to itself. Keywords next to the `$ref` of a schema also apply. */
 import { isNode, type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION, isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 import { isRecursion, toRecursion } from '../../engine/schema/subschemas.ts';
@@ -11,17 +11,17 @@ type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
-/** There is one for each document: what a record and a reply both refer to is one object. */
+/** Returns the only `Resolve` of a document: if a record and a reply refer to the same schema, both get the same object. */
 export function resolveOf(document: object): Resolve {
   const resolve = known.get(document) ?? buildResolve(document);
   known.set(document, resolve);
   return resolve;
 }
 
-/** Equal references resolve to the same object, so that it is compiled once. */
+/** Builds a `Resolve` that returns the same object for equal references, so that it is compiled once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
-  /** A problem in each target: all operations that use it are refused. */
+  /** A problem inside each faulty target: it is reported for every operation that uses the target. */
   const faults = new Map<string, string>();
   const open = new Set<string>();
 
@@ -67,35 +67,35 @@ export function buildResolve(document: unknown): Resolve {
   };
 }
 
-/** How many references may lead from one to the next: everything that follows schemas calls itself. */
+/** The maximum length of a chain of references: all code that follows schemas calls itself. */
 const MOST_REFERENCES = 500;
 
 function findFault($ref: string, node: unknown, isSchema: boolean, open: Set<string>): string | undefined {
-  if (open.size >= MOST_REFERENCES) return `$ref ${$ref} is behind more than ${MOST_REFERENCES} others`;
+  if (open.size >= MOST_REFERENCES) return `$ref ${$ref} is reached through more than ${MOST_REFERENCES} others`;
   if (open.has($ref)) return `${$ref} refers to itself, which only a schema may do`;
   if (node === undefined) return `$ref ${$ref} is not in this document`;
   const isNone = isSchema && (OTHER_COMPONENT.test($ref) || (Object(node) !== node && typeof node !== 'boolean'));
-  return isNone ? `$ref ${$ref} leads to no schema` : undefined;
+  return isNone ? `$ref ${$ref} does not lead to a schema` : undefined;
 }
 
-/** The target of a reference, with the keywords beside it. */
+/** Adds the keywords next to a reference to its target. */
 function join(target: Schema, beside: Keywords, isSchema: boolean): Schema {
   if (Object.keys(beside).length === 0 || typeof target === 'boolean') return target;
   if (isRecursion(target)) return { ...beside, allOf: [target, ...(beside.allOf ?? [])] };
   return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
 }
 
-/** A component that is no schema. */
+/** A component other than a schema. */
 const OTHER_COMPONENT = /^#\/components\/(?!schemas\/)\w+\/[^/]+$/;
 
-/** The words that a reference to something other than a schema may have beside it: all else is ignored (OpenAPI 3.1, section 4.8.23). */
+/** The keywords that count next to a reference to something other than a schema: all others are ignored (OpenAPI 3.1, section 4.8.23). */
 const wordsOf = (beside: Keywords): Keywords =>
   Object.fromEntries(Object.entries(beside).filter(([key]) => /^(summary|description|x-.*)$/.test(key)));
 
 const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
-/** A schema that requires both. The target goes into `allOf`, because some keywords change their meaning beside others. */
+/** Returns a schema that requires both. The target goes into `allOf`, because some keywords change their meaning next to others. */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
   const { allOf = [], ...others } = beside;
@@ -108,8 +108,8 @@ function combine(target: Keywords, beside: Keywords): Keywords {
 type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
 /**
- * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that one is checked, so
- * that errors are about nothing else. `source` has unresolved references, whose names are the values of the field.
+ * Converts `discriminator` next to `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that schema is
+ * checked, so that all errors are about it. `source` contains the unresolved references: their names are the values of the field.
  */
 function discriminated(source: Keywords, resolved: Discriminated, document: unknown, report: ReportProblem): Keywords {
   const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
@@ -138,7 +138,7 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
   return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
 }
 
-/** Whether a schema, or a part of it, says something of the field, or is not resolved yet. */
+/** Whether a schema, or a part of it, describes the field. True for a schema that is not resolved yet. */
 function mayHave(name: string, schema: Schema): boolean {
   const { properties = {}, allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
   return isRecursion(schema) || name in properties || [...allOf, ...anyOf, ...oneOf].some((one) => mayHave(name, one));
@@ -159,21 +159,24 @@ function namesOf(
   return several ?? (only === undefined ? [last ?? []].flat() : [only]);
 }
 
-/** The keywords of references, and of what they lead to. */
+/** The keywords of references and of their targets. */
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
 
-/** The document for code that would follow any `$ref` and `$id`, also one that is data: the name of a field, or a part of a value, such as an example. */
+/**
+ * Returns the document for code that would follow any `$ref` and `$id`. Leaves out those that are data: names of fields, and parts of
+ * values such as an example.
+ */
 export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
   hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 
-/** Whether a document, which is also given as JSON, may have one that is data: it leads to no component, or is what others lead to. */
+/** Whether a document, also given as JSON, may contain such data: a `$ref` that does not lead to a component, or an `$id`. */
 function hasFalseReferences(json: string, document: unknown): boolean {
   if (/"\$(id|anchor|dynamicRef|dynamicAnchor|schema)":/.test(json)) return true;
   const targets = new Set([...json.matchAll(/"\$ref":(?:"(#\/components\/[^"]*))?/g)].map(([, target]) => target));
   return [...targets].some((target) => lookUp(document, target) === undefined);
 }
 
-/** Leaves out each that is data. */
+/** Leaves out the keywords of references that are data. */
 function withoutFalseReferences<Kind>(node: Kind, key?: string): Kind;
 function withoutFalseReferences(node: unknown, key = ''): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutFalseReferences(item));

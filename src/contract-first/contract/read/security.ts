@@ -1,4 +1,4 @@
-/** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
+/** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are build errors. */
 import { BEARER, type KeyLocation, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
 import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type ReportProblem } from '../../engine/schema/json.ts';
@@ -6,13 +6,13 @@ import { isMap, isNode, type ReportProblem } from '../../engine/schema/json.ts';
 /** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
 
-/** A name of a header (RFC 9110, section 5.6.2); enough for one in a query, too. */
+/** The name of a header (RFC 9110, section 5.6.2), also used for names in a query. */
 const KEY_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The places of keys by the name of the scheme; undefined for a refused scheme. Schemes with the same place share one object. */
+/** The locations of keys by the name of the scheme; undefined for an unsupported scheme. Equal locations are one object. */
 export type KeyLocations = Map<string, KeyLocation | undefined>;
 
-/** A scheme that no operation needs may be of any kind. */
+/** Reads the locations of keys. Reports unsupported schemes only if an operation needs them. */
 export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem): KeyLocations {
   const locations: KeyLocations = new Map();
   const shared = new Map<string, KeyLocation>();
@@ -29,7 +29,7 @@ export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem
 }
 const TOKEN: KeyLocation = { ...BEARER, isToken: true };
 
-/** The scheme, and each part of it, may be of a wrong kind. */
+/** The location of a scheme's key; undefined if the scheme is not supported. The node, and each part of it, may be of a wrong kind. */
 function toKeyLocation(node: unknown): KeyLocation | undefined {
   const { type, scheme, bearerFormat, in: location, name } = Object(node);
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
@@ -39,11 +39,11 @@ function toKeyLocation(node: unknown): KeyLocation | undefined {
   return isKey && KEY_NAME.test(name) ? { in: location, name } : undefined;
 }
 
-/** The key by which places are compared: names of headers ignore case. */
+/** A text that is equal for equal locations: names of headers ignore case. */
 const locationKey = ({ in: location, name, isToken }: { in: string; name: string; isToken?: true }) =>
   `${location} ${location === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
-/** The security requirements, of which one is enough; empty if no key is needed. */
+/** The security requirements. A client needs to fulfil only one of them. Empty if no key is needed. */
 export function toSecurity(
   requirements: SecurityNode[],
   locations: KeyLocations,
@@ -51,7 +51,7 @@ export function toSecurity(
 ): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
     if (!isNode(requirement) || !Object.values(requirement).every(Array.isArray)) {
-      report(`security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`);
+      report(`security: ${JSON.stringify(requirement)} is not a requirement, such as bearerAuth: []`);
       return [];
     }
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {
@@ -66,7 +66,7 @@ export function toSecurity(
   });
 }
 
-/** A scope that no flow of an OAuth scheme offers is in no token. The requirements, and the schemes, may be of a wrong kind. */
+/** Reports scopes that no flow of an OAuth scheme offers: no token contains them. Requirements and schemes may be of a wrong kind. */
 export function reportScopes(
   requirements: SecurityNode[],
   schemes: ResolvedDocument['components']['securitySchemes'],
@@ -81,13 +81,13 @@ export function reportScopes(
   }
 }
 
-/** A parameter in the place of a key is the key, which handlers do not get. */
+/** Builds the test whether a parameter is not a key. Handlers do not get a parameter that is in the location of a key. */
 export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
   !alternatives.some((alternative) =>
     [alternative, ...alternative.alsoNeeded].some(({ location }) => locationKey(location) === locationKey(parameter)),
   );
 
-/** The schemes whose tokens always come from another issuer: OAuth 2 and OpenID Connect. */
+/** The schemes with tokens that another issuer always makes: OAuth 2 and OpenID Connect. */
 export function toTokenSchemes(resolved: ResolvedDocument): string[] {
   const { securitySchemes } = resolved.components;
   return [...schemesIn(resolved)].filter((name) => /^(oauth2|openIdConnect)$/.test(securitySchemes[name]?.type ?? ''));

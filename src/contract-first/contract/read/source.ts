@@ -9,17 +9,17 @@ import type { Bundle } from './bundle.ts';
 import { isInFiles } from './file-references.ts';
 
 export interface ContractSource {
-  /** The file, byte for byte; of a contract in several files, their bundle. */
+  /** The file, byte for byte; for a contract in several files, the bundle. */
   yaml: Buffer;
-  /** With every digit of its numbers. */
+  /** The contract as JSON, with every digit of its numbers. */
   json: string;
-  /** Where in the text of a YAML file the list of its servers stands, or could stand. */
+  /** The position of the list of servers in the text of a YAML file, or the position where it could be inserted. */
   serversAt?: [start: number, end: number] | undefined;
-  /** Of a contract in several files. */
+  /** Only for a contract in several files. */
   bundle?: Bundle;
 }
 
-/** @throws ContractError if a text is not YAML, or a reference to another file leads to nothing */
+/** Reads a contract with all its files. @throws ContractError if a text is not YAML, or a reference to another file has no target */
 export async function readSource(file: URL | string): Promise<ContractSource> {
   const source = await readFiles(file);
   const { missing = [] } = source.bundle ?? {};
@@ -27,7 +27,10 @@ export async function readSource(file: URL | string): Promise<ContractSource> {
   return source;
 }
 
-/** As `readSource`, with references to other files that lead to nothing. @throws ContractError if the text of the first file is not YAML */
+/**
+ * Like `readSource`, but only lists references to other files without a target, in `bundle.missing`.
+ * @throws ContractError if the text of the first file is not YAML
+ */
 export async function readFiles(file: URL | string): Promise<ContractSource> {
   const source = await read(file);
   const { json } = source;
@@ -38,7 +41,7 @@ export async function readFiles(file: URL | string): Promise<ContractSource> {
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const bundle = await bundleFiles(path, async (one) => (await read(one)).json);
   const { stringify: toYaml } = await import('yaml');
-  // YAML 1.1 has more words and numbers that a text must be quoted for: many programs read it.
+  // As YAML 1.1, which many programs read: it quotes more texts that look like words or numbers with a meaning.
   const text = toYaml(bundle.document, { aliasDuplicateObjects: false, version: '1.1' });
   const { serversAt } = await readYaml(text);
   return { yaml: Buffer.from(text), json: stringify(bundle.document) as string, serversAt, bundle };
@@ -55,7 +58,7 @@ async function read(file: URL | string): Promise<ContractSource> {
   return { yaml, json: stringify(source) as string, serversAt };
 }
 
-/** Tries JSON first: it is YAML, too, but the YAML parser takes many times longer. */
+/** Parses a text as JSON; undefined if it is not JSON. JSON is also YAML, but the YAML parser takes many times longer. */
 function readJson(text: string): unknown {
   try {
     return parseWithBigints(text);
@@ -71,7 +74,7 @@ async function readYaml(text: string) {
   // Merge keys are from YAML 1.1, but widely used.
   const options = { intAsBigInt: true, merge: true };
   const [document, another] = [...new Composer(options).compose(tokens, true, text.length)] as [Document, Document?];
-  // Only the first error, since it causes the later ones. A warning about an unknown tag counts, because the tag changes the value.
+  // Reports only the first error, since it causes the later ones. A warning about an unknown tag counts: the tag changes the value.
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new ContractError([`${toPosition(text, fault.pos[0])}: ${fault.message}`]);
   if (another)
@@ -93,7 +96,7 @@ interface Aliases {
   problem?: string;
 }
 
-/** Finds an alias that stands for nothing, or for a node around it. */
+/** Finds an alias without an anchor, or with an anchor at a node around it. */
 async function readAliases(document: Document): Promise<Aliases> {
   const { isAlias, visit } = await import('yaml');
   const anchors = new Map<string, Node>();
@@ -110,16 +113,19 @@ async function readAliases(document: Document): Promise<Aliases> {
       found.first = node as Alias.Parsed;
       found.problem = target
         ? `*${node.source} is a part of itself`
-        : `*${node.source} stands for nothing: no &${node.source} comes before it`;
+        : `*${node.source} refers to nothing: there is no &${node.source} before it`;
     },
   });
   return found;
 }
 
-/** How many objects and lists may be within each other: parsers call themselves at each, and a regular expression at the end of the stack aborts. */
+/**
+ * The maximum depth of nested objects and lists. Parsers call themselves at each level, and a regular expression that runs at the end of
+ * the stack aborts.
+ */
 const MOST_LEVELS = 200;
 
-/** Whether a text that may be JSON has no more levels. */
+/** Whether a text may be JSON, and is not nested too deeply. */
 function isShallowJson(text: string): boolean {
   let level = 0;
   for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
@@ -130,22 +136,20 @@ function isShallowJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** @throws ContractError */
+/** Checks the depth of a YAML document. @throws ContractError if it is nested too deeply */
 function checkLevels(token: unknown, text: string): void {
   const left: [unknown, number][] = [[token, 0]];
   for (let next = left.pop(); next; next = left.pop()) {
     const [node, level] = next;
     const { offset, value, items = [] } = node as { offset: number; value?: object; items?: CstItem[] };
     if (level > MOST_LEVELS)
-      throw new ContractError([
-        `${toPosition(text, offset)}: more than ${MOST_LEVELS} objects and lists are within each other`,
-      ]);
+      throw new ContractError([`${toPosition(text, offset)}: more than ${MOST_LEVELS} objects and lists are nested`]);
     for (const one of [value, ...items.flatMap(({ key, value: inside }) => [key, inside])])
       if (one) left.push([one, level + Number(items.length > 0)]);
   }
 }
 
-/** A part of an object or a list, as yaml's parser has it. */
+/** A part of an object or a list, in the form of yaml's parser. */
 interface CstItem {
   key?: object | null;
   value?: object;
@@ -156,7 +160,7 @@ function toPosition(text: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;
 }
 
-/** Undefined for a list with anchors, which may be used elsewhere, and for a file in flow style. */
+/** Finds the list of servers. Undefined for a list with anchors, which other parts may use, and for a file in flow style. */
 function findServers({ contents }: Document, text: string): ContractSource['serversAt'] {
   const { range, flow, items = [] } = Object(contents);
   if (!range || flow) return undefined;

@@ -1,4 +1,4 @@
-/** Checks that a document is valid OpenAPI, and that something can be made of each operation. */
+/** Checks that a document is valid OpenAPI, and that each operation can be read. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
@@ -12,14 +12,14 @@ import { mapPaths, resolvedItem } from './normal-form.ts';
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 type Errors = Parameters<typeof toFaults>[0];
-/** The part of it that looks at no reference: `validate` would follow those of schemas, without end. */
+/** The part of the validator that ignores references: `validate` would follow the references of schemas without end. */
 interface Compiled {
   getAjvValidator(version: '3.1'): ((document: object) => boolean) & { errors: Errors };
 }
 
 const DANGLING = /^Can't resolve (.*?)(?:, only internal refs are supported\.)?$/;
 
-/** The advice for OpenAPI 3.0. The tool converts most of a document; the rest is refused with its place. */
+/** The advice for Swagger 2. The tool converts most of a document; the build reports the rest with its location. */
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
 
 /** The default dialect of schemas (OpenAPI 3.1, section 4.8.24.5), and the dialect that it is based on. */
@@ -52,7 +52,7 @@ export async function findInvalid(document: Record<string, unknown>): Promise<st
   return undefined;
 }
 
-/** With path items in the place of references to them. */
+/** Replaces references to path items by the items. */
 function withItems(document: Record<string, unknown>): Record<string, unknown> {
   return isMap(document.paths)
     ? { ...mapPaths(document as Document, (item) => resolvedItem(item, document)) }
@@ -65,10 +65,10 @@ const malformedOf = (document: object): string | undefined =>
     .map(([, $ref]) => $ref as string)
     .find(($ref) => toPointer(`#/${$ref}`) === undefined);
 
-/** Places that no operation uses: their faults are left to the lint. Faults in components are reported by the places that use them. */
+/** Parts that no operation uses: only the lint reports their faults. Faults in components are reported at the places that use them. */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
-/** Parts of them that every contract is read for. */
+/** Exceptions: faults in parts that are read from every contract. */
 const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
 
 function describe(errors: unknown): string[] {
@@ -84,19 +84,19 @@ function findErrors(paths: unknown): Errors {
   return check({ openapi: '3.1.1', info: { title: '', version: '' }, paths }) ? [] : check.errors;
 }
 
-/** The first fault of an operation without references, with its place in the operation. Schemas are not looked into. */
+/** The first fault of an operation without references, with its pointer inside the operation. Ignores the inside of schemas. */
 function findFault(operation: object): Fault | undefined {
   const [fault] = toFaults(findErrors({ '/': { get: operation } }));
   return fault && { ...fault, pointer: fault.pointer.slice('/paths/~1/get'.length) };
 }
 
-/** A part, and where an operation without other parts has it. */
+/** A part of an operation, an operation with only this part, and the pointer to the part in it. */
 type Part = [name: string, place: string, operation: Record<string, unknown>];
 
-/** Whether nothing is refused. A component is judged where it is used, as the kind that is wanted there. */
+/** Reports the faults of an operation. Returns true if there are none. A component is checked wherever it is used. */
 export function isValidOperation(item: PathItem, operation: OperationNode, report: ReportProblem): boolean {
   const problems = partsOf(item, operation).flatMap(findPartProblems);
-  // Nothing is read in a part of a wrong kind.
+  // The schemas can be read only if all parts are of the right kind.
   if (problems.length === 0)
     for (const [name, schema] of schemasOf(item, operation))
       if (schema !== undefined) reportKeywordTypes(schema, name, (problem) => problems.push(problem));
@@ -111,7 +111,7 @@ function findPartProblems([name, at, alone]: Part): string[] {
   return [`${name}:${within.replace(/^\/|(?<=:)\//, ' ')} ${words}`];
 }
 
-/** Each alone: the validator stops at the first fault. */
+/** Splits an operation into its parts, to check each alone: the validator stops at the first fault. */
 function partsOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Part[] {
   return [
     ...[...(item.parameters ?? []), ...parameters].map(

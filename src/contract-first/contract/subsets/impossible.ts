@@ -1,5 +1,5 @@
 /**
- * Reports schemas that allow nothing, because each listed value breaks another keyword, or a name in `required` is misspelt. Also reports
+ * Reports schemas that no value fits, because each listed value breaks another keyword, or a name in `required` is misspelt. Also reports
  * defaults that do not fit their own schema.
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
@@ -8,7 +8,7 @@ import { scopeOf, subschemasOf, targetOf } from '../../engine/schema/subschemas.
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 
-/** Keywords that may contain a schema that allows nothing on purpose. */
+/** Keywords with schemas that may allow nothing on purpose. */
 const CONDITIONS = ['not', 'if'];
 
 export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
@@ -28,13 +28,13 @@ export function reportImpossible(schema: Schema, name: string, buildCheck: Build
 /** A pattern without groups, and with one repetition at most. */
 const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
-/** Whether values may be tried: nobody has judged the patterns yet, and one may take years. */
+/** Whether all patterns are quick enough to try values. Nobody has checked them yet, and one could take years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
-/** Keywords that contain schemas whose defaults are filled in. */
+/** Keywords that contain schemas: the server fills in their defaults. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
-/** A wrong default: each request without the value would be a 400. */
+/** Reports wrong defaults: each request without the value would be a 400. */
 export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
   visit(schema, name, isMeant, (own, location) => {
@@ -43,12 +43,12 @@ export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
     const check = buildCheck(own, { name: location, at: '/it' }, () => {});
     const [problem] = check(value) ?? [];
     const isRounded = typeof value === 'bigint' && !check(Number(value));
-    const words = isRounded ? `${value} is too large to be kept exactly` : `is refused by its own schema: ${problem}`;
+    const words = isRounded ? `${value} is too large to be kept exactly` : `does not fit its own schema: ${problem}`;
     if (problem) report(`${location}: default ${words}`);
   });
 }
 
-/** Checks a schema and the schemas inside it under these keywords, each once, however often it is referred to. */
+/** Checks a schema and the schemas inside it under these keywords. Checks each once, however many references lead to it. */
 function visit(
   schema: Schema,
   name: string,
@@ -65,7 +65,10 @@ function visit(
   }
 }
 
-/** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */
+/**
+ * Reports required fields that no part of a schema names. The field and `required` may be in different parts, as in
+ * `anyOf: [{ required: [mail] }, { required: [phone] }]`.
+ */
 export function reportUnmetRequired(
   schema: Schema,
   name: string,
@@ -84,7 +87,7 @@ export function reportUnmetRequired(
   }
 }
 
-/** Refuses a schema that no answer can fit: only objects may, and a field that they require has no name, so the type of an answer lacks it. */
+/** Reports a schema of objects that no answer can fit: it requires a field without naming it, so the type of an answer lacks the field. */
 export function reportUnsendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
@@ -116,7 +119,7 @@ function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
   return [...new Set(parts.flatMap(({ required = [] }) => required))].filter((field) => !known.has(field));
 }
 
-/** Whether the type of an answer may have fields without a name of their own. */
+/** Whether the type of an answer allows fields that the schema does not name. */
 function mayHaveMore(parts: Keywords[]): boolean {
   const hasOthers = parts.some((part) => EXTRA_FIELD_KEYWORDS.some((keyword) => part[keyword]));
   const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);
@@ -127,7 +130,7 @@ const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unev
 
 const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
 
-/** The schema and the schemas under such keywords of it, each once: those that describe the same value. */
+/** The schema, and the schemas under the chosen keywords, such as `allOf`, each once. They all describe the same value. */
 export function partsOf(schema: Schema, isPart: (keyword: string) => boolean, seen = new Set<Schema>()): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);

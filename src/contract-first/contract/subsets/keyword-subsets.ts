@@ -1,4 +1,4 @@
-/** Compares the keywords of two schemas: types, listed values and limits alone; fields, items and conditions with their neighbouring keywords. */
+/** Compares keywords of two schemas: types, listed values and limits alone; fields, items and conditions with related keywords. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
@@ -82,7 +82,7 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
   });
 }
 
-/** Keywords that depend on neighbouring keywords: equal ones may have another meaning elsewhere. */
+/** Keywords that depend on others in the same schema: equal keywords may have a different meaning in another schema. */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
@@ -107,10 +107,10 @@ type Bound = number | bigint | undefined;
 const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
 const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
 
-/** How many ways through a pattern may be tried: some milliseconds. */
+/** The maximum ways through a pattern: they take some milliseconds. */
 const WAYS = 1_000_000;
 
-/** Whether a pattern matches; undefined if it is invalid, or could take long. Patterns without Unicode syntax are read as they are written. */
+/** Whether a pattern matches; undefined if it is invalid or could take long. Patterns with invalid Unicode syntax are tried without it. */
 export function isMatch(pattern: string, text: string): boolean | undefined {
   if (waysThrough(pattern, text.length) > WAYS) return undefined;
   for (const flags of ['u', '']) {
@@ -121,7 +121,7 @@ export function isMatch(pattern: string, text: string): boolean | undefined {
   return undefined;
 }
 
-/** All schemas inside a schema and at its references, each once, except those in `seen`. */
+/** Yields all schemas inside a schema and at its references, each once, except those in `seen`. */
 export function* schemasIn(schema: Schema | undefined, seen = new Set<unknown>()): Generator<Keywords> {
   if (!isMap(schema) || seen.has(schema)) return;
   seen.add(schema);
@@ -130,13 +130,13 @@ export function* schemasIn(schema: Schema | undefined, seen = new Set<unknown>()
   for (const one of within) yield* schemasIn(one, seen);
 }
 
-/** All patterns inside a schema, for texts and for names. */
+/** The patterns inside a schema, for texts and for names. */
 export const patternsIn = (schema: Schema | undefined): string[] =>
   [...schemasIn(schema)].flatMap(({ pattern = [], patternProperties = {} }) =>
     [pattern, Object.keys(patternProperties)].flat(),
   );
 
-/** An upper bound: inside a repeated group, each letter is chosen anew; elsewhere, each repetition once, by its length. */
+/** An upper bound of the ways. A repeated group has a choice at each letter; any other repetition has one choice, its length. */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
   const count = (parts: RegExp) => syntax.match(parts)?.length ?? 0;
@@ -149,7 +149,7 @@ function waysThrough(pattern: string, length: number): number {
 /** A letter that is written as several characters, or a class of letters, which may be unclosed. */
 const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
-/** Whether a value keeps a bound of texts or numbers. */
+/** Whether a value is within a limit of texts or numbers. */
 export function isWithinLimit(keyword: string, limit: unknown, one: unknown): boolean {
   if (typeof one === 'string') {
     const length = [...one].length;
@@ -193,7 +193,7 @@ export const RULES: Record<string, SubsetRule> = {
     isAtLeast(minProperties as Bound, outer.minProperties as Bound),
   maxProperties: isNoHigher,
   required: ({ required = [] }, given) => required.every((name) => given.required?.includes(name)),
-  // Alone, the keyword has no effect.
+  // `if` alone has no effect.
   if: () => true,
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: isConditioned,

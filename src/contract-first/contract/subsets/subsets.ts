@@ -1,4 +1,4 @@
-/** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
+/** Proves that every value of one schema fits another. Cautious: returns false if it cannot prove it. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
@@ -17,7 +17,7 @@ import {
   valuesOf,
 } from './keyword-subsets.ts';
 
-/** How many comparisons are left: a proof that needs more fails. Counted, so that a busy machine proves as much as an idle one. */
+/** The remaining comparisons: a proof that needs more fails. We count them so that a busy machine proves as much as an idle one. */
 export interface Steps {
   left: number;
 }
@@ -33,7 +33,7 @@ export function isSubset(inner: Schema, outer: Schema, limit = NO_LIMIT): boolea
 
 const bare = new WeakMap<Keywords, Schema>();
 
-/** Removes annotations, and replaces recursions by the number of their target. A schema that is in many others is made once. */
+/** Removes annotations, and replaces recursions by the number of their target. Makes a schema only once if many others contain it. */
 function toBare(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   const known = bare.get(schema);
@@ -54,7 +54,7 @@ function numberOf(target: Keywords): number {
   return number;
 }
 
-/** Whether an object may only have the fields in `properties`. */
+/** Whether a schema allows no fields except those in `properties`. */
 export const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
   additionalProperties === false && patternProperties === undefined;
 
@@ -98,7 +98,7 @@ const RULES = new Map<string, SubsetRule>(
   } satisfies Record<string, SubsetRule>),
 );
 
-/** Whether every value of `given` fits a keyword of `outer`. Without a rule for the keyword, only an equal one surely has the same meaning. */
+/** Whether every value of `given` fits a keyword of `outer`. If there is no rule for the keyword, only an equal value proves it. */
 function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   if ('const' in given && isWithinLimit(keyword, outer[keyword], given.const)) return true;
   const rule = RULES.get(keyword);
@@ -106,13 +106,13 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   return !JOINT.test(keyword) && isDeepStrictEqual(given[keyword], outer[keyword]);
 }
 
-/** The names that fields may have. */
+/** Schemas for the names of fields. */
 const namesOf = (given: Keywords): Schema[] =>
   isClosed(given)
     ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
     : [given.propertyNames ?? true];
 
-/** Equal for equal values: a number may be a bigint. Objects are all alike. */
+/** Returns equal texts for equal values, also for a number and a bigint. All objects get the same text. */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return Number(inner);

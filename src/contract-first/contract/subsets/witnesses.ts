@@ -10,11 +10,11 @@ import { isSubset, type Steps } from './subsets.ts';
 export interface Unfit {
   /** The path from the compared value: `.zip`. */
   path: string;
-  /** Undefined if nothing is proven. */
+  /** Undefined if no counterexample is known. */
   witness: Witness | undefined;
 }
 
-/** A value, and the first problem of it, which calls it `it`. */
+/** A value and its first problem. The text of the problem calls the value `it`. */
 export interface Witness {
   value: unknown;
   problem: string;
@@ -22,9 +22,9 @@ export interface Witness {
 
 export interface Compared {
   buildCheck: BuildCheck;
-  /** Whether each pattern is known to take linear time: others might take years for a long text. */
+  /** Whether all patterns are known to take linear time. Others could take years for a long text. */
   isLinear: boolean;
-  /** How far proofs may go, together. */
+  /** The remaining steps of all proofs together. */
   steps: Steps;
 }
 
@@ -60,7 +60,7 @@ export function areTypedAlike(given: Schema, wanted: Schema): boolean {
 
 const isPart = (keyword: string) => /^(all|any|one)Of$/.test(keyword);
 
-/** As the compiler sees them. */
+/** The types of a schema, as the compiler sees them. */
 function typesIn(schema: Schema): string[] {
   return partsOf(schema, isPart).flatMap(({ type = [], format, enum: values = [], properties }) => {
     const own = [type].flat().map((one) => (one !== 'integer' ? one : format === 'int64' ? 'bigint' : 'number'));
@@ -71,7 +71,7 @@ function typesIn(schema: Schema): string[] {
 
 export type Checking = Omit<Compared, 'steps'>;
 
-/** The first of these values that fits `given`, and not `wanted`. */
+/** Finds the first of these values that fits `given` but not `wanted`. */
 export function findWitness(
   values: readonly unknown[],
   given: Schema,
@@ -94,11 +94,11 @@ const SAMPLE_TEXTS = ['x', 'X', '0', ' ', '-'];
 const SAMPLE_VALUES = [0.5, true, '2026-01-31', '2026-01-31T12:00:00Z', 'a@b.example', 'https://a.example/', '/a'];
 const UUID = '00000000-0000-4000-8000-000000000000';
 
-/** The most letters and items that are tried. */
+/** The maximum letters and items of a value that is tried. */
 const MOST_LETTERS = 100_000;
 const MOST_ITEMS = 1000;
 
-/** Values at the limits of the schemas. The first schema is that of the values; not all of them fit it. */
+/** Returns values at the limits of both schemas. Not all of them fit `given`, the schema of the values. */
 export function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
   const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
