@@ -16,7 +16,7 @@ import { buildForcedEnd, prepareStop } from '../operate/process/stopping.ts';
 import { type Log, openLog } from '../operate/telemetry/log.ts';
 import { loadOpenTelemetry, type OpenTelemetry } from '../operate/telemetry/open-telemetry.ts';
 import { buildTraces } from '../operate/telemetry/traces.ts';
-import { missingFile } from '../store/open-store.ts';
+import { isNew } from '../store/open-store.ts';
 import type { Migrated, Store } from '../store/store.ts';
 import { build } from './build.ts';
 import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
@@ -32,14 +32,14 @@ export async function start(service: Service): Promise<void> {
   config.warnings.forEach(onWarning);
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
-  await checkFirstStart(config, takesKeys(contract, service.verifyToken));
+  await checkFirstStart(config, service, takesKeys(contract, service.verifyToken));
   const store = await openServiceStore(service, contract, config.database, { ...config, onMigrated, onWarning });
   await closeIfFailed(store, () => serve(service, config, contract, store, log, openTelemetry));
 }
 
 /** Checks what a start without a database would fail at, before it makes one. @throws ConfigError */
-async function checkFirstStart(config: Config, isTaken: boolean): Promise<void> {
-  if (missingFile(config.database) === undefined) return;
+async function checkFirstStart(config: Config, { domain }: Service, isTaken: boolean): Promise<void> {
+  if (!(await isNew(config.database, domain))) return;
   if (isTaken && config.apiKeys.length === 0 && config.isProduction) throw new ConfigError(NO_KEY_CONFIGURED);
   try {
     await checkAddress(config);

@@ -50,6 +50,15 @@ export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }
 
+/** Whether opening the store would make the database, or its tables in PostgreSQL. False if it cannot be inspected: opening it gives the reason. */
+export async function isNew(database: Database, domain: AnyDomain): Promise<boolean> {
+  if (database.kind !== 'postgres') return missingFile(database) !== undefined;
+  return inspectDatabase(database, domain).then(
+    ({ version }) => version === 0,
+    () => false,
+  );
+}
+
 /** Inspects a database. @throws Error with the reason why it cannot be used */
 export async function inspectDatabase(
   database: Database,

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { startPostgres } from '../../postgres.ts';
+import { schemaOf, startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';
 import type { ReceivedReply, RequestOptions, SendRequest } from '../../service.ts';
 
@@ -68,6 +70,25 @@ t.test(
     }
   },
 );
+
+t.test('a start that is refused, without keys or because its port is taken, makes no tables', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const PORT = String((other.address() as AddressInfo).port);
+  const DATABASE_URL = postgres.newUrl();
+  const name = schemaOf(DATABASE_URL);
+  for (const [own, why] of [
+    [{ PORT }, /^Cannot listen: /],
+    [{ NODE_ENV: 'production', API_KEYS: '' }, /^No API key is configured/],
+  ] as const) {
+    const { exit, output } = startProgram(t, 'src/main.ts', { env: { DATABASE_URL, ...own }, isCovered: true });
+    t.equal(await exit, 1);
+    t.match(output.stderr, why);
+    const { rows } = await postgres.execute('SELECT FROM pg_tables WHERE schemaname = $1', [name]);
+    t.equal(rows.length, 0);
+  }
+});
 
 t.test('a server does not start without its database, and prints the reason', async (t) => {
   const env = { DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/pets' };
