@@ -1,4 +1,4 @@
-/** Describes the collection of pets: its columns and its lists. The compiler checks it against the contract. */
+/** Describes the collection `pets`: its columns and its lists. The compiler checks it against the contract. */
 import type { Description } from 'contract-first/store';
 
 export const pets = {

@@ -28,7 +28,7 @@ export class JsonText<T> {
 export interface TextSource {
   readonly name: string;
   readonly read: (text: string) => unknown;
-  /** Whether its records have internal columns, which no reply has. */
+  /** Whether the texts contain internal columns. Replies never contain them. */
   readonly isWhole?: true;
 }
 

@@ -1,16 +1,16 @@
-/** Records with columns that clients do not see: how they are marked, and how a reply leaves these columns out. */
+/** Marks records with columns that clients do not see, so that replies leave these columns out. */
 
-/** The type of a record with internal columns; clients see `Shown`. A copy by `{ ...record }` has not this type, nor the mark. */
+/** The type of a record with internal columns; clients see `Shown`. A copy by `{ ...record }` loses this type, and the mark. */
 export declare abstract class Whole<Shown> {
   protected readonly shown: Shown;
 }
 
 /** The names of the internal columns of each marked record. */
 const internals = new WeakMap<object, readonly string[]>();
-/** Services without internal columns pay nothing. */
+/** Whether a record was ever marked: services without internal columns skip the search. */
 let isUsed = false;
 
-/** Marks a record, if it has internal columns, and returns it. */
+/** Marks a record if it has internal columns, and returns it. */
 export function markWhole<Marked extends object>(record: Marked, internal: readonly string[]): Marked {
   if (internal.length === 0) return record;
   isUsed = true;
@@ -20,7 +20,7 @@ export function markWhole<Marked extends object>(record: Marked, internal: reado
 
 export const internalOf = (value: object): readonly string[] | undefined => internals.get(value);
 
-/** The value with its records as clients see them. It is copied only if it has marked records. */
+/** Returns a value with its records as clients see them. The value is copied only if it contains marked records. */
 export function toShown(value: unknown): unknown {
   if (!isUsed || typeof value !== 'object' || value === null) return value;
   const hidden = internals.get(value);

@@ -1,6 +1,6 @@
 /**
- * The statements of lists with ranges, prefixes, or in a declared order, and the cursors of all lists. With a range on another field than
- * the order's, a page scans a limited number of records: it may be shorter than its limit although there is a next page.
+ * The statements of lists with ranges, with prefixes, or in a declared order, and the cursors of all lists. If a range is on another field
+ * than the order, a page scans a limited number of records. So it may be shorter than its limit although there is a next page.
  */
 import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
@@ -18,7 +18,7 @@ import {
 import { type Field, mayBeAbsent, type OrderKey, sequenceOf, type Table } from './tables/table.ts';
 import { fromText, isStorable, toStored } from './tables/values.ts';
 
-/** How many records such a page scans. */
+/** The most records that such a page scans. */
 const MAX_SCANNED = 1000;
 
 interface FoundPage {
@@ -27,7 +27,7 @@ interface FoundPage {
   total?: number;
 }
 
-/** `from` is inclusive, `below` exclusive; either may be undefined. */
+/** A range of a field: `from` is inclusive, `below` is exclusive. Either may be undefined. */
 interface Range {
   field: Field;
   from: unknown;
@@ -39,7 +39,7 @@ interface Asked {
   query: PageQuery;
   order: readonly OrderKey[];
   ranges: Range[];
-  /** The last record of the previous page: its values of the order, null for absent ones. */
+  /** The position of the last record on the previous page: its values of the order's fields, null for absent ones. */
   position: unknown[] | undefined;
   /** Whether a page scans a limited number of records. */
   isScanned: boolean;
@@ -54,11 +54,14 @@ export const hasLists = ({ filters, ranges, prefixes, orders, mostSkipped, count
   mostSkipped + ranges.length + prefixes.length + Object.keys(orders).length > 0 ||
   filters.some(({ type }) => type === 'time');
 
-/** The query of a tenant's list. */
+/** Adds the tenant to a query, if the table has tenants. */
 export const withTenant = <Query extends object>({ tenant }: Table, query: Query, value: unknown): Query =>
   tenant ? { ...query, [tenant.name]: value } : query;
 
-/** The query with its values as they are stored, and without ranges that have no end: equal lists have equal cursors and cache entries. */
+/**
+ * Converts the values of a query to their stored form, and drops ranges without ends. So equal lists have equal cursors and cache entries.
+ * @throws Error if a filter is missing that every query must contain; InvalidValue if it skips too many records
+ */
 export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped }: Table, query: PageQuery): PageQuery {
   const asked: PageQuery & Fields = { ...query };
   const missing = filters.slice(0, fixed).find(({ name }) => query[name] === undefined);
@@ -76,23 +79,23 @@ function toQueryValue(field: Field, value: unknown): unknown {
   return { from: toStored(field, from), below: toStored(field, below) };
 }
 
-/** Whether a list that `toStoredQuery` has made has no declared order, no ranges, and neither skips nor counts. */
+/** Whether a query from `toStoredQuery` is plain: it has neither a declared order nor ranges, and neither skips nor counts. */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && !isExact(query) && toRanges(table, query).length === 0;
 
-/** Whether records that ranges leave out must be told from others, however many there are. */
+/** Whether the page must scan all records, because it skips or counts those that match its ranges. */
 const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || count === true;
 
-/** How a page is read. */
+/** The way in which a page is read. */
 export interface Reading {
   dialect: Dialect;
-  /** By default, as clients see it. */
+  /** SQL of a record; by default, as clients see it. */
   toJsonSql?: Dialect['toJsonSql'];
-  /** Whether it has all records that match, up to its limit. */
+  /** Whether the page must contain all records that match, up to its limit. */
   isWhole?: boolean;
 }
 
-/** Reads a page of a list that `toStoredQuery` has made; undefined if the cursor belongs to another list. */
+/** Reads the page of a query from `toStoredQuery`. Returns undefined if the cursor belongs to another list. */
 export function* readPage(table: Table, query: PageQuery, reading: Reading): SqlSteps<FoundPage | undefined> {
   const { dialect, toJsonSql = dialect.toShownSql, isWhole = isExact(query) } = reading;
   const order = orderOf(table, query);
@@ -108,7 +111,7 @@ export function* readPage(table: Table, query: PageQuery, reading: Reading): Sql
   const isNone = !values.every(isStorable);
   const total = (query as Fields).count === true ? { total: isNone ? 0 : yield* readTotal(asked, dialect) } : {};
   if (isNone) return { texts: [], next: undefined, ...total };
-  // Conditions beside the order's own are tried on a limited number of rows.
+  // Ranges on other fields than the order's first one are tried on a limited number of rows.
   const isScanned = !isWhole && ranges.some(({ field }) => field !== order[0]?.field);
   const rows = (yield toPageSql({ ...asked, isScanned }, dialect)) as Row[];
   return { ...toPage(rows, query.limit, isScanned, (row) => toCursorOf(table, order, row, values)), ...total };
@@ -131,7 +134,7 @@ function toPage(rows: Row[], limit: number, isScanned: boolean, toNext: (row: Ro
   return { texts, next: last && isMore ? toNext(last) : undefined };
 }
 
-/** Reads all records of a list. @throws Error if there are more than `most` */
+/** Reads all records of a list, as a JSON array. @throws Error if there are more than `most` */
 export function* readAll(table: Table, { most, ...query }: AllQuery & Fields, reading: Reading): SqlSteps<string> {
   const stored = toStoredQuery(table, { ...query, limit: most } as PageQuery);
   const { texts, next } = (yield* readPage(table, stored, { ...reading, isWhole: true })) as FoundPage;
@@ -145,14 +148,14 @@ export function toRecordPage(found: FoundPage | undefined, source: TextSource): 
   return { body: JsonText.of<Fields[]>(`[${texts}]`, source), ...page };
 }
 
-/** The fields of an order whose values a cursor has: the number of the record is in every cursor. */
+/** Returns the fields of an order that a cursor needs a value of. The record's sequence number is in every cursor anyway. */
 export const placedIn = (table: Table, order: readonly OrderKey[]) =>
   order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
 
-/** One value that is never absent is in a cursor as it is; several are a list of JSON. */
+/** Whether a cursor contains a JSON list of values. A single value that is never absent is written as a plain text. */
 const isList = (fields: readonly Field[]) => fields.length > 1 || fields.some(mayBeAbsent);
 
-/** The values of a cursor, as its text; undefined in the order of the numbers. */
+/** Writes the values in a cursor as text; undefined if the list is ordered by sequence numbers. */
 export function toPlace(fields: readonly Field[], values: readonly unknown[]): string | undefined {
   if (isList(fields)) return JSON.stringify(values.map((value) => (value === null ? null : String(value))));
   return fields.length > 0 ? String(values[0]) : undefined;
@@ -167,14 +170,14 @@ function toPosition(table: Table, order: readonly OrderKey[], cursor: string, va
   const fields = placedIn(table, order);
   const { id, position = '' } = fromCursor(cursor, values, fields.length > 0) ?? {};
   if (id === undefined) return undefined;
-  // The digest shows that it was made here, of as many values.
+  // The digest in the cursor proves that it was made here, with this number of values.
   const texts: (string | null)[] = isList(fields) ? fromJson(position, fields.length) : [position];
   const places = new Map(fields.map((field, index) => [field, fromPlace(field, texts[index])]));
   if ([...places.values()].includes(undefined)) return undefined;
   return order.map(({ field }) => (places.has(field) ? places.get(field) : id));
 }
 
-/** Texts of a JSON list; none of anything else, which a client has made up. */
+/** Reads a JSON list of texts. Returns an empty list for any other text, which a client has made up. */
 function fromJson(text: string, count: number): (string | null)[] {
   try {
     const list = JSON.parse(text);
@@ -206,8 +209,8 @@ function* readTotal(
 const toWhere = (conditions: readonly string[]) => (conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '');
 
 /**
- * Absent values come last in both directions, which no index does: where the first field may be absent, the records that have it are read
- * by one range of its index, and those without it by another.
+ * The statement of a page. Absent values come last in both directions, but an index does not sort like that. If the first field of the
+ * order may be absent, the records with a value are read by one range of its index, and the records without a value by another range.
  */
 function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   const { query, order, position, isScanned } = asked;
@@ -229,7 +232,7 @@ function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   return { sql, values: writer.values };
 }
 
-/** A field of an order; `isPresent` where only records that have it are read. */
+/** A field of an order. `isPresent` is true if only records with a value of the field are read. */
 type Key = OrderKey & { isPresent?: boolean };
 
 /** Writes the parts of a page's statement. Values are bound in the order of their placeholders. */
@@ -270,7 +273,7 @@ class PageWriter {
     ];
   }
 
-  /** Of the columns of the table, or of the rows that were found. */
+  /** Writes the order: by the columns of the table, or by the columns of the rows that were found. */
   toOrderBy(keys: readonly Key[], isFound = false): string {
     const parts = keys.flatMap(({ field, isDown, isPresent }, index) => {
       const column = isFound ? toAlias(index) : field.column;
@@ -288,7 +291,7 @@ class PageWriter {
     ];
   }
 
-  /** The records after a position. It begins with a range of the first field, so that an index finds them. */
+  /** Writes the condition for the records after a position. It begins with a range of the first field, so that an index finds them. */
   #toAfter(keys: readonly Key[], position: readonly unknown[], isFirst = false): string {
     const [{ field, isDown, isPresent }, ...others] = keys as [Key, ...Key[]];
     const isPlain = (key: Key) => key.isDown === isDown && (key.isPresent || !mayBeAbsent(key.field));
@@ -325,29 +328,29 @@ function toRanges(table: Table, query: PageQuery): Range[] {
   });
   const prefixes = table.prefixes.flatMap((field) => {
     const asked = query[`${field.name}Begins`] as string | undefined;
-    // Fields that ignore case are ordered by their lower-case letters.
+    // In fields that ignore case, lower-case letters are compared.
     const begins = field.ignoresCase ? asked?.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : asked;
     return begins ? { field, from: begins, below: toEnd(begins) } : [];
   });
   return [...ranges, ...prefixes];
 }
 
-/** The first text after all texts with this prefix, in the order of code points, as in databases. Undefined if there is none. */
+/** Finds the first text after all texts with this prefix, in the databases' order of code points. Undefined if there is none. */
 function toEnd(text: string): string | undefined {
   const points = Array.from(text, (character) => character.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    // Skips the surrogates.
+    // The code point after U+D7FF is U+E000: those between are surrogates.
     if (last < 0x10ffff) return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
   }
   return undefined;
 }
 
-/** How many characters of the filters' digest a cursor has: enough to tell lists apart, which needs no security. */
+/** The number of characters of the filters' digest in a cursor. They only distinguish lists, and need not be secure. */
 const LENGTH = 11;
 
 /**
- * The cursor after the record with this id, in a list with these filter values (undefined for unused filters). `position` is the record's
- * value of the field that the list is ordered by, unless it is ordered by id.
+ * Writes the cursor after the record with this id, in a list with these values of filters; undefined is an unused filter. `position` is the
+ * text of the record's values of the declared order, if there is one.
  */
 export function toCursor(id: bigint, values: readonly unknown[] = [], position?: string): string {
   // Unused filters at the end are left out, so that old cursors stay valid when a filter is added at the end.
@@ -357,8 +360,8 @@ export function toCursor(id: bigint, values: readonly unknown[] = [], position?:
 }
 
 /**
- * The id in a cursor, and the position in one of a list in a declared order; undefined if the cursor is made up, or belongs to another
- * list.
+ * Reads a cursor: the id, and in a declared order also the position. Returns undefined if a client has made the cursor up, or if it belongs
+ * to another list.
  */
 export function fromCursor(
   cursor: string,
@@ -376,5 +379,5 @@ function toDigest(values: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(texts), 'base64url').slice(0, LENGTH);
 }
 
-/** The shortest and the longest cursor of lists ordered by id. */
+/** The shortest and the longest cursor of a list that is ordered by id. */
 export const EXTREME_CURSORS = [toCursor(1n), toCursor(-(2n ** 63n), [''])];

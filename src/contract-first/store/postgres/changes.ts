@@ -27,7 +27,7 @@ export const MOST_CALLS = 8;
 /** How long a transaction may hold the lock before it is another server's turn, in milliseconds. */
 const TURN = 100;
 
-/** For changes that have not begun when their time is nearly over. */
+/** The error of changes that have not begun when their time is nearly over. */
 const LATE = new StoreUnavailable(new Error('the changes before it took long'));
 
 const endOf = ({ until = Number.POSITIVE_INFINITY }: PostgresConnection) => until;
@@ -62,7 +62,10 @@ class ChangeTransactions {
     this.#batches = new Batches(toDialect(schema), stored, calls);
   }
 
-  /** Returns the answers to the first changes, as many as fit into a turn, or an error that tells whether certainly nothing was done. */
+  /**
+   * Runs the first changes, as many as fit into a turn, and returns their answers. Returns an error if that fails: a StoreUnavailable
+   * contains the outcome, and after any other error nothing was done.
+   */
   async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
     if (performance.now() > endOf(connection)) return LATE;
@@ -109,7 +112,7 @@ class ChangeTransactions {
   }
 }
 
-/** PostgreSQL's error. Its detail names the columns. */
+/** An error of PostgreSQL. Its detail names the columns. */
 interface DatabaseError extends Error {
   code?: string;
   detail?: string;
@@ -118,7 +121,7 @@ interface DatabaseError extends Error {
 /** SQLSTATEs. */
 const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
-/** The code of the refusal that an error of the database stands for; undefined for any other error. */
+/** Finds the code of the refusal for an error of the database; undefined for other errors. */
 function codeOf({ code, detail = '' }: DatabaseError, change: Change, changes: ChangeRunner): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);

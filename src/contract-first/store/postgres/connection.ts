@@ -15,7 +15,7 @@ export interface PostgresConnection {
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
-  /** When its task is to begin nothing more, by performance.now(): soon it is given up. */
+  /** The time after which its task may not begin another step, by performance.now(): soon after, the task is given up. */
   until?: number;
   /** Whether the server was read-only when it last answered. */
   readonly isReadOnly: boolean;

@@ -142,9 +142,9 @@ function toTriggersSql(table: Table): string {
 }
 
 /**
- * Gives each record that the migrations have changed a revision, and so an entity tag, that none had before: those whose rows they have
- * written, or all where a column that records show is new or another one. It must not take the lock of writers, who may hold it and wait
- * for this table.
+ * SQL that gives each record that the migrations have changed a revision that was never used, and so a new entity tag. These are the
+ * records with rows that the migrations have written. If a column that records show is new or changed, they are all records. The statement
+ * must not take the lock of writers: a writer may hold it, and wait for this table.
  */
 function toAdvanceSql({ name, fields }: Table, revision: string): string {
   const isOwn = 'age(xmin) <= 0';

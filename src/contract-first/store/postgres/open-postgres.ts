@@ -135,13 +135,13 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
   };
 }
 
-/** Makes a function of a generator function, which runs on a connection. */
+/** Turns a generator function into a function that runs its statements on a connection. */
 const through =
   <Values extends unknown[], Result>(run: RunTask, toSteps: (...values: Values) => SqlSteps<Result>) =>
   (...values: Values): Promise<Result> =>
     run((connection) => drive(connection, toSteps(...values)));
 
-/** A call of a domain's transaction has several statements, so fewer of them share one of PostgreSQL. */
+/** Builds the function that makes a change. Fewer calls of transactions share a transaction of PostgreSQL: each runs several statements. */
 function buildChange(
   writes: ClientWrites,
   run: RunTask,
@@ -152,7 +152,7 @@ function buildChange(
   return (one: Change | TransactionCall) => (isTransactionCall(one) ? call(one) : change(one));
 }
 
-/** The parts of one collection. */
+/** Builds the reads and the create of one collection. */
 function buildOwn({ table, codec }: StoredTable, schema: string, read: RunTask, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, codec);

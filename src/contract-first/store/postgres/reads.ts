@@ -1,4 +1,4 @@
-/** Reads records, and pages of them, which PostgreSQL writes as JSON text. One statement answers all waiting reads. */
+/** Reads records and pages of records. PostgreSQL writes them as JSON text. One statement answers all waiting reads. */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../lists.ts';
@@ -59,8 +59,9 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * Reads one record more than the limit, to find out whether there is a next page. The filters that every list has, and one more, are written
- * as a range of (columns, id): with equalities, PostgreSQL may use the index of ids instead, and read all records with other values.
+ * SQL of a page. It reads one record more than the limit, to find out whether there is a next page. The filters that every query must
+ * contain, and one more, are written as a range of (columns, id). With equalities, PostgreSQL might use the index of ids instead, and read
+ * all records with other values.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;

@@ -35,9 +35,9 @@ const OF_TEAMS = {
 const IDLE_TIMEOUT = 2000;
 
 /**
- * SQL that reads the state of a new session and sets what our statements depend on, in one statement. `$1` is the process id that the server
- * reported at the connection. With a pooler it is not a process of the server: then nothing is set, and the last column names the missing
- * settings of the role.
+ * SQL that reads the state of a new session, and makes the settings that our statements need, in one statement. `$1` is the process id that
+ * the server reported at the connection. With a pooler it is not a process of the server: then nothing is set, and the last column names
+ * the missing settings of the role.
  */
 export function sessionSetupSql(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
@@ -53,7 +53,7 @@ export function sessionSetupSql(schema: string): string {
     FROM (VALUES ${rows}) AS wanted (name, value, is_needed) WHERE current_setting(name) <> value`;
 }
 
-/** SQL that sets, until the end of the transaction, what a team's own statements depend on, and finds their tables. */
+/** SQL that sets, until the end of the transaction, the settings and the schema that a team's own statements need. */
 export function localSettingsSql(schema: string): string {
   const idle = { idle_in_transaction_session_timeout: `${IDLE_TIMEOUT}` };
   return Object.entries({ ...OF_TEAMS, ...idle, search_path: schema })
@@ -61,18 +61,18 @@ export function localSettingsSql(schema: string): string {
     .join();
 }
 
-/** How many a connection has at most, the latest used ones: lists have statements of their own for each set of filters. */
+/** The most statements of a connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
 const MAX_STATEMENTS = 200;
 
-/** How long a plan is used, in milliseconds: a table may have been nearly empty when it was made, and be large now. */
+/** The time for which a plan is used, in milliseconds: the table may have been nearly empty when it was made, and be large now. */
 const FRESH = 10_000;
 
-/** pg's own notes of what is prepared. */
+/** The part of pg's connection that lists its prepared statements. */
 interface Noting {
   parsedStatements: Record<string, string>;
 }
 
-/** The statements that PostgreSQL has prepared for a connection: it parses and plans them once, which is half of a small one's cost. */
+/** The prepared statements of a connection. PostgreSQL parses and plans them once: that is half of the cost of a small statement. */
 export class PreparedStatements {
   isOn = false;
   #made = 0;

@@ -46,7 +46,7 @@ type Parts = [
 
 const DEFAULT_PORT = '5432';
 
-/** @returns undefined if the text is of another form. @throws Error that names an unknown option, or an invalid value */
+/** Parses a URL. Returns undefined if it is not a URL of PostgreSQL. @throws Error that names an unknown option, or an invalid value */
 export function parsePostgresUrl(url: string, applicationName: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
