@@ -131,6 +131,18 @@ t.test('a tool that cannot be found is named, whichever way it is missing', (t) 
   t.end();
 });
 
+t.test('the sandbox names the bundler that a contract in several files needs', (t) => {
+  const hook = `export const resolve = (name, context, next) => { if (name === '@redocly/openapi-core') throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' }); return next(name, context); };`;
+  const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
+  const contract = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { $ref: 'a.json' } } };
+  const folder = t.testdir({ 'many.json': JSON.stringify(contract), 'a.json': '{}' });
+  const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`];
+  const { status, stderr } = runNode(folder, ...NODE_ARGS, ...args, 'sandbox', 'many.json');
+  t.equal(status, 1);
+  t.match(stderr, /^many\.json refers to other files, which a bundler reads\. @redocly\/openapi-core: not installed\./);
+  t.end();
+});
+
 t.test('new names the folder where the package is not installed, and a crash of a tool prints its stack', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
   const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;

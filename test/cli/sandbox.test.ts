@@ -118,6 +118,7 @@ t.test(
     const text = { type: 'string' };
     const replies: Record<string, [reply: Json, status: number, body?: string]> = {
       unfit: [{ content: { 'application/json': { schema: { type: 'integer' }, example: 'x' } } }, 200, '1'],
+      name: [{ content: { 'application/json': { schema: text, example: 'a' } } }, 200, '"a"'],
       exact: [
         { content: { 'application/json': { schema: { type: 'integer', format: 'int64' }, example: 7 } } },
         200,
@@ -128,6 +129,8 @@ t.test(
       none: [{ content: { 'application/json': { schema: { type: 'string', pattern: '^[é]{3}-q$' } } } }, 501],
       header: [{ headers: { 'X-Odd': { required: true, schema: { type: 'string', pattern: '^[é]{3}-q$' } } } }, 501],
       found: [{ headers: { 'X-Total': { required: true, schema: { type: 'integer' }, example: 3 } } }, 200, ''],
+      long: [{ headers: { 'X-Total': { required: true, schema: { type: 'integer', format: 'int64' } } } }, 200, ''],
+      text: [{ headers: { 'X-Shelf': { required: true, schema: text, example: 'a' } } }, 200, ''],
     };
     const paths = Object.entries(replies).map(([name, [reply]]) => [
       `/${name}`,
@@ -142,6 +145,33 @@ t.test(
     }
   },
 );
+
+t.test('a contract without a request that works is served without a curl', async (t) => {
+  const impossible = {
+    description: 'x',
+    content: { 'application/json': { schema: { type: 'string', pattern: '^[é]{3}-q$' } } },
+  };
+  const contract = {
+    ...{ openapi: '3.1.0', info: { title: 'Odd', version: '1' } },
+    paths: {
+      '/odd': {
+        put: { operationId: 'putOdd', requestBody: { content: impossible.content }, responses: { 200: impossible } },
+        get: { operationId: 'getOdd', responses: { 200: impossible } },
+      },
+    },
+  };
+  const { said } = await open(t, write(t, JSON.stringify(contract)));
+  t.match(said(), /^Odd: 2 operations, each answered/m);
+  t.notMatch(said(), 'Try it');
+  const text = { description: 'x', content: { 'text/plain': { example: 'a' } } };
+  const several = { get: { operationId: 'getText', responses: { default: text, 302: { description: 'y' } } } };
+  const { origin } = await open(t, write(t, JSON.stringify({ ...contract, paths: { '/text': several } }), 'b.json'));
+  t.equal((await fetch(`${origin}/text`, { redirect: 'manual' })).status, 302);
+  several.get.responses = { default: text } as Json;
+  const alone = await open(t, write(t, JSON.stringify({ ...contract, paths: { '/text': several } }), 'c.json'));
+  t.equal(await statusOf(`${alone.origin}/text`), 200);
+  t.match(alone.said(), /^Odd: 1 operation, each answered/m);
+});
 
 t.test('what cannot be served is named in lines, and nothing is run', async (t) => {
   const wrong = Object.fromEntries(

@@ -1,112 +1,16 @@
 /** `new` writes collections for the resources of a contract, and says why others are not stored. */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import t, { type Test } from 'tap';
 import ts from 'typescript';
 import { writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
-import { writeService } from '../../../src/contract-first/cli/scaffold/write-service.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { Json } from '../../any-json.ts';
-import { NODE_ARGS } from '../../program.ts';
 import { HOSTILE, WORST } from '../generate/hostile-contract.ts';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const text = { type: 'string' };
-const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
-const reply = (schema: Json, others = {}) => ({ description: 'Done.', ...json(schema), ...others });
-const record = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const path = (name: string, schema: Json) => ({ name, in: 'path', required: true, schema });
-const query = (name: string, schema: Json, others = {}) => ({ name, in: 'query', schema, ...others });
-const none = { description: 'None.' };
-
-/** A contract with the resource books, in these parts. */
-function books(
-  edit: (parts: { paths: Json; schemas: Json; book: Json; body: Json }) => void = () => {},
-  name = 'books',
-): Json {
-  const int64 = { type: 'integer', format: 'int64' };
-  const book: Json = {
-    type: 'object',
-    required: ['id', 'title', 'state', 'views', 'isOpen', 'tags', 'createdAt', 'updatedAt', 'revision'],
-    properties: {
-      ...{
-        id: int64,
-        title: text,
-        state: { enum: ['new', 'old'], type: 'string' },
-        views: int64,
-        isOpen: { type: 'boolean' },
-      },
-      ...{
-        tags: { type: 'array', items: text },
-        note: text,
-        order: { type: ['string', 'null'] },
-        price: { type: 'number' },
-      },
-      ...{ createdAt: { ...text, format: 'date-time' }, updatedAt: { ...text, format: 'date-time' }, revision: int64 },
-    },
-  };
-  const body: Json = {
-    type: 'object',
-    required: ['title'],
-    properties: { title: text, note: text, price: { type: 'number' } },
-  };
-  const errors = { 404: reply(record('Failure')), default: reply(record('Failure')) };
-  const requestBody = { required: true, ...json(record('NewBook')) };
-  const paths: Json = {
-    [`/${name}`]: {
-      post: {
-        operationId: 'createBook',
-        requestBody,
-        responses: {
-          201: reply(record('Book'), { headers: { Location: { schema: text } } }),
-          default: reply(record('Failure')),
-        },
-      },
-      get: {
-        operationId: 'listBooks',
-        parameters: [
-          query('limit', { type: 'integer', minimum: 1, maximum: 50, default: 20 }),
-          query('page', { type: 'integer', minimum: 1 }),
-          query('state', { type: 'string', enum: ['new', 'old'] }),
-          query('sort', text),
-        ],
-        responses: {
-          200: reply({
-            type: 'object',
-            required: ['items', 'total'],
-            properties: {
-              items: { type: 'array', items: record('Book') },
-              total: { type: 'integer' },
-              hasMore: { type: 'boolean' },
-              totalPages: { type: 'integer' },
-              page: { type: 'integer' },
-              limit: { type: 'integer' },
-            },
-          }),
-          ...errors,
-        },
-      },
-    },
-    [`/${name}/{bookId}`]: {
-      parameters: [path('bookId', int64)],
-      get: { operationId: 'getBook', responses: { 200: reply(record('Book')), ...errors } },
-      patch: { operationId: 'changeBook', requestBody, responses: { 200: reply(record('Book')), ...errors } },
-      put: { operationId: 'replaceBook', requestBody, responses: { 200: reply(record('Book')), ...errors } },
-      delete: { operationId: 'deleteBook', responses: { 204: none, ...errors } },
-    },
-  };
-  const schemas: Json = {
-    Book: book,
-    NewBook: body,
-    Failure: { type: 'object', required: ['message'], properties: { message: text } },
-  };
-  edit({ paths, schemas, book, body });
-  return { openapi: '3.1.0', info: { title: 'Books', version: '1.0.0' }, paths, components: { schemas } };
-}
+import { books, json, none, path, query, record, reply, text } from './books-contract.ts';
 
 async function load(t: Test, contract: Json) {
   const file = join(t.testdir(), 'contract.json');
@@ -135,6 +39,36 @@ t.test('a resource gets a description, its migrations, and a handler for each op
   t.match(handlers.get('createBook'), "headers: { Location: urlOf('getBook', { bookId: book.id }) }");
   t.match(handlers.get('listBooks'), "if (query.sort !== undefined) throw new HttpError('not_implemented'");
   for (const [id, handler] of handlers) t.ok(handler.split('\n').length <= 18, id);
+});
+
+t.test('a column has the type of its field, and the value that the contract gives it', async (t) => {
+  const { collections } = await written(
+    t,
+    books(({ book, body }) => {
+      const int32 = { type: 'integer', format: 'int32' };
+      Object.assign(book.properties, { 'a-b': text, a_b: text, any: {}, size: int32 });
+      Object.assign(book.properties, { choice: { oneOf: [text, int32] }, seen: { type: 'number' }, likes: int32 });
+      Object.assign(book.properties, { shelf: { ...text, default: 'a' }, ended: { type: ['string', 'null'] } });
+      Object.assign(body.properties, { shelf: text, isOpen: { type: 'boolean' }, id: book.properties.id });
+      book.properties.title = { ...text, default: '' };
+      body.properties.state = { ...book.properties.state, default: 'old' };
+      book.required.push('ended', 'likes');
+      delete body.required;
+    }, 'params'),
+  );
+  const domain = collections[0]?.files.get('src/paramsRecords/domain.ts');
+  for (const line of [
+    "'a-b': { column: 'a_b', type: 'text', isOptional: true }",
+    "a_b: { column: 'a_b_2', type: 'text', isOptional: true }",
+    "any: { column: 'any_value', type: 'json', isOptional: true }",
+    "size: { type: 'int32', isOptional: true }",
+    "choice: { type: 'json', isOptional: true }",
+    "shelf: { type: 'text', first: 'a' }",
+    "ended: { type: 'text', first: null, isNullable: true }",
+    "likes: { type: 'int32', first: 0 }",
+    "isOpen: { type: 'boolean', first: false }",
+  ])
+    t.match(domain, line);
 });
 
 t.test('a handler follows the ways of its contract: pages, ids, bodies and envelopes', async (t) => {
@@ -292,6 +226,71 @@ t.test('a handler follows the ways of its contract: pages, ids, bodies and envel
       },
     ],
     [
+      'replaceBook',
+      ['await books.replace(params.bookId, { ...body, id: params.bookId })'],
+      ({ paths, body, schemas }) => {
+        body.properties.id = int64;
+        schemas.OtherBook = { ...body, properties: { title: text, note: text, price: { type: 'number' } } };
+        paths['/books/{bookId}'].put.requestBody = { required: true, ...json(record('OtherBook')) };
+      },
+    ],
+    [
+      'createBook',
+      ['{ ...body, id: randomInt(1, 2 ** 31) }'],
+      ({ book, paths }) => {
+        book.properties.id = { type: 'integer' };
+        delete paths['/books'].post.responses[201].headers;
+        paths['/books/{bookId}'].parameters[0].schema = { type: 'integer' };
+      },
+    ],
+    [
+      'createBook',
+      ["urlOf('getBook', { bookId: book['book-id'] })"],
+      ({ book }) => {
+        const { id, ...others } = book.properties;
+        book.properties = { 'book-id': id, ...others };
+        book.required[0] = 'book-id';
+      },
+    ],
+    [
+      'createBook',
+      ['{ status: 201, body: book }'],
+      ({ paths }) => {
+        delete paths['/books/{bookId}'].get;
+      },
+    ],
+    [
+      'createBook',
+      ['isRefused(book)'],
+      ({ book, body, paths }) => {
+        const { id: _, ...others } = book.properties;
+        book.properties = { slug: { ...text, pattern: '^[a-z]+$' }, ...others };
+        book.required[0] = 'slug';
+        body.properties.slug = book.properties.slug;
+        body.required.push('slug');
+        paths['/books/{bookSlug}'] = { ...paths['/books/{bookId}'], parameters: [path('bookSlug', text)] };
+        delete paths['/books/{bookId}'];
+      },
+    ],
+    [
+      'listBooks',
+      ['books.all({ most: 10000 })'],
+      ({ paths, schemas }) => {
+        schemas.Books = all;
+        paths['/books'].get = list([query('limit', { type: 'boolean' })], record('Books'));
+      },
+    ],
+    [
+      'listBooks',
+      ['count: true', 'body: { data: page.body.read(), total: page.total }'],
+      ({ paths }) => {
+        paths['/books'].get = list([], {
+          type: 'object',
+          properties: { data: all, total: int32, current: int32 },
+        });
+      },
+    ],
+    [
       'changeBook',
       ['const { id: _, ...changes } = body;'],
       ({ body }) => {
@@ -395,6 +394,90 @@ t.test('what is not stored has its reason', async (t) => {
       },
     ],
     [
+      /the header X-Total of its reply comes from nowhere/,
+      ({ paths }) => {
+        paths['/books/{bookId}'].get.responses[200].headers = { 'X-Total': { required: true, schema: text } };
+      },
+    ],
+    [
+      /its header Location leads nowhere/,
+      ({ paths }) => {
+        paths['/books'].post.responses[201].headers.Location.required = true;
+        delete paths['/books/{bookId}'].get;
+      },
+    ],
+    [
+      /it declares no success/,
+      ({ paths }) => {
+        delete paths['/books/{bookId}'].delete.responses[204];
+      },
+    ],
+    [
+      /it has no body/,
+      ({ paths }) => {
+        delete paths['/books/{bookId}'].patch.requestBody;
+      },
+    ],
+    [
+      /the id in its path has another type than Book\.id/,
+      ({ paths }) => {
+        paths['/books/{bookId}'].parameters[0].schema = text;
+      },
+    ],
+    [
+      /the id of the record is neither in its path nor in its body/,
+      ({ paths }) => {
+        paths['/books'].put = { ...paths['/books/{bookId}'].put, requestBody: { required: true, ...json(true) } };
+        delete paths['/books/{bookId}'].put;
+      },
+    ],
+    [
+      /its reply is not a list of Book/,
+      ({ paths }) => {
+        paths['/books'].get.responses[200] = reply(record('Book'));
+      },
+    ],
+    [
+      /the field current of its reply comes from nowhere/,
+      ({ paths }) => {
+        const { schema } = paths['/books'].get.responses[200].content['application/json'];
+        schema.properties.current = { type: 'integer' };
+        schema.required.push('current');
+      },
+    ],
+    [
+      /no field of its reply has the next cursor/,
+      ({ paths }) => {
+        paths['/books'].get.parameters = [query('cursor', text)];
+        paths['/books'].get.responses[200] = reply({ type: 'array', items: record('Book') });
+      },
+    ],
+    [
+      /its reply is not a Book/,
+      ({ paths }) => {
+        paths['/books/{bookId}'].get.responses[200] = { description: 'A text.', content: { 'text/plain': {} } };
+      },
+    ],
+    [
+      /its reply is not a Book/,
+      ({ paths }) => {
+        paths['/books/{bookId}'].get.responses[200] = { description: 'Anything.', content: { 'application/json': {} } };
+      },
+    ],
+    [
+      /no reply has a record that is a schema/,
+      ({ book }) => {
+        book.oneOf = [{ required: ['title'] }];
+      },
+    ],
+    [
+      /Book\.id is required|its ids have a form|the type of its id/,
+      ({ book, body }) => {
+        book.properties.id = body.properties.id = { type: ['integer', 'null'] };
+        delete body.required;
+      },
+    ],
+    [
       /no resource is at its path/,
       ({ paths }) => {
         paths['/sign-in'] = { post: { operationId: 'signIn', responses: { 204: none } } };
@@ -467,60 +550,3 @@ t.test('names and texts of the contract stay names and texts in what is written'
   for (const [, worst] of WORST) await check([worst, worst, worst]);
   await fc.assert(fc.asyncProperty(fc.array(HOSTILE, { minLength: 3, maxLength: 3 }), check), { numRuns: 60, seed: 7 });
 });
-
-t.test(
-  'what was written compiles and generates, and what does not is taken back with its reason',
-  { timeout: 300_000 },
-  async (t) => {
-    const folder = t.testdir({ openapi: {}, src: {}, test: {} });
-    const here = process.cwd();
-    t.teardown(() => process.chdir(here));
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'books', version: '1.0.0', type: 'module' }));
-    const contract = books(({ paths, body }) => {
-      body.properties.title = { type: 'number' };
-      paths['/books/{bookId}'].patch.requestBody = {
-        required: true,
-        ...json({ type: 'object', properties: { price: text } }),
-      };
-      paths['/books/{bookId}'].put.requestBody = {
-        ...json({ type: 'object', properties: { price: { type: 'number' } } }),
-      };
-    });
-    writeFileSync(join(folder, 'openapi/books.json'), stringify(contract) as string);
-    process.chdir(folder);
-    const write = (file: string, content: string) => {
-      mkdirSync(join(folder, file, '..'), { recursive: true });
-      if (existsSync(file)) return false;
-      writeFileSync(file, content);
-      return true;
-    };
-    const generate = [...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate'];
-    const run = async (hasCollections = true) =>
-      writeService(await loadContract(join(folder, 'openapi/books.json')), { write, generate, hasCollections });
-    const refused = (await run()).join('\n');
-    t.match(refused, /^createBook .* 501: /m);
-    t.match(refused, /^0 of 6 operations are stored; the others answer 501\.$/m);
-    t.notOk(existsSync('src/books'));
-    t.match(readFileSync('handlers/createBook.ts', 'utf8'), /^\/\/ Not stored: /m);
-
-    for (const name of ['handlers', 'src/generated', 'openapi/books.json']) rmSync(name, { recursive: true });
-    const right = books(({ paths }) => {
-      paths['/books/{bookId}'].patch.requestBody = {
-        required: true,
-        ...json({ type: 'object', properties: { price: text } }),
-      };
-    });
-    writeFileSync(join(folder, 'openapi/books.json'), stringify(right) as string);
-    const errors = 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n';
-    writeFileSync('src/errors.ts', errors);
-    const table = (await run()).join('\n');
-    t.match(table, /^createBook .* stored in src\/books$/m);
-    t.match(table, /^changeBook .* 501: it does not compile: /m);
-    t.match(table, /^5 of 6 operations are stored; the others answer 501\.\nassumed: books: /m);
-    const again = (await run()).join('\n');
-    t.match(again, /^createBook .* 501: src\/books is there already$/m);
-    t.strictSame(await run(false), []);
-  },
-);

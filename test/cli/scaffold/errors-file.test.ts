@@ -242,3 +242,54 @@ t.test('no file is written where the form of the server fits, and what is assume
   );
   t.match(impossible.notes, [/^operation getThing: response default: no body was found: write it in src\/errors\.ts$/]);
 });
+
+t.test('fields that say little are tried by their types, and a form may fit some statuses alone', async (t) => {
+  const FORMS: [schema: Json, missing: Json][] = [
+    [object({ type: text, title: text, status: { type: 'integer' }, detail: text }), { type: 'about:blank' }],
+    [
+      object({ message: text, link: { ...text, format: 'uri' }, date: { ...text, format: 'date-time' } }, [
+        'message',
+        'link',
+      ]),
+      { link: 'about:blank' },
+    ],
+    [object({ message: text, failedAt: { ...text, format: 'date-time' } }), { failedAt: /^20/ }],
+    [object({ message: text, isOdd: { type: 'boolean' }, more: { type: 'object' } }), { isOdd: true, more: {} }],
+    [
+      { ...object({ message: text }), required: ['message', 'error'], additionalProperties: text },
+      { message: MISSING.message },
+    ],
+    [object({ message: text, errors: { type: 'object', additionalProperties: { type: 'integer' } } }), { errors: {} }],
+    [object({ message: text, size: { type: 'integer', format: 'int64', minimum: 9007199254740993n } }), {}],
+    [object({ message: text, '0': { enum: ['NOT_FOUND', 'SERVER_ERROR'] } }), { 0: 'NOT_FOUND' }],
+    [
+      object({ message: text, errors: { type: 'array', items: object({ message: text, line: { type: 'integer' } }) } }),
+      { errors: [] },
+    ],
+  ];
+  for (const [schema, missing] of FORMS) {
+    const { bodyOf, check } = await written(t, contractWith({ default: schema }));
+    t.match(bodyOf(MISSING, 'default'), missing);
+    t.strictSame(check(), []);
+  }
+  const constant = await written(t, contractWith({ default: object({ failed: { const: true } }) }));
+  t.match(constant.file, 'export function toErrorBody(): OwnErrorBody {');
+  const table = await written(
+    t,
+    contractWith({
+      404: object({ kind: { enum: ['NOT_FOUND', 'BAD'] } }),
+      400: object({ kind: { enum: ['NOT_FOUND', 'BAD'] } }),
+    }),
+  );
+  t.match(table.bodyOf(new HttpError('rate_limited', 'x'), '400'), { kind: 'NOT_FOUND' });
+  const low = object({ status: { type: 'string', pattern: '^404$|^é$' } });
+  const some = await written(t, contractWith({ 400: low, 404: low, 500: low }));
+  t.strictSame(some.bodyOf(MISSING), { status: '404' });
+  t.match(some.notes, [/response 400: no body was found/, /response 500: no body was found/]);
+  const unnamed = await written(t, contractWith({ default: { ...object({ message: text }), required: ['reason'] } }));
+  t.strictSame(unnamed.bodyOf(MISSING, 'default').message, MISSING.message);
+  const loop = object({ message: text, inner: { $ref: '#/components/schemas/Loop' } }, ['message']);
+  const recursive = contractWith({ default: { $ref: '#/components/schemas/Loop' } });
+  recursive.components = { schemas: { Loop: loop } };
+  t.strictSame((await written(t, recursive)).bodyOf(MISSING, 'default'), { message: MISSING.message });
+});

@@ -34,7 +34,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
   /** The first example that fits the reply. A body that is not JSON is the text of its example. */
   function bodyOf(reply: Reply, { content = {} }: ResponseNode): { body: unknown } | undefined {
     const media = Object.entries(content).find(([name]) => toMediaType(name) === reply.type)?.[1];
-    const own = media ? samples.ofMedia(source.follow(media) as MediaNode, 'writeOnly').map(({ value }) => value) : [];
+    const own = samples.ofMedia(source.follow(media) as MediaNode, 'writeOnly').map(({ value }) => value);
     if (!reply.isJson) return { body: typeof own[0] === 'string' ? own[0] : '' };
     const made = samples.ofSchema(media?.schema, 'writeOnly');
     const check = buildCheck(reply.schema, { name: 'an example', int64s: reply.int64s }, () => {});
@@ -61,7 +61,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
 function repliesOf({ replies }: Operation): Reply[] {
   const order = (status: string) => (/^[23]/.test(status) ? status : /^default$/i.test(status) ? '4' : '9');
   const known = replies.filter(({ status }) => order(status) < '9').flatMap((reply) => inAllTypes([reply]));
-  return known.sort((a, b) => (order(a.status) < order(b.status) ? -1 : 1));
+  return known.sort((a, b) => order(a.status).localeCompare(order(b.status)));
 }
 
 /** `2XX` and `default` are sent as 200. */

@@ -6,7 +6,6 @@ import { buildSamples } from '../../contract/page/sample.ts';
 import { toSource } from '../../contract/page/source.ts';
 import type { Contract, KeyLocation, Operation } from '../../engine/contract/contract.ts';
 import { type FirstRequest, fillPlaceholders } from '../../engine/contract/first-request.ts';
-import { html } from '../../engine/docs/html.ts';
 import type { ToErrorBody } from '../../engine/errors/error-body.ts';
 import { build } from '../../start/build.ts';
 import type { Service } from '../../start/service.ts';
@@ -54,7 +53,7 @@ export async function findFirstRequest(
   takesTokens = false,
 ): Promise<FirstRequest | undefined> {
   const source = toSource(contract);
-  const values = { ...source, ...buildSamples(source), blank: () => html`` };
+  const values = { ...source, ...buildSamples(source) };
   const { prefix } = contract;
 
   function toInjected(operation: Operation): InjectOptions {

@@ -3,9 +3,9 @@ import { type DocumentSource, toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import type { AnyColumn, AnyDescription, AnyDomain } from '../../store/tables/description.ts';
 import { type CheckedCode, checkedName, code, toField, toLiteral } from '../generate/source-text.ts';
-import { writeFirstMigrations } from '../migration/table-sql.ts';
+import { type FirstMigration, writeFirstMigrations } from '../migration/table-sql.ts';
+import { problemsThrownBy } from '../unservable.ts';
 import { type CollectionPlan, type PlannedColumn, planCollection } from './collection-plan.ts';
-import { NotWritten } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
 import { type OperationKind, type Resource, recognise, wordsOf } from './resources.ts';
@@ -68,28 +68,24 @@ function writeCollection(
     return undefined;
   }
   const domain: AnyDomain = { [plan.name]: toDescription(plan, use) };
-  try {
-    const [migration] = writeFirstMigrations(domain);
-    const folder = `src/${checkedName(plan.name).text}`;
-    const fileName = wordsOf(plan.name).join('-');
-    const files = new Map([
-      [`${folder}/domain.ts`, writeDomain(plan, use).text],
-      [`${folder}/migrations/sqlite/0001-${fileName}.sql`, migration?.sqlite ?? ''],
-      [`${folder}/migrations/postgres/0001-${fileName}.sql`, migration?.postgres ?? ''],
-    ]);
-    return { name: plan.name, files, handlers, createId: create.id, assumed: plan.assumed };
-  } catch (error) {
-    return skipAll(`its table cannot be made: ${(error as Error).message}`);
-  }
+  const [migration] = writeFirstMigrations(domain) as [FirstMigration];
+  const folder = `src/${checkedName(plan.name).text}`;
+  const fileName = wordsOf(plan.name).join('-');
+  const files = new Map([
+    [`${folder}/domain.ts`, writeDomain(plan, use).text],
+    [`${folder}/migrations/sqlite/0001-${fileName}.sql`, migration.sqlite],
+    [`${folder}/migrations/postgres/0001-${fileName}.sql`, migration.postgres],
+  ]);
+  return { name: plan.name, files, handlers, createId: create.id, assumed: plan.assumed };
 }
 
+/** Returns the reason if there is none. */
 function tryHandler(kind: OperationKind, plan: CollectionPlan, operation: Operation, source: DocumentSource) {
-  try {
-    return writeHandler(kind, { plan, operation, source });
-  } catch (error) {
-    if (error instanceof NotWritten) return error.message;
-    throw error;
-  }
+  let written: ReturnType<typeof writeHandler> | undefined;
+  const [reason] = problemsThrownBy(() => {
+    written = writeHandler(kind, { plan, operation, source });
+  });
+  return written ?? (reason as string);
 }
 
 const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({

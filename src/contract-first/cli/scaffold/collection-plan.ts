@@ -66,7 +66,8 @@ export function planCollection(resource: Resource, source: DocumentSource): Coll
   const body = bodyOf(resource.operations.get('create'), source);
   const idName = idNameOf(resource, properties);
   if (idName === undefined) return `no field of ${resource.record} is the id {${resource.parameter}}`;
-  const given = Object.keys(body?.properties ?? {}).filter((name) => !source.flat(body?.properties?.[name]).readOnly);
+  const { properties: fields = {}, required: needed = [] } = body ?? {};
+  const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
   const plan: CollectionPlan = {
     ...resource,
     ...{ table: toSqlName(resource.name), columns: [], given, assumed: [], missing: [], madeId: undefined },
@@ -84,18 +85,14 @@ export function planCollection(resource: Resource, source: DocumentSource): Coll
     if (planned.isOptional && keywords.default !== undefined) planned.isOptional = false;
     if (planned.isOptional && planned.isNullable) planned.type = 'json';
     if (name === idName) {
-      const problem = planId(planned, keywords, body, plan);
+      const problem = planId(planned, keywords, body && needed, plan);
       if (problem) return problem;
     } else if (!isGiven) planSet(planned, keywords, plan);
-    else if (body && keywords.default !== undefined && !(body.required ?? []).includes(name))
-      planned.first = keywords.default;
-    else if (
-      body &&
-      !planned.isOptional &&
-      !(body.required ?? []).includes(name) &&
-      source.flat(body.properties?.[name]).default === undefined
-    )
-      planFirst(planned, keywords, plan);
+    else if (!needed.includes(name)) {
+      if (keywords.default !== undefined) planned.first = keywords.default;
+      else if (!planned.isOptional && source.flat(fields[name]).default === undefined)
+        planFirst(planned, keywords, plan);
+    }
     plan.columns.push(planned);
   }
   const unknown = given.find((name) => !(name in properties));
@@ -107,8 +104,8 @@ export function bodyOf(operation: Operation | undefined, source: DocumentSource)
   const content = operation?.body?.contents.find(({ kind }) => kind === 'json');
   if (!operation || !content) return undefined;
   const node = source.follow(source.nodesOf(operation).source.requestBody);
-  const media = Object.entries(node?.content ?? {}).find(([type]) => type.toLowerCase().startsWith(content.type))?.[1];
-  return media ? source.flat(media.schema) : undefined;
+  const media = Object.entries({ ...node?.content }).find(([type]) => type.toLowerCase().startsWith(content.type))?.[1];
+  return source.flat(media?.schema);
 }
 
 function idNameOf({ parameter, noun }: Resource, properties: Record<string, Schema>): string | undefined {
@@ -143,20 +140,20 @@ function typeOf(keywords: Keywords): Pick<PlannedColumn, 'type' | 'isNullable'> 
 
 const UUID = '123e4567-e89b-42d3-a456-426614174000';
 
-/** Decides who sets the id: the client, the store, or the handler if the client may leave it out. */
+/** Decides who sets the id: the client, the store, or the handler if the client may leave it out. `needed` are the required fields of a create's body. */
 function planId(
   planned: PlannedColumn,
   keywords: Keywords,
-  body: Keywords | undefined,
+  needed: string[] | undefined,
   plan: CollectionPlan,
 ): string | undefined {
   const { type } = planned;
   if (planned.isNullable || type === 'json' || type === 'boolean') return 'the type of its id is not supported';
   const isInBody = plan.given.includes(planned.name);
-  const isRequired = isInBody && (body?.required ?? []).includes(planned.name);
+  const isRequired = isInBody && needed?.includes(planned.name);
   const isUuid = type === 'text' && fitsUuid(keywords);
   if (type === 'text' && keywords.format === 'uuid') planned.type = 'uuid';
-  if (isRequired || !body) planned.is = 'id';
+  if (isRequired || !needed) planned.is = 'id';
   else if (!isInBody && !planned.isOptional && (type === 'int64' || isUuid)) planned.set = 'id';
   else if (type === 'text' && !isUuid) return 'its ids have a form that cannot be made';
   else {

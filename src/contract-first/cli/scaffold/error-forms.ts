@@ -42,7 +42,7 @@ interface Place {
   around: Keywords[];
 }
 
-const samples = buildSamples({ follow: (node) => node, flat: (schema) => flat(schema ?? true) });
+const samples = buildSamples({ follow: structuredClone, flat: (schema = true) => flat(schema) });
 
 const flat = (schema: Schema): Keywords => mergeAllOf(targetOf(schema) ?? schema);
 
@@ -216,7 +216,7 @@ function joinFields(fields: Field[]): ErrorValue {
   const plain = fields.filter((field) => !isSpread(field)).map(({ name, value }) => [name, value.code] as const);
   const spread = fields
     .filter(isSpread)
-    .map(({ name, value }) => code`...(problems && ${toObjectLiteral([[name, value.ofProblems ?? value.code]])})`);
+    .map(({ name, value }) => code`...(problems && ${toObjectLiteral([[name, value.ofProblems as CheckedCode]])})`);
   const made = toObjectLiteral(plain, spread);
   const values = fields.map(({ value }) => value);
   const toValue = (error: Told) =>

@@ -73,7 +73,7 @@ const SPELLINGS: [example: RegExp, value: ErrorValue][] = [
 const TITLE = toErrorValue(
   code`STATUS_CODES[status] ?? message`,
   ['status', 'message'],
-  ({ status, message }) => STATUS_CODES[status] ?? message,
+  ({ status }) => STATUS_CODES[status],
   { hasPhrases: true },
 );
 const REQUEST = toErrorValue(code`requestId`, ['requestId'], ({ requestId }) => requestId);

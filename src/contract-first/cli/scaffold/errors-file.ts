@@ -3,7 +3,7 @@ import { findUnfitBody } from '../../contract/checks/server-errors.ts';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import type { ErrorCode } from '../../engine/errors/catalogue.ts';
-import { type ToErrorBody, toErrorBody as toUsualBody } from '../../engine/errors/error-body.ts';
+import { type OwnError, type ToErrorBody, toErrorBody as toUsualBody } from '../../engine/errors/error-body.ts';
 import { buildCompileReply, type CompileReply } from '../../engine/replies/reply-writers.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
 import { keywordsOf } from '../../engine/schema/json.ts';
@@ -120,9 +120,8 @@ function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: Co
   });
 }
 
-type Parts = Parameters<ReturnType<typeof toBodyOf>>[0];
-const toBodyOf = (toErrorBody: ToErrorBody) => toErrorBody;
-const toOwn = (parts: Pick<Parts, 'code' | 'message' | 'status'> & Partial<Parts>, requestId: string): Parts => ({
+type Parts = Pick<OwnError, 'code' | 'message' | 'status'> & Partial<OwnError>;
+const toOwn = (parts: Parts, requestId: string): OwnError => ({
   ...{ code: parts.code, message: parts.message, status: parts.status, problems: parts.problems },
   ...{ requestId, operation: undefined, reply: undefined },
 });

@@ -1,13 +1,17 @@
 /** The code of a handler while it is written, and the parts that handlers have in common. */
 import type { DocumentSource } from '../../contract/page/source.ts';
-import type { Operation } from '../../engine/contract/contract.ts';
+import { ContractError, type Operation } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { type CheckedCode, checkedName, code, indented, joined, toLiteral } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 
 /** No handler can be written. */
-export class NotWritten extends Error {}
+export class NotWritten extends ContractError {
+  constructor(reason: string) {
+    super([reason]);
+  }
+}
 
 export interface Writing {
   plan: CollectionPlan;

@@ -1,5 +1,5 @@
 /** Writes the handler of an operation of a stored resource, or says why there is none. */
-import type { Parameter } from '../../engine/contract/contract.ts';
+import type { Parameter, Reply } from '../../engine/contract/contract.ts';
 import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import {
   type CheckedCode,
@@ -66,8 +66,8 @@ function toReplyBody({ plan, operation, source }: Writing, record: CheckedCode):
 
 /** A body that may be left out, or that has other types, is checked first. */
 function checkBody({ operation }: Writing, made: HandlerCode): void {
-  const { required, contents = [] } = operation.body ?? { required: false };
-  if (contents.length === 0) throw new NotWritten('it has no body');
+  if (!operation.body) throw new NotWritten('it has no body');
+  const { required, contents } = operation.body;
   const json = contents.find(({ kind }) => kind === 'json');
   if (!json) throw new NotWritten('its body is not JSON');
   made.takes.add('body');
@@ -128,18 +128,18 @@ function toCreated({ id, madeId, given }: CollectionPlan, made: HandlerCode): Ch
 
 /** The header `Location`, if it is declared and the resource has a get. */
 function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: CheckedCode): [string, CheckedCode][] {
-  const reply = successOf(operation);
-  const name = Object.keys(reply?.headers ?? {}).find((one) => /^location$/i.test(one));
+  const { headers } = successOf(operation) as Reply;
+  const name = Object.keys(headers).find((one) => /^location$/i.test(one));
   if (name === undefined) return [];
   const get = plan.operations.get('get');
   const parameter = get?.parameters.find((one) => one.in === 'path');
   const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
   if (!get || !parameter || kindOf(parameter.schema) !== wanted) {
-    if (reply?.headers[name]?.required) throw new NotWritten('its header Location leads nowhere');
+    if (headers[name]?.required) throw new NotWritten('its header Location leads nowhere');
     return [];
   }
   made.takes.add('urlOf');
-  const id = code`${variable}${plan.id.name.match(/^[A-Za-z_$][\w$]*$/) ? code`.${checkedName(plan.id.name)}` : code`[${plan.id.name}]`}`;
+  const id = member(variable.text, plan.id.name);
   return [
     ['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${toPropertyName(plan.parameter)}: ${id} }) }`],
   ];
@@ -176,7 +176,7 @@ function writeChange(writing: Writing, made: HandlerCode, kind: OperationKind): 
   const { plan, operation, source } = writing;
   const variable = variableOf(writing);
   checkBody(writing, made);
-  const fields = Object.keys(bodyOf(operation, source)?.properties ?? {});
+  const fields = Object.keys({ ...bodyOf(operation, source)?.properties });
   const isInBody = fields.includes(plan.id.name);
   const isInPath = operation.path.includes('{');
   const bodyId = member('body', plan.id.name);

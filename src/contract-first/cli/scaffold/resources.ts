@@ -163,6 +163,5 @@ function toRecord(schema: Schema, source: DocumentSource): { record: string; isL
   const name = componentNameOf(isList ? keywordsOf(items) : schema);
   if (name === undefined) return undefined;
   const target = source.flat({ $ref: `#/components/schemas/${name}` });
-  if (target.type === 'array' && !isList) return toRecord(target, source);
   return target.properties && !target.oneOf && !target.anyOf ? { record: name, isList } : undefined;
 }

@@ -13,7 +13,10 @@ import type { Samples } from './sample.ts';
 import type { DocumentSource } from './source.ts';
 
 /** Where the values of a request come from. */
-export interface SampleValues extends DocumentSource, Samples {
+interface RequestValues extends DocumentSource, Samples {}
+
+/** The values of a request that a page shows. */
+export interface SampleValues extends RequestValues {
   /** A value that only a start knows. */
   blank: (name: string) => Html;
 }
@@ -46,7 +49,7 @@ interface SampleRequest {
 }
 
 /** `without` is a parameter of the query that it leaves out. */
-export function toSampleRequest(values: SampleValues, operation: Operation, without?: string): SampleRequest {
+export function toSampleRequest(values: RequestValues, operation: Operation, without?: string): SampleRequest {
   const { path, body, parameters } = operation;
   const nodes = values.nodesOf(operation);
   const once = parameters.find(isKey);
@@ -78,7 +81,7 @@ export function toSampleRequest(values: SampleValues, operation: Operation, with
 }
 
 /** The words of a curl command, with a placeholder for the key; the URL begins after the prefix. */
-export function toCurlWords(values: SampleValues, operation: Operation, without?: string): FirstRequest {
+export function toCurlWords(values: RequestValues, operation: Operation, without?: string): FirstRequest {
   const { method, security } = operation;
   const { url, headers, body } = toSampleRequest(values, operation, without);
   const keys = security[0] ? [security[0], ...security[0].alsoNeeded].map(({ location }) => location) : [];
@@ -128,7 +131,7 @@ function toKeyOption({ in: location, name }: KeyLocation): string | undefined {
 /** A body of more characters stands on several lines. */
 const ONE_LINE = 80;
 
-function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: SampleValues): string[] {
+function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: RequestValues): string[] {
   const header = `-H ${toShellWord(`Content-Type: ${type}`)}`;
   const value = ofMedia(media, 'readOnly')[0]?.value;
   if (kind === 'json') {
