@@ -1,4 +1,4 @@
-/** Compares two versions of the contract: what has changed, and what each change does to clients. */
+/** Compares two versions of the contract: lists the changes, and the effect of each change on clients. */
 import { isDeepStrictEqual } from 'node:util';
 import { withoutWords } from '../../contract/read/keywords.ts';
 import { MAX_BYTES } from '../../contract/read/operations.ts';
@@ -86,7 +86,7 @@ const RESPONSE = byKey({
 type Responses = Record<string, ResponseNode>;
 
 const compareResponses: CompareRule<Responses> = function* (before = {}, after = {}, operation, direction) {
-  // Clients reply to what the server sends.
+  // If the server sends the request, clients reply.
   const isSent = direction === 'response';
   const toReply = isSent ? 'request' : 'response';
   for (const [status, old, now] of pairs(before, after)) {
@@ -95,9 +95,9 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
     else if (!now) yield* compareRemoved(before, after, location, toReply, status);
     else if (!isSent && !/^([45]|default)/.test(status)) yield { location, what: 'was added', effect: UNEXPECTED };
     else {
-      // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
+      // RFC 9110, section 15: a client treats an unknown status as the x00 of its class.
       yield { location, what: 'was added', effect: FINE };
-      // Up to now, such a reply was the general one.
+      // Until now, this status was sent with the general reply.
       const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
@@ -109,11 +109,11 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
   }
 };
 
-/** The range of the status, or the general reply: a status that has none of its own is answered so. */
+/** The reply that describes a status without its own entry: the range, such as 4XX, or `default`. */
 const generalOf = (status: string, responses: Responses) =>
   `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
 
-/** A range, or the general reply, may become some that it stood for; others of it are the general reply then. */
+/** Compares a removed reply. A range, or `default`, may be split into some of its statuses; `default` then describes the others. */
 const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
   const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
   const isFine = direction === 'response' && isSplit;
@@ -131,7 +131,7 @@ const OPERATION = byKey({
   tags: growing(RENAMED),
   deprecation: compareDeprecations,
   security: value<string[]>((before = [], after = [], direction) => {
-    // The server meets what those ask to whom it sends.
+    // For what the server sends, the receivers ask and the server must comply.
     const [used, taken] = direction === 'request' ? [before, after] : [after, before];
     const { lost, gained } = compareLists(used, taken);
     if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
@@ -144,14 +144,14 @@ const OPERATION = byKey({
   responses: compareResponses,
 });
 
-/** Webhooks and callbacks, which the server sends: their requests count as replies, and clients may ignore new ones. */
+/** Compares webhooks and callbacks. The server sends them, so their requests count as replies, and clients may ignore new ones. */
 function sent(name: string): CompareRule<Record<string, Record<string, PathItem>>> {
   const toLocation = (location: string, own: string) => `${location} ${name} ${own}`;
   return (before, after, location, _direction, key) =>
     compareByName(toLocation, compareSent)(withoutNotes(before), withoutNotes(after), location, 'response', key);
 }
 
-/** Without each value under an `x-` key that is no webhook, callback or path item. */
+/** Removes each value under an `x-` key that is not a webhook, callback or path item. */
 const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
   dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
 
@@ -180,14 +180,14 @@ const SERVER = byKey({
 const CONTRACT = byKey({
   openapi: value<string>((before, after) => {
     const [old, now] = [before, after].map((version) => String(version).split('.', 2).join('.')) as [string, string];
-    // Both are compared by what they say in 3.1.
+    // Both contracts are compared in the form of 3.1.
     return old === now ? undefined : /^3\.[01]$/.test(old) && /^3\.[01]$/.test(now) ? FINE : UNEXPECTED;
   }),
   info: byKey({}, FOR_READERS),
   tags: always(FOR_READERS),
   servers: compareServers,
   webhooks: function* (before: PathItems = {}, after: PathItems = {}, location: string) {
-    // A webhook is like a callback with one URL, which the contract does not say.
+    // A webhook is like a callback with one URL that the contract does not name.
     const [old, now] = [before, after].map((items) =>
       Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
     );
@@ -199,7 +199,7 @@ const CONTRACT = byKey({
   components: ignored,
 });
 
-/** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
+/** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may be removed. */
 export function compareContracts(before: Document, after: Document, today: string): ContractChange[] {
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
   // The gate checks whether the version fits.
@@ -215,7 +215,7 @@ export function compareContracts(before: Document, after: Document, today: strin
   return changes;
 }
 
-/** The changes of the schemas of records by which stored ones may become invalid. */
+/** The changes of the schemas of records that may make stored records invalid. */
 export function compareStoredRecords(
   before: Partial<Document>,
   after: Partial<Document>,
@@ -267,7 +267,7 @@ function* compareOperations(before: Document, after: Document, today: string): C
 
 type Deprecation = Comparable['deprecation'];
 
-/** Later than all dates. */
+/** A text that sorts after all dates. */
 const LAST_DATE = '9999';
 
 function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {}, location: string): ContractChanges {
@@ -283,7 +283,7 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
   yield* dates(before, after, location, 'request', '');
 }
 
-/** Whether a caller who meets one security requirement also meets the other: it needs no other scheme, and no other scope of one. */
+/** Whether a caller who meets one security requirement also meets the other: the other needs no further scheme, and no further scope. */
 function asksLess(now: string, before: string): boolean {
   const isWithin = (key: string, other: string) => {
     const [known, [scheme, ...scopes]] = [other.split(' '), key.split(' ') as [string]];
@@ -294,10 +294,10 @@ function asksLess(now: string, before: string): boolean {
   );
 }
 
-/** Where none is named (OpenAPI 3.1, section 4.8.1.1). */
+/** The server of a contract that names none (OpenAPI 3.1, section 4.8.1.1). */
 const ROOT = { url: '/' };
 
-/** The environments that clients know, and the one path prefix that all share. */
+/** Compares the environments that clients know, and the path prefix that all of them share. */
 function* compareServers(before: ServerNode[] = [ROOT], after: ServerNode[] = [ROOT]): ContractChanges {
   const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
   if (was !== is) yield { location: 'servers', what: describeChange('path prefix', was, is), effect: MISSING };
@@ -307,18 +307,18 @@ function* compareServers(before: ServerNode[] = [ROOT], after: ServerNode[] = [R
   yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
 }
 
-/** The path prefixes of the servers: `/v1` once, when they agree. */
+/** The different path prefixes of the servers: only `/v1` if all agree. */
 export function prefixesOf(servers: ServerNode[] = [ROOT]): string[] {
   return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
 }
 
-/** `{origin}/v1`, `https://host/v1` and `/v1` have the prefix `/v1`. */
+/** The path prefix of a URL: `/v1` for `{origin}/v1`, `https://host/v1` and `/v1`. */
 function splitUrl(url: string): { origin: string; prefix: string } {
   const [origin = ''] = url.match(/^([a-z]+:\/\/[^/]+|\{\w+\})/) ?? [];
   return { origin, prefix: url.slice(origin.length).replace(/\/$/, '') };
 }
 
-/** Only security schemes: other components are compared where they are used. */
+/** Compares the security schemes. Other components are compared where they are used. */
 function* compareSchemes(before: Document, after: Document): ContractChanges {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
     if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');

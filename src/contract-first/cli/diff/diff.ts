@@ -1,6 +1,6 @@
 /**
- * `diff` compares the contract with its newest release, says for each change whether it breaks clients, and fails if the version does not fit.
- * `release` saves the contract as a release: none that the lint or the comparison refuses, and no version twice.
+ * `diff` compares the contract with its newest release, reports for each change whether it breaks clients, and fails if the version does
+ * not fit. `release` saves the contract as a release, unless the lint or the comparison finds an error, or the version is already released.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,7 +14,7 @@ const HEADER = `# Changes of the contract
 Written by \`contract-first release\`, the newest first.
 `;
 
-/** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
+/** Saves the release, and adds it to the changelog next to the folder of releases. @throws Error with the reason if it is not released */
 export async function release(contract: string, folder: string): Promise<string> {
   const judgement = await judgeContract(contract, folder, (await loadTeamParts()).domain);
   const target = resolve(folder, `${judgement.version}.yaml`);
@@ -24,7 +24,7 @@ export async function release(contract: string, folder: string): Promise<string>
   if (hasErrors) throw new Error(text);
   if (judgement.problems.length > 0) throw new Error(renderComparison(judgement));
   mkdirSync(folder, { recursive: true });
-  // Of a contract in several files, their bundle.
+  // If the contract is in several files, their bundle is saved.
   writeFileSync(target, (await readSource(contract)).yaml, { flag: 'wx' });
   const changelog = resolve(folder, '../CHANGELOG.md');
   const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';
@@ -37,7 +37,7 @@ function toEntry({ version, released, changes }: Comparison): string {
   return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
 }
 
-/** Runs one of them. The arguments are a contract and the folder of its releases; by default, the service's. Returns the exit code. */
+/** Runs a command. The arguments are a contract and the folder of its releases; by default, the service's. Returns the exit code. */
 const printing =
   (work: (contract: string, folder: string) => Promise<[text: string, code: number]>) =>
   async (args: string[]): Promise<number> => {

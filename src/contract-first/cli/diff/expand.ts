@@ -1,23 +1,23 @@
-/** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
+/** Replaces every `$ref` and `allOf` of a contract by its meaning, so that rearranging a contract does not count as a change. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
-/** Keys whose values are for people only. */
+/** Keys with values that only people read. */
 export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
-/** Where a schema keeps the name that it had in `components`. */
+/** The key under which a schema keeps its name from `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
-/** Keys of OpenAPI, above schemas, under which the keys are names, too. */
+/** Further keys of OpenAPI, above schemas, with maps of names as their values. */
 const NAMING = /^(paths|webhooks|variables)$/;
 
-/** Keywords that depend on others beside them, and would say something else beside those of another part. */
+/** Keywords that depend on others in the same schema. Next to the keywords of another part they would mean something else. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-/** Keywords that see what is in the `allOf` beside them, and those that they see of it. */
+/** Keywords that look into the `allOf` of the same schema, and the keywords there that they evaluate. */
 const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
 
@@ -27,14 +27,14 @@ export function expandContract<Contract extends object>(contract: Contract): Con
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (!isNode(node)) return node;
     const { $ref, allOf = [], ...rest }: Keywords = node;
-    // One part is for words beside a reference, as OpenAPI 3.0 needs it: it is named like that.
+    // In OpenAPI 3.0, an `allOf` with one part adds a description to a reference: the schema keeps that part's name.
     const toPart = (part: Schema) => (allOf.length > 1 ? withoutName(part) : part);
     const parts = allOf.map((part) => toPart(expand(part, trail)));
     const whole = merge([...parts, expandEntries(rest, trail)]);
     return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
   }
 
-  /** A schema that contains itself is the same as before if it is the same down to where it begins again. */
+  /** Follows a reference. A schema that contains itself is unchanged if it is unchanged down to the place where it begins again. */
   function follow($ref: string, trail: string[]): Schema {
     if (trail.includes($ref)) return { $ref };
     const target = lookUp(contract, $ref) as Schema | undefined;
@@ -46,7 +46,7 @@ export function expandContract<Contract extends object>(contract: Contract): Con
 
   function expandEntries(node: object, trail: string[]): Keywords {
     return mapValues({ ...node }, (value: unknown, key) => {
-      // In values of clients, `$ref` and `allOf` are names like any other.
+      // In data, `$ref` and `allOf` are ordinary names.
       if (isData(key, value)) return value;
       const hasNames = (isNames(key) || NAMING.test(key)) && isMap(value);
       return hasNames ? mapValues(value, (child) => expand(child, trail)) : expand(value, trail);
@@ -61,7 +61,10 @@ function withoutName(part: Schema): Schema {
   return part && rest;
 }
 
-/** One schema that allows what all parts allow, of which the last is what stands beside them. What cannot be said in one stays in `allOf`. */
+/**
+ * Merges the parts of an `allOf` into one schema that allows the same values. The last part contains the keywords next to `allOf`. Keywords
+ * that one schema cannot express stay in `allOf`.
+ */
 function merge(parts: Schema[]): Schema {
   if (parts.includes(false)) return false;
   const all = parts.map(keywordsOf);
@@ -91,7 +94,7 @@ function merge(parts: Schema[]): Schema {
   return whole;
 }
 
-/** Whether a part says the same beside the keywords of the others; `own` stands beside `allOf`, and sees what is in it. */
+/** Whether a part keeps its meaning next to the keywords of the others. `own` contains the keywords next to `allOf`, which look into it. */
 function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;
   const isBlind = 'unevaluatedProperties' in part && part !== own;

@@ -1,4 +1,4 @@
-/** The gate: may the contract become a release, given what it changes of the newest one? And its report. */
+/** The gate decides whether the contract may become a release, by its changes since the newest release. It also writes the report. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toLocated } from '../../contract/located-problems.ts';
@@ -17,13 +17,13 @@ export interface Comparison {
   /** The newest release, which the contract was compared with. */
   released: string | undefined;
   changes: ContractChange[];
-  /** Why stored records may not fit any more. */
+  /** The reasons why stored records may no longer fit. */
   ofStoredRecords: ContractChange[];
-  /** Why the contract may not be released; empty when it may. */
+  /** The reasons why the contract may not be released; empty if it may. */
   problems: string[];
 }
 
-/** Three numbers (https://semver.org) and nothing else: a release is no pre-release. */
+/** Three numbers (https://semver.org) and nothing else: a pre-release cannot be released. */
 const VERSION = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/;
 const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'];
 
@@ -37,7 +37,7 @@ export function filesToCompare([
   return [contract, folder];
 }
 
-/** Its integers are bigint, since two large ones that differ could be the same double. */
+/** Reads a contract with integers as bigint, because two different large integers could be the same double. */
 async function read(file: string): Promise<Document> {
   let contract: Document | null;
   try {
@@ -51,8 +51,9 @@ async function read(file: string): Promise<Document> {
 }
 
 /**
- * `folder` has the releases, each under its version: `1.0.0.yaml`; before the first one, it need not be there; `domain` the collections that are stored.
- * @throws Error that says which file is not a contract
+ * Compares the contract with its newest release. `folder` contains the releases, each named by its version: `1.0.0.yaml`. Before the first
+ * release, the folder may be missing. `domain` contains the collections that are stored.
+ * @throws Error that names a file that is not a contract
  */
 export async function judgeContract(
   file: string,
@@ -82,7 +83,7 @@ export async function judgeContract(
   return judgement;
 }
 
-/** `/v1` for 1.2.3. */
+/** The path prefix of a version: `/v1` for 1.2.3. */
 const toPrefix = (version: string) => `/v${version.split('.', 1)}`;
 
 function* judgeVersion(
@@ -103,13 +104,13 @@ function* judgeVersion(
     yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
   }
   const major = toPrefix([version, least].toSorted(compareVersions).at(-1) as string);
-  // Other prefixes do not name the version: they are the team's choice.
+  // The team may choose any other prefix: it does not name the version.
   if (worst === 'breaking' && oldPrefix === toPrefix(released) && prefix !== major) {
     yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
   }
 }
 
-/** The lowest version that such a change may have. */
+/** The lowest version for a release with such a change. */
 function toNextVersion(version: string, verdict: Effect['verdict']): string {
   const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
   if (verdict === 'breaking') return `${major + 1}.0.0`;
@@ -122,7 +123,7 @@ const HEADINGS = {
   documentation: 'Compatible (documentation):',
 };
 
-/** The findings for a reviewer: each change once, with all the places that show it. */
+/** The report for a reviewer: each change once, with all its locations. */
 export function renderComparison({ version, released, changes, ofStoredRecords, problems }: Comparison): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {

@@ -1,4 +1,4 @@
-/** A contract as it is compared: one way to write what may be written in several, and no word that says what holds without it. */
+/** Normalises a contract for the comparison: one spelling if OpenAPI allows several, and no keyword that only repeats its default. */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
 import { allowedTypesOf } from '../../contract/subsets/keyword-subsets.ts';
@@ -22,18 +22,18 @@ import { lookUp } from '../../engine/schema/keys.ts';
 
 export const NO_KEY = 'no key';
 
-/** The one of several types of a reply that the server sends. */
+/** The content type that the server sends if a reply declares several. */
 export const SENT_TYPE = 'content type that is sent';
 
-/** The type that generated clients take, where the server sends another. */
+/** The content type that generated clients use if the server sends another one. */
 export const FIRST = 'content type that is listed first';
 
-/** Headers that other parts of a contract speak of: as parameters they are ignored, and so is the type of a reply (OpenAPI 3.1, section 4.8). */
+/** Header parameters that OpenAPI ignores, like a reply's Content-Type: other parts describe them (OpenAPI 3.1, section 4.8). */
 const IGNORED = /^header\.(accept|content-type|authorization)$/;
 
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
-/** An operation as it is compared, with what it takes over from its path and from the contract. */
+/** An operation in the form for the comparison, with everything that it inherits from its path and the contract. */
 export interface Comparable {
   operationId: string;
   path: string;
@@ -45,11 +45,11 @@ export interface Comparable {
   [other: string]: unknown;
 }
 
-/** OpenAPI 3.0 says some of it in other words. */
+/** Converts a contract of OpenAPI 3.0, which has other keywords for some things, to those of 3.1. */
 export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
-/** The operations by method and path, where the names of parameters in the path do not count. */
+/** The operations by method and path. The names of parameters in the path do not count. */
 export function operationsByPath(
   { paths, security }: Pick<Document, 'paths' | 'security'>,
   toKey = withoutNames,
@@ -82,7 +82,7 @@ export function operationsByPath(
   return Object.fromEntries(entries);
 }
 
-/** The operation with the names that its parameters in the path have in another, since they are known by their place there. */
+/** The operation with the path parameters named as in another operation: their position identifies them, not their names. */
 export function withNamesOf(other: Comparable, operation: Comparable): Comparable {
   const known = namesIn(other.path);
   const toKnown = new Map(namesIn(operation.path).map((name, index) => [name, known[index]]));
@@ -93,11 +93,11 @@ export function withNamesOf(other: Comparable, operation: Comparable): Comparabl
   return { ...operation, parameters };
 }
 
-/** Whether an operation may go: its end was announced, and is over. */
+/** Whether an operation may be removed: its end was announced, and has passed. */
 export const isOver = ({ deprecation: { deprecated, 'x-sunset': end } }: Comparable, today: string): boolean =>
   Boolean(deprecated && end && end <= today);
 
-/** The operations of both contracts: a link goes with the operation that it leads to, and may stay behind. */
+/** The operations of both contracts, without links to operations that have ended: such a link may be removed, and may also stay. */
 export function toComparable(before: Document, after: Document, today: string) {
   const [old, now] = [operationsByPath(before), operationsByPath(after)];
   const ended = Object.entries(old).filter(([name, operation]) => !now[name] && isOver(operation, today));
@@ -112,7 +112,7 @@ export function toComparable(before: Document, after: Document, today: string) {
   return [old, now] as const;
 }
 
-/** Each requirement is a way in, by all the schemes that it names. An operation that has none is open to everyone. */
+/** The ways to authenticate: each requirement is one, by all its schemes together. Without requirements, everyone may call it. */
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>
     Object.entries(requirement)
@@ -144,13 +144,13 @@ function toResponse(response: ResponseNode): ResponseNode {
   };
 }
 
-/** Media types without parameters, and in the letters that all have. */
+/** The node with its media types without parameters, in lower case. */
 const withTypes = <Node extends { content?: Record<string, MediaNode> }>(node: Node): Node => ({
   ...node,
   content: mapEntries(node.content, (type, media) => [toMediaType(type), media]),
 });
 
-/** Names of authentication schemes and of headers are the same in any case (RFC 9110, sections 11.1 and 5.1). */
+/** Names of authentication schemes and headers ignore case (RFC 9110, sections 11.1 and 5.1). */
 export function toScheme({ scheme, in: location, name, ...rest }: SchemeNode): Record<string, unknown> {
   return {
     ...rest,
@@ -165,13 +165,13 @@ const mapEntries = <Value>(
   map: (key: string, value: Value) => [string, Value],
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
 
-/** Without the entries of this kind. */
+/** The node without the entries of this kind. */
 export const dropped = <Value>(
   node: Record<string, Value> = {},
   isOfKind: (value: Value, key: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
 
-/** Without each word that says what holds without it. `explode` says nothing of a value that is neither a list nor an object. */
+/** The node without keywords that only repeat their defaults. `explode` has no meaning for a value that is neither a list nor an object. */
 function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
   const explode = (node.style ?? style) === 'form';
   const isPlain = allowedTypesOf(keywordsOf(node.schema))?.every((type) => type !== 'array' && type !== 'object');

@@ -1,4 +1,4 @@
-/** Paths that take requests from others: `/notes/mine` from `/notes/{name}`. */
+/** Finds paths that take requests from others: `/notes/mine` takes some from `/notes/{name}`. */
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -9,7 +9,7 @@ import type { Schema } from '../../engine/schema/json.ts';
 import { isList } from '../../engine/schema/value-types.ts';
 import type { Comparable } from './normal.ts';
 
-/** Whether a request that was right for the old operation goes to the new path: part by part, the router prefers texts to names. */
+/** Whether the router sends a valid request of the old operation to the new path: in each part, the router prefers texts to parameters. */
 export function takesFrom(path: string, old: Comparable): boolean {
   const [own, others] = [path.split('/'), old.path.split('/')];
   const areAlike = own.length === others.length && own.every((part, at) => isAlike(part, others[at] as string, old));
@@ -17,10 +17,10 @@ export function takesFrom(path: string, old: Comparable): boolean {
   return areAlike && rankOf(own[first] as string) >= rankOf(others[first] as string);
 }
 
-/** A name, a name beside text, and a text. */
+/** The kinds of parts of a path: a parameter, a parameter next to text, and a text. */
 const rankOf = (part: string) => (/^\{[^{}]*\}$/.test(part) ? 0 : part.includes('{') ? 1 : 2);
 
-/** Whether some text fits a part of the new path, and the one of the old. */
+/** Whether a text exists that fits both a part of the new path and the same part of the old path. */
 function isAlike(part: string, other: string, old: Comparable): boolean {
   if (rankOf(part) === 2) return rankOf(other) === 0 ? part !== '' && fits(part, other, old) : isMade(part, other);
   if (rankOf(other) === 2) return isMade(other, part);
@@ -30,13 +30,13 @@ function isAlike(part: string, other: string, old: Comparable): boolean {
   return starts && (end.endsWith(after) || after.endsWith(end));
 }
 
-/** Whether a text may stand for a part, with any values of its names. */
+/** Whether a text fits a part, with any values of its parameters. */
 function isMade(text: string, part: string): boolean {
   const texts = part.split(/\{[^{}]*\}/).map((one) => one.replace(/\W/g, '\\$&'));
   return new RegExp(`^${texts.join('.+')}$`).test(text);
 }
 
-/** Whether the text was a right value of the parameter. */
+/** Whether the text was a valid value of the parameter. */
 function fits(text: string, part: string, { parameters }: Comparable): boolean {
   const schema = toDoubles(parameters[`path.${namesIn(part)[0]}`]?.schema ?? true);
   if (isList(schema)) return true;

@@ -1,11 +1,11 @@
-/** Changes of the contract, what each does to clients, and the building blocks of rules: tables that say for each key of a node how its change is judged. */
+/** Changes of the contract, their effects on clients, and the building blocks of rules: a table judges the change of each key of a node. */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import { isOurs } from '../../contract/read/keywords.ts';
 import { DOCUMENTATION_KEYS } from './expand.ts';
 
 export interface ContractChange {
-  /** As messages of the service name it: `createBook body.name`. */
+  /** The place of the change, in the words of the service's messages: `createBook body.name`. */
   location: string;
   what: string;
   effect: Effect;
@@ -30,7 +30,7 @@ export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.'
 export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as before.' };
 export const FOR_READERS: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
-/** The parts by their names; undefined in the version that has none of this name. */
+/** The parts of both versions by name; undefined in a version without a part of this name. */
 export function pairs<Part>(
   before: Record<string, Part> = {},
   after: Record<string, Part> = {},
@@ -77,10 +77,10 @@ export type CompareRule<Value> = (
   key: string,
 ) => ContractChanges;
 
-/** By their keys, each of the values that OpenAPI has under its key. */
+/** Rules by key; each rule compares the values that OpenAPI has under its key. */
 export type Rules = Record<string, CompareRule<never>>;
 
-/** How the allowed values have changed; `other` where neither the old nor the new ones have all of the others. */
+/** How the allowed values have changed; `other` if neither set contains the other. */
 export type ValuesRelation = 'fewer' | 'more' | 'other' | undefined;
 
 const EFFECTS = {
@@ -92,10 +92,10 @@ export function effectOf(relation: NonNullable<ValuesRelation>, direction: Direc
   return EFFECTS[direction][relation];
 }
 
-/** A key that the server ignores, and tools may read. */
+/** A key that the server ignores, although tools may read it. */
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
-/** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
+/** Compares each key of a node by its rule. A key without a rule is documentation, or breaking: so an unknown key fails the comparison. */
 export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Record<string, unknown>> {
   return function* (before, after, location, direction) {
     for (const [key, old, now] of pairs(before, after)) {
@@ -109,7 +109,7 @@ export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Re
   };
 }
 
-/** A value that means one thing; nothing where the old and the new one mean the same. */
+/** Compares a value as a whole. `judge` returns undefined if the old and the new value mean the same. */
 export function value<Value>(
   judge: (before: Value | undefined, after: Value | undefined, direction: Direction) => Effect | undefined,
 ): CompareRule<Value> {
@@ -119,7 +119,7 @@ export function value<Value>(
   };
 }
 
-/** A keyword that says which values are allowed. */
+/** Compares a keyword that limits the allowed values. */
 export function keyword<Value>(
   relate: (before: Value | undefined, after: Value | undefined, direction: Direction) => ValuesRelation,
 ): CompareRule<Value> {
@@ -129,7 +129,7 @@ export function keyword<Value>(
   });
 }
 
-/** A list that may grow, and not lose an item. */
+/** Compares a list that may grow but must not lose an item. */
 export function growing(loss: Effect): CompareRule<unknown[]> {
   return value((before, after) => {
     const { lost, gained } = compareLists(before, after);
@@ -149,7 +149,7 @@ export const required = keyword<boolean>((before = false, after = false) => {
 
 export const ignored: CompareRule<unknown> = function* () {};
 
-/** The things in a node, each by its name. Of one that was added, `added` says the effect. */
+/** Compares the entries of a node by name. `added` is the effect of a new entry. */
 export function compareByName<Part extends Node>(
   toLocation: (location: string, name: string) => string,
   rule: CompareRule<Part>,
@@ -165,7 +165,7 @@ export function compareByName<Part extends Node>(
   };
 }
 
-/** Clients may leave out optional items, and ignore unknown ones. */
+/** The effect of a new item: clients may omit optional items, and ignore unknown ones. */
 export function toAddition(node: Node, direction: Direction): Omit<ContractChange, 'location'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required

@@ -1,5 +1,5 @@
 /**
- * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients: theirs may be refused. In a
+ * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients: theirs may be rejected. In a
  * response, allowing more breaks them: they may get values that they do not expect.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -39,7 +39,7 @@ import {
 } from './rules.ts';
 import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
-/** A keyword that says by itself which values fit: what it says is compared by its meaning. */
+/** Compares a keyword that decides alone which values fit: by its meaning, not by its text. */
 const limit: CompareRule<unknown> = function* (before, after, location, direction, key) {
   const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
   const [old, now] = [toSchema(before), toSchema(after)];
@@ -60,7 +60,7 @@ const subschema = (suffix: string): CompareRule<Schema> =>
     yield* compareSchemas(before, after, location + suffix, direction);
   };
 
-/** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
+/** Compares the parts of `allOf`, `anyOf` or `oneOf`: those that differ, in their order. */
 const parts: CompareRule<Schema[]> = function* (before, after, location, direction, key) {
   const isChoice = key !== 'allOf';
   if (isChoice && !(before && after)) {
@@ -100,7 +100,7 @@ const KEYWORDS: Rules = {
   oneOf: parts,
 };
 
-/** A missing schema allows anything, like `{}`. */
+/** Compares two schemas. A missing schema allows anything, like `{}`. */
 export function* compareSchemas(
   before: Schema = {},
   after: Schema = {},
@@ -133,7 +133,7 @@ export function* compareSchemas(
   }
 }
 
-/** A field that only the other names was one of those that are not named, where these have a schema. */
+/** Adds the fields that only the other schema names. If unnamed fields have a schema, a field of the other had that schema. */
 function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   const { others } = schema;
   if (typeof others !== 'object') return schema;
@@ -141,17 +141,17 @@ function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   return { ...schema, fields: { ...Object.fromEntries(unnamed), ...(schema.fields as object) } };
 }
 
-/** Two schemas with other keywords may allow the same values: by `anyOf` with null, or by another bound that means the same. */
+/** Whether a proof could clear the change: different keywords may allow the same values, such as `anyOf` with null, or an equal bound. */
 const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
 
-/** Whether every request that was right still is, or every reply was right before. */
+/** Whether every request that was valid is still valid, or every reply would have been valid before. */
 function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
   const toSent = (schema: Schema) => toPlain(withoutFields(HIDDEN[direction], schema));
   const [old, now] = [toSent(before), toSent(after)];
   return direction === 'request' ? isSubset(old, now) : isSubset(now, old);
 }
 
-/** Without names; a field that is not there in this direction is one that never fits, and a choice by name is only like itself. */
+/** The schema without names. A field that is hidden in this direction never fits, and a choice by name only equals itself. */
 function toPlain(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   if (Object.values<unknown>(HIDDEN_AS).includes(schema.hidden)) return false;
@@ -170,10 +170,10 @@ export const schema = subschema('');
 /** A named item: a field, a parameter or a header. */
 const FIELD = byKey({ required, schema });
 
-/** A field with this word is not there in this direction. */
+/** The keyword that hides a field in this direction. */
 const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
-/** The schema with what one rule judges under one key: each field, and the schema of the fields that it does not name. */
+/** The schema with one key for each rule: each field, and the schema of all unnamed fields. */
 function toJudged(source: Schema, direction: Direction): Keywords {
   const schema = keywordsOf(source);
   const {
@@ -186,13 +186,13 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   } = schema;
   const others = additionalProperties ?? unevaluatedProperties;
   const choice = toChoice(schema);
-  // A required field without a schema of its own has that of the others, unless a pattern describes it.
+  // A required field without its own schema has the schema of unnamed fields, unless a pattern describes it.
   const ofOthers = 'patternProperties' in rest ? {} : (additionalProperties ?? {});
   const unnamed = required.map((name) => [name, ofOthers]);
   const all: Record<string, Schema> = { ...Object.fromEntries(unnamed), ...properties };
   const fields = Object.entries(all).flatMap(([name, field]) => {
     if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
-    // A request is refused for it, as for any field that is not named where those are.
+    // A request with a hidden field is a 400, also if unnamed fields are allowed.
     return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
   });
   return {
@@ -205,7 +205,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   };
 }
 
-/** Its own, or that of the one alternative to null: clients have that type for both. */
+/** The name of the schema, or of its only alternative to null: clients have the same type for both. */
 function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
   const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
   return own ?? (others.length === 0 ? one?.[COMPONENT_NAME] : undefined);
@@ -217,14 +217,14 @@ function toAdditionToClosed(field: { required?: unknown }, direction: Direction)
   return direction === 'request' ? toAddition(field, direction) : { what: 'was added', effect: UNEXPECTED };
 }
 
-/** Before, requests could have a field of this name with any value. */
+/** The change by a new field. Before, requests could contain a field of this name with any value. */
 function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
 }
 
 type Types = string | string[];
 
-/** A number may be sent as an integer. Received as one, it changes the types of generated clients. */
+/** Compares types. Clients may send an integer for a number; a reply with an integer instead changes the types of generated clients. */
 function judgeTypes(before: Types | undefined, after: Types | undefined, direction: Direction): Effect | undefined {
   const types = (type: Types) =>
     [type].flat().flatMap((name) => (name === 'number' && direction === 'request' ? ['number', 'integer'] : name));
@@ -234,8 +234,8 @@ function judgeTypes(before: Types | undefined, after: Types | undefined, directi
 }
 
 /**
- * Clients are generated with types that follow the format, so a reply keeps it, even where its values would fit. `binary` is a
- * file in a form, and bytes to clients.
+ * Compares formats. Generated clients take their types from the format, so a reply must keep it, even if its values would fit. `binary` is
+ * a file in a form, and bytes for clients.
  */
 function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
   if (direction === 'response' || [before, after].includes('binary')) return RETYPED;
@@ -243,5 +243,5 @@ function judgeFormats(before: string | undefined, after: string | undefined, dir
   return isWider ? FINE : FAILS_REQUESTS;
 }
 
-/** Formats that no value breaks. */
+/** Formats that every value fits. */
 const FREE = /^(float|double|decimal|password)$/;

@@ -1,4 +1,4 @@
-/** Keywords whose meaning depends on others beside them, `discriminator` among them: a rule for one of them alone would judge wrongly. */
+/** Compares keywords that depend on others in the same schema, such as `discriminator`. A rule for one of them alone would be wrong. */
 import { isDeepStrictEqual } from 'node:util';
 import { isSubset } from '../../contract/subsets/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -6,7 +6,7 @@ import { subschemasOf } from '../../engine/schema/subschemas.ts';
 import { COMPONENT_NAME } from './expand.ts';
 import { type ContractChanges, type Direction, relateSets, UNKNOWN, type ValuesRelation } from './rules.ts';
 
-/** Changes that break clients where nothing proves the opposite. The schemas are without words. */
+/** Changes that count as breaking unless a proof shows the opposite. The schemas have no documentation keys. */
 export function* compareTogether(
   before: Keywords,
   after: Keywords,
@@ -16,13 +16,13 @@ export function* compareTogether(
   if (isSeenOtherwise(before, after)) {
     yield { location, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
   }
-  // A value that fits two parts does not fit the whole: so one part that widens, or goes, may change what the others allow.
+  // A value that fits two parts does not fit `oneOf`. So if one part widens or is removed, the others may allow other values.
   const isSame = !before.oneOf || !after.oneOf || isDeepStrictEqual(before.oneOf, after.oneOf);
   const isSafe = isSame || isChoice(direction === 'request' ? after : before);
   if (!isSafe) yield { location, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
 }
 
-/** Keywords for what no other names, and those whose fields and items they see. */
+/** Keywords for unnamed fields and items, each with the keywords that name fields and items for it. */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = [
   ...['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', '$ref', 'dependentSchemas', 'patternProperties'],
@@ -31,7 +31,7 @@ const SEEN = [
 
 function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boolean {
   const has = (key: string) => schemas.some((schema) => key in schema);
-  // `additionalProperties` sees patterns only.
+  // `additionalProperties` depends only on patterns.
   const seen = (UNEVALUATED.some(has) ? SEEN : ['patternProperties']).filter(has);
   if (seen.length === 0) return false;
   const [old, now] = schemas.map((schema) => [
@@ -41,7 +41,7 @@ function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boole
   return !isDeepStrictEqual(old, now);
 }
 
-/** Whether no value fits two parts of `oneOf`. */
+/** Whether every value fits at most one part of `oneOf`. */
 function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
   if (discriminator) return true;
   const whole = oneOf.map((part) => ({ allOf: [part, rest] }));
@@ -52,8 +52,8 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**
- * For each reference under such a keyword, where its target is: equal references stand for what may have changed, and there a proof
- * for the one says nothing of the other.
+ * The place of the target, for each reference under such a keyword. The target of an equal reference may have changed, so a proof for one
+ * version does not hold for the other.
  */
 export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
   const { $ref, ...keywords } = keywordsOf(schema);
@@ -68,14 +68,14 @@ export function reversedIn(schema: Schema, isReversed = false, around: string[] 
 const refers = (schema: Schema): boolean =>
   '$ref' in keywordsOf(schema) || subschemasOf(schema).some(({ subschema }) => refers(subschema));
 
-/** A `discriminator` beside `oneOf` or `anyOf`, as the schemas that its field chooses by name. */
+/** A `discriminator` with `oneOf` or `anyOf`: the schemas that its field chooses by name. */
 interface Choice {
   propertyName: string;
-  /** By the value of the field: the schema's name, nothing for one that has none. */
+  /** The name of the chosen schema by the value of the field; empty for a schema without a name. */
   chosen: Record<string, string>;
 }
 
-/** Nothing where it is for people only: there is no choice, or each alternative itself requires its names in the field. */
+/** Returns undefined if the discriminator is documentation: there is no choice, or each alternative requires its names in the field. */
 export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
   if (!discriminator) return undefined;
@@ -84,7 +84,7 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
-    // Within itself, a schema stays a reference.
+    // A schema inside itself stays a reference.
     const { [COMPONENT_NAME]: name = '', $ref = String(name) } = branch;
     const schema = $ref.replace(/.*\//, '');
     const named = [schema, `#/components/schemas/${schema}`];
@@ -101,7 +101,7 @@ function tagsOf(field: Schema | undefined): string[] {
   return (several ?? [only ?? []].flat()).map(String);
 }
 
-/** Without it, or by another field, other values fit; a name that chooses another schema says something else. */
+/** Relates two discriminators. Without one, or by another field, other values fit; a name for another schema also changes the values. */
 export function relateChoices(before: Choice | undefined, after: Choice | undefined): ValuesRelation {
   if (before?.propertyName !== after?.propertyName) return 'other';
   const [old, now] = [before, after].map((choice) => (choice as Choice).chosen) as [Choice['chosen'], Choice['chosen']];

@@ -1,4 +1,7 @@
-/** How values are written: contents by their media types, and parameters, each by itself, as an array of what it was, or with names from an object in the query. */
+/**
+ * Compares how values are written: contents by their media types, and parameters. A parameter may stay as it was, become an array of its
+ * old values, or take names from an object in the query.
+ */
 import { allowedTypesOf, fieldOf } from '../../contract/subsets/keyword-subsets.ts';
 import type { EncodingNode, MediaNode, ParameterNode } from '../../engine/contract/document.ts';
 import { PLAIN_JSON } from '../../engine/contract/replies.ts';
@@ -25,7 +28,7 @@ import { schema } from './schemas.ts';
 
 type Contents = Record<string, MediaNode>;
 
-/** `added` is what a type more does in each direction. */
+/** Compares contents. `added` is the effect of an additional type in each direction. */
 const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =>
   function* (before = {}, after = {}, location, direction) {
     for (const [type, same, own] of pairs(before, after)) {
@@ -44,14 +47,14 @@ const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =
 
 export const content = contentsWith({ request: FINE, response: FINE });
 
-/** Of a body that the server sends without being asked for a type: it may have any of these. */
+/** Compares a body that the server sends without a request for a type: it may have any of the types. */
 export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
 
-/** For a range, JSON is served, and nothing else. */
+/** For a range of types, the server only sends JSON. */
 const rangeOf = (type: string, contents: Contents) =>
   type === PLAIN_JSON ? (contents['application/*'] ?? contents['*/*']) : undefined;
 
-/** Of a parameter or a header: where only one of them has a content, the same value is written in another way. */
+/** Compares the content of a parameter or header. If only one version has content, the same value is written in another way. */
 export const ofValue: CompareRule<Contents> = function* (before, after, location, direction, key) {
   const effect = direction === 'request' ? FAILS_REQUESTS : UNEXPECTED;
   if (before && after) yield* content(before, after, location, direction, key);
@@ -64,7 +67,7 @@ const toTypes = (types: string) =>
     .split(',')
     .map((type) => type.trim());
 
-/** Where none is said, a field may have any type. */
+/** Compares the content types of a field in a form. Without one, a field may have any type. */
 const contentType = keyword<string>((before, after) => {
   if (before === undefined || after === undefined) return after ? 'fewer' : 'more';
   return relateSets(toTypes(before), toTypes(after));
@@ -80,18 +83,18 @@ const encoding: CompareRule<MediaNode['encoding']> = function* (before, after, l
 
 const MEDIA = byKey({ schema, encoding });
 
-/** Without the encoding of fields that the form had not before: their schema says what they are. */
+/** The encodings without those of new fields: the schema describes new fields. */
 function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {
   const [own, known] = [now, old].map(({ schema }) => keywordsOf(schema).properties ?? {}) as [object, object];
   const isNew = (_encoding: EncodingNode, field: string) => Object.hasOwn(own, field) && !Object.hasOwn(known, field);
   return now.encoding ? { ...now, encoding: dropped(now.encoding, isNew) } : now;
 }
 
-/** The largest number allowed, or `usual` where none is said. */
+/** Compares the largest number that is allowed; `usual` if the contract sets none. */
 export const atMost = (usual: number) =>
   keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
-/** Words that let clients send more. */
+/** Keywords that let clients send more. */
 const allowing = value((_before, after) => (after ? FINE : FAILS_REQUESTS));
 
 const KEYS = byKey({
@@ -104,12 +107,12 @@ const parameter: CompareRule<ParameterNode> = function* (before, after, location
   const listed = toListed(old, now);
   if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
   for (const change of KEYS(listed ?? old, now, location, direction, key)) {
-    // That it may have more than one item, or none, is said.
+    // This change already reports that it may have more than one item, or none.
     if (!listed || change.effect !== FINE) yield change;
   }
 };
 
-/** As an array of one item, where the new array is written as the value was: one item has no separator in it. */
+/** The old parameter as an array of one item, if the new array is written in the same way: one item contains no separator. */
 function toListed(before: ParameterNode, { in: location, style, explode, ...after }: ParameterNode) {
   const [{ default: usual, ...item }, { type }] = [keywordsOf(before.schema), keywordsOf(after.schema)];
   const types = allowedTypesOf(item);
@@ -138,7 +141,7 @@ export const parameters: CompareRule<Record<string, ParameterNode>> = function* 
   }
 };
 
-/** The names in the query that it declares: an object has its fields' names, and may take others. */
+/** The names in the query that a parameter declares. An object declares the names of its fields, and may accept others. */
 const namesOf = (parameter: ParameterNode): string[] =>
   isSpread(parameter) ? Object.keys(keywordsOf(parameter.schema).properties ?? {}) : [parameter.name];
 
@@ -148,7 +151,7 @@ function isSpread({ style, explode, schema }: ParameterNode): boolean {
   return style === undefined && explode === undefined && isObject;
 }
 
-/** The parameter that takes a name in the query: one of this name, or else an object. */
+/** The name of the parameter that accepts a name in the query: a parameter of this name, or else an object. */
 function ownerOf(name: string, parameters: Record<string, ParameterNode>): string | undefined {
   const query = Object.values(parameters).filter(({ in: location }) => location === 'query');
   const objects = query.filter(isSpread);
