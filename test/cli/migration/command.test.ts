@@ -19,7 +19,6 @@ t.test('the command writes the files of both databases, asks about losses, and g
     spawnSync(process.execPath, [...NODE_ARGS, MAIN, 'migration', ...args], {
       cwd: folder,
       encoding: 'utf8',
-      env: { ...process.env, NODE_V8_COVERAGE: '' },
     });
   t.match(run('again'), { status: 0, stdout: 'The migrations make all that the descriptions need.\n' });
   t.match(run('Not_a_name'), { status: 1, stderr: /a migration is named in small letters/ });
@@ -33,6 +32,7 @@ t.test('the command writes the files of both databases, asks about losses, and g
     `${readCopied(folder, sqlite as string)}ALTER TABLE pets ADD COLUMN color TEXT;`,
   );
   t.match(run('second'), { status: 1, stderr: /^no field has the column pets.color: --drop pets.color, or --rename/ });
+  t.match(run('second', '--rename', 'pets.color=shade'), { status: 1, stderr: /pets\.color/ });
   t.match(run('second', '--drop', 'pets.color'), { status: 0, stdout: /0002-second.sql/ });
   t.end();
 });
