@@ -1,9 +1,9 @@
-/** The ids of a page's elements, each once: those of operations as they are, and all others different from them. */
+/** Makes ids for the elements of a page, each only once. Operations keep their ids, and all other ids differ from them. */
 export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);
   const made = new Map<string, string>();
 
-  /** An id of its own for this text. */
+  /** Makes a new id from this text. */
   function add(text: string): string {
     const start = text.replace(/[^\w.~-]+/g, '-');
     let id = start;
@@ -12,7 +12,7 @@ export function buildIds(operations: Iterable<string>) {
     return id;
   }
 
-  /** Gives a name the same id each time. */
+  /** Returns the id of a name: the same id each time. */
   function known(kind: string, name: string): string {
     const text = `${kind}-${name}`;
     const id = made.get(text) ?? add(text);

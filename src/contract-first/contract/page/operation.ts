@@ -1,4 +1,4 @@
-/** The section of an operation: words, its request and a sample of each reply, then its parameters, body and replies. */
+/** Renders the section of an operation: text, its request and a sample of each reply, then its parameters, body and replies. */
 import { stringify } from 'lossless-json';
 import type { Operation } from '../../engine/contract/contract.ts';
 import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
@@ -14,14 +14,14 @@ interface NamedHeader {
   nodes: HeaderNode[];
 }
 
-/** All that the sections of a page have in common. */
+/** The values that all sections of a page share. */
 export interface PageContext extends Vocabulary, SampleValues {
   targets: Targets;
-  /** The headers of replies that were named, by their names in lower case. */
+  /** The headers of replies that were already named, by their names in lower case. */
   headers: Map<string, NamedHeader>;
 }
 
-/** A sample of a request, for which the page's script adds languages, or of a reply. `recipe` is the name of a program for the guide. */
+/** Renders a sample of a request or a reply. The page's script adds languages to requests. `recipe` names a program for the guide. */
 export function renderFigure(
   text: Html | string,
   caption: Html | string | undefined,
@@ -79,7 +79,7 @@ function toNotice({ targets }: PageContext, { deprecation }: Operation): Html | 
   }${successor && html`, use <a href="#${targets.get(successor)}">${successor}</a>`}.</p>`;
 }
 
-/** Authentication is explained once, above: only the scopes are those of the operation. */
+/** Renders the keys of an operation with its scopes. The page explains authentication only once, above. */
 function toKeys({ security, isKeyOptional }: Operation): Html {
   if (security.length === 0) return html`Takes no key.`;
   const kinds = security.map((requirement) => {
@@ -108,7 +108,7 @@ function toParameters(page: PageContext, operation: Operation): Html[] {
   });
 }
 
-/** The fields of the first media type; others have the same, as a rule. */
+/** Renders the fields of the first media type: the other types usually contain the same fields. */
 function toBody(page: PageContext, { id, body }: Operation, { requestBody }: OperationNode): Html | undefined {
   const { description, content = {} } = page.follow(requestBody) ?? {};
   const [media] = Object.values(content);
@@ -128,7 +128,7 @@ type NamedReply = readonly [status: string, reply: ResponseNode];
 export const repliesOf = ({ follow }: PageContext, { responses = {} }: OperationNode): NamedReply[] =>
   Object.entries(responses).map(([status, reply]) => [status, follow(reply)]);
 
-/** Samples of each reply with a body, of which those of the first are open. */
+/** Renders samples of each reply with a body. Only the samples of the first reply are open. */
 export function renderReplySamples(page: PageContext, replies: NamedReply[]): Html[] {
   const shown = replies.filter(([, { content = {} }]) => Object.keys(content).length > 0);
   return shown.map(([status, reply], index) => {
@@ -141,7 +141,7 @@ ${toBodies(page, reply)}</details>
 
 const toFirstSentence = (text: string): string => (text.trim().split(/(?<=\.)\s|\n/)[0] as string).replace(/\.$/, '');
 
-/** Further media types are shown where they have examples. */
+/** Renders samples of the bodies. Shows further media types only if they have examples. */
 function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
   const isWritten = ({ example, examples }: MediaNode) => example !== undefined || examples !== undefined;
   const entries = Object.entries(content);
@@ -157,7 +157,7 @@ function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
 export const toSampleText = (value: unknown, type = 'application/json'): string =>
   isJson(toMediaType(type)) || typeof value !== 'string' ? (stringify(value, null, 2) as string) : value;
 
-/** Headers that the first reply has, too, are not repeated. */
+/** Renders a reply. Does not repeat headers that the first reply also has. */
 function toReply(page: PageContext, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
   const id = page.ids.add(`${path}.${status}`);
   const { description, headers = {}, content = {} } = reply;

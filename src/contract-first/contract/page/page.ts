@@ -1,4 +1,4 @@
-/** The reference of a contract as one page. The build makes it; the server fills what only a start knows (`filled.ts`). */
+/** Makes the reference of a contract as one page, at the build. The server fills in the values that only a start knows (`filled.ts`). */
 import { existsSync, readFileSync } from 'node:fs';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { SchemeNode } from '../../engine/contract/document.ts';
@@ -23,7 +23,7 @@ import { buildSamples } from './sample.ts';
 import { join, renderFields, renderType } from './schema.ts';
 import { toSource } from './source.ts';
 
-/** A part of the contents. */
+/** A group of entries in the contents. */
 interface Group {
   title: string;
   entries: { id: string; words: Html | string; operation?: Operation }[];
@@ -69,7 +69,7 @@ ${changes && toChanges(page, changes)}
   return toDocument(contract.title, body);
 }
 
-/** As the build writes it, and the server loads it. `folder` is that of the contract, with `clients/` and `CHANGELOG.md` if it has them. */
+/** Makes the page that the build writes and the server loads. `folder` contains the contract, and perhaps `clients/` and `CHANGELOG.md`. */
 export function makePage(contract: AnyContract, folder: URL): Promise<Buffer> {
   const log = new URL('CHANGELOG.md', folder);
   const changes = existsSync(log) ? readFileSync(log, 'utf8') : '';
@@ -102,7 +102,7 @@ const STARTS = [
   { id: 'page-servers', words: 'Servers' },
 ];
 
-/** Ids that the page itself has. */
+/** Ids of elements that every page may contain. */
 const OWN_IDS = ['headers', 'clients', 'changes', 'objects', 'contents', 'search', 'server', 'key', 'form'].map(
   (name) => `page-${name}`,
 );
@@ -138,7 +138,7 @@ function toTagged(page: PageContext, title: string, operations: Operation[]): Ht
 ${operations.map((operation) => renderSection(page, operation))}`;
 }
 
-/** The bar of both pages: the server puts it before the form, too. The servers are chosen by their index. */
+/** Renders the bar of both pages: the server also puts it before the form. Readers choose a server by its index. */
 function toBar(page: PageContext, contract: AnyContract): Html {
   const { title, version } = page.document.info;
   const options = toServers(contract).map(
@@ -190,7 +190,7 @@ function toHeading(name: 'h2' | 'h3', id: string, words: string): Html {
   return name === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
 }
 
-/** The first screen: the service and its operations; beside them a first request, if one can be called without parameters. */
+/** The first screen: the service and its operations, and next to them a first request, if an operation needs no parameters. */
 function toStart(page: PageContext, contract: AnyContract, intro: string | undefined, hasChanges: boolean): Html {
   const operations = [...contract.operations.values()];
   const first = operations.find(
@@ -212,7 +212,7 @@ ${toFacts(page, hasChanges)}</div>
 </section>`;
 }
 
-/** More operations than these are shown by their tags. */
+/** The maximum operations on the first screen: a longer list is shown by its tags. */
 const MOST_OPERATIONS = 9;
 
 function toOverview(page: PageContext, operations: Operation[]): Html {
@@ -290,7 +290,7 @@ ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
   return html`<section id="page-headers" class="guide">${toHeading('h2', 'page-headers', 'Headers of replies')}<dl>${terms}</dl></section>`;
 }
 
-/** Each object that was linked to, those that its own fields lead to as well. */
+/** Renders each linked object, and also those that its own fields link to. */
 function toObjects(page: PageContext): Html[] {
   const sections: Html[] = [];
   for (const name of page.linked) {
@@ -317,7 +317,7 @@ function toClients(clients: readonly string[]): Html {
 <p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;
 }
 
-/** Below its title, which is ours; the versions are one level deeper here. */
+/** Renders the change log without its title, which is ours. The versions are one level deeper here. */
 const toChanges = (page: PageContext, changes: string): Html =>
   html`<section id="page-changes" class="guide">${toHeading('h2', 'page-changes', 'Changes')}
 ${page.toProse(changes.replace(/^# .*\n/, '').replace(/^##/gm, '###'))}</section>`;

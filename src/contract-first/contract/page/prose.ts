@@ -12,17 +12,17 @@ export type Prose = ReturnType<typeof buildProse>;
 const markdown = new MarkdownIt({ html: false });
 
 export function buildProse(targets: Targets) {
-  /** In a link, code is no other link. */
+  /** Renders code as a link, unless it is inside another link. */
   const toLink = (whole: string, name: string): string => {
     const id = targets.get(name);
     return id ? `<a href="#${id}">${whole}</a>` : whole;
   };
   return {
-    /** Without paragraphs, and without links of names. */
+    /** Renders Markdown without paragraphs, and without links for names. */
     toInline: (text: string) => new Html(markdown.renderInline(text)),
     toProse(text: string | undefined): Html | undefined {
       if (!text) return undefined;
-      // The page's policy lets no style stand in an attribute.
+      // The page's policy does not allow styles in attributes.
       const rendered = markdown.render(text).replace(/(?<=<t[hd]) style="[^"]*"/g, '');
       const rows = rendered.replace(/<tr>\n<td>(?=<code>(\w+)<\/code>)/g, toRow(targets));
       return new Html(rows.replace(/<a [\s\S]*?<\/a>|<code>([^<]*)<\/code>/g, toLink));
@@ -41,14 +41,14 @@ export function splitTopics(text = ''): { title: string; text: string }[] {
   });
 }
 
-/** The error codes that a table of the text explains. */
+/** Finds the error codes that a table in the text explains. */
 export const errorCodesIn = (text = ''): string[] => [
   ...new Set([...text.matchAll(/^\| *`(\w+)` *\|/gm)].map(([, code]) => code as string)),
 ];
 
-/** Text between tags alone, such as JSON, where quotes may stand as they are. */
+/** Escapes text between tags, such as JSON. Keeps quotes, which are harmless there. */
 export const toContent = (text: string): Html =>
   new Html(text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'));
 
-/** Any value of a contract: an object may have a `toString` of its own. */
+/** Converts any value of a contract to text. Never calls `toString` of an object, since it may be a field. */
 export const toText = (value: unknown): string => (isNode(value) ? (stringify(value) as string) : String(value));

@@ -1,4 +1,4 @@
-/** Programs for the guide, found by facts in the contract: a loop over pages, a retry, errors, rates. The page's script adds languages. */
+/** Programs for the guide, chosen by facts in the contract: a loop over pages, a retry, errors, rates. The page's script adds languages. */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { isKey } from '../../engine/contract/document.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
@@ -7,14 +7,14 @@ import type { PageContext } from './operation.ts';
 import { toContent } from './prose.ts';
 import { sampleCurl, toCurlWords, toUrlWord } from './request.ts';
 
-/** A program that uses an operation; `name` is that of its other languages in the page's script. */
+/** A program that uses an operation. The page's script finds the program's other languages by `name`. */
 export interface Recipe {
   name: string;
   operation: Operation;
   text: Html;
 }
 
-/** The recipes by the titles of the topics that they belong to, with a topic for a guide that has none. */
+/** The recipes by the titles of their topics, with a topic for guides without one. */
 const TOPICS: [title: RegExp, name: string, words: string][] = [
   [/\bpag(e|in)/i, 'Pages', 'Each page leads to the next one. Go on until there is none.'],
   [/\b(rate|quota)/i, 'Rates', 'After 429, wait as `Retry-After` says, and send the request again.'],
@@ -27,7 +27,7 @@ interface Topic {
   text: string;
 }
 
-/** The topics of a guide with their recipes, and a topic for each recipe that has none. */
+/** Adds the recipes to the topics of a guide, and adds a topic for each recipe without one. */
 export function addRecipes(
   page: PageContext,
   all: Iterable<Operation>,
@@ -83,7 +83,7 @@ while [ "$url" ]; do
 done`;
 }
 
-/** Pages by number or offset: until one without an item. */
+/** Renders a loop over pages by number or offset, which ends at a page without items. */
 function toCountedPages(page: PageContext, operation: Operation): Html | undefined {
   const { method, parameters, replies } = operation;
   const counter = parameters.find(

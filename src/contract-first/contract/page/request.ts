@@ -1,4 +1,4 @@
-/** An operation's request as a curl command, to copy. The page's script writes it for other servers, keys and languages. */
+/** Writes an operation's request as a curl command to copy. The page's script rewrites it for other servers, keys and languages. */
 import { stringify } from 'lossless-json';
 import type { Content, KeyLocation, Operation, Parameter } from '../../engine/contract/contract.ts';
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
@@ -12,18 +12,18 @@ import { toContent, toText } from './prose.ts';
 import type { Samples } from './sample.ts';
 import type { DocumentSource } from './source.ts';
 
-/** Where the values of a request come from. */
+/** The sources for the values of a request. */
 interface RequestValues extends DocumentSource, Samples {}
 
 /** The values of a request that a page shows. */
 export interface SampleValues extends RequestValues {
-  /** A value that only a start knows. */
+  /** Renders a place for a value that only a start knows. */
   blank: (name: string) => Html;
 }
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
 
-/** The texts of a parameter, by how its value is written. */
+/** The texts that a parameter is sent as, by its style. */
 function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: unknown): string[] {
   const own = encode(name);
   if (writing === 'json' && isNode(value)) return [`${own}=${encode(stringify(value))}`];
@@ -48,7 +48,7 @@ interface SampleRequest {
   body: { content: Content; media: MediaNode } | undefined;
 }
 
-/** `without` is a parameter of the query that it leaves out. */
+/** Makes the sample request of an operation. Leaves out the query parameter `without`. */
 export function toSampleRequest(values: RequestValues, operation: Operation, without?: string): SampleRequest {
   const { path, body, parameters } = operation;
   const nodes = values.nodesOf(operation);
@@ -98,21 +98,21 @@ export function toCurlWords(values: RequestValues, operation: Operation, without
   return { options, url: `${start}${separator}${inQuery.join('&')}` };
 }
 
-/** `flags` are in place of `-i`. */
+/** Renders the curl command of an operation. `flags` replace `-i`. */
 export function sampleCurl(values: SampleValues, operation: Operation, flags = '-i', without?: string): Html {
   const { options, url } = toCurlWords(values, operation, without);
   const start = ['curl', ...options, ''].join(' \\\n  ').replace(' \\\n  ', ' ').replace('-i', flags);
   return html`${toContent(start)}${toUrlWord(values, url)}`;
 }
 
-/** The whole URL as a word of a shell. */
+/** Renders the whole URL as a word of a shell. */
 export const toUrlWord = ({ blank }: SampleValues, url: string): Html =>
   html`'${blank('base')}${toContent(toShellWord(url).slice(1))}`;
 
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
   Object.entries(content).find(([name]) => toMediaType(name) === type)?.[1];
 
-/** curl sends a POST with a body by itself, and waits for a body after `-X HEAD`. */
+/** The option for the method. curl itself sends a body with POST, and would wait for a body after `-X HEAD`. */
 function toMethodOption(method: string, hasBody: boolean): string {
   if (method === 'HEAD') return '--head';
   return method === (hasBody ? 'POST' : 'GET') ? '-i' : `-i -X ${method}`;
@@ -128,7 +128,7 @@ function toKeyOption({ in: location, name }: KeyLocation): string | undefined {
   return location === 'query' ? undefined : `-H ${toShellWord(header[location])}`;
 }
 
-/** A body of more characters stands on several lines. */
+/** The maximum characters of a body on one line. Longer bodies take several lines. */
 const ONE_LINE = 80;
 
 function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: RequestValues): string[] {

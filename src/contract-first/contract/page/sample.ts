@@ -1,10 +1,10 @@
-/** Samples of values: the contract's own examples first, others made from schemas. */
+/** Finds samples of values: the contract's own examples, or values that are made from schemas. */
 import type { MediaNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { isMatch } from '../subsets/keyword-subsets.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
-/** The fields that the sample leaves out: a request has none of the first kind, a reply none of the second. */
+/** The fields that a sample leaves out: `readOnly` for a request, `writeOnly` for a reply. */
 type LeftOut = 'readOnly' | 'writeOnly';
 
 interface Sample {
@@ -14,13 +14,13 @@ interface Sample {
 
 export type Samples = ReturnType<typeof buildSamples>;
 
-/** How many values a made sample has at most, if it can be less deep. */
+/** The maximum values of a made sample, if a less deep one is possible. */
 const MOST_VALUES = 80;
 
 export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | 'flat'>) {
   const known = { readOnly: new Map<unknown, unknown>(), writeOnly: new Map<unknown, unknown>() };
 
-  /** Undefined if the schema has no value that can be made. */
+  /** Makes a sample of a schema; undefined if it cannot. */
   function ofSchema(schema: Schema | undefined, leftOut: LeftOut): unknown {
     const made = known[leftOut];
     if (made.has(schema)) return made.get(schema);
@@ -34,7 +34,7 @@ export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | '
 
   return {
     ofSchema,
-    /** Samples of a media type, a parameter or a header. */
+    /** Returns samples of a media type, a parameter or a header. */
     ofMedia(
       { example, examples = {}, schema }: Pick<MediaNode, 'schema' | 'example' | 'examples'>,
       leftOut: LeftOut,
@@ -54,13 +54,13 @@ export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | '
 interface Making {
   flat: DocumentSource['flat'];
   leftOut: LeftOut;
-  /** How many objects may be within each other, unless they are required. */
+  /** The maximum depth of nested objects. Required objects may be deeper. */
   depth: number;
-  /** How many values it has so far. */
+  /** The number of values so far. */
   count: number;
 }
 
-/** `open` are the schemas around this one, which is left out if it is one of them. */
+/** Makes a value of a schema. Leaves it out if it is among `open`, the schemas around it. */
 function make(schema: Schema | undefined, making: Making, open: Keywords[]): unknown {
   const keywords = making.flat(schema);
   if (schema === false || open.includes(keywords)) return undefined;
@@ -69,7 +69,7 @@ function make(schema: Schema | undefined, making: Making, open: Keywords[]): unk
   const written = [example, first, only, preset, listed].find((one) => one !== undefined);
   if (written !== undefined) return withoutLeftOut(written, keywords, making);
   const { if: condition, else: other = true, ...own } = keywords;
-  // Most conditions ask for a field that the sample of a request does not have.
+  // Chooses `else`: most conditions ask for a field that the sample of a request lacks.
   if (condition !== undefined) return make(making.flat({ allOf: [other, own] }), making, [...open, keywords]);
   const choices = keywords.oneOf ?? keywords.anyOf;
   return choices ? makeChoice(keywords, choices, making, open) : makeNew(keywords, making, [...open, keywords]);
@@ -80,7 +80,7 @@ function withoutLeftOut(value: unknown, { properties = {} }: Keywords, { flat, l
   return Object.fromEntries(Object.entries(value).filter(([name]) => !flat(properties[name])[leftOut]));
 }
 
-/** The first choice that has a value. A discriminator gets its name. */
+/** Makes a value of the first choice that allows one. Sets the field of a discriminator to the name of the choice. */
 function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open: Keywords[]): unknown {
   const { oneOf: _, anyOf: __, discriminator, ...own } = keywords;
   const isNull = (choice: Schema) => making.flat(choice).type === 'null';
@@ -100,7 +100,7 @@ function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open:
   return undefined;
 }
 
-/** JSON Schema's types by the keywords that only they have. */
+/** The types of JSON Schema, by keywords that only they have. */
 const KEYWORDS_OF_TYPES: [type: string, keywords: string[]][] = [
   ['object', ['properties', 'additionalProperties', 'required', 'patternProperties']],
   ['array', ['items', 'prefixItems', 'minItems']],
@@ -149,7 +149,7 @@ function makeObject(keywords: Keywords, making: Making, open: Keywords[]): Recor
 const isDeep = ({ properties, items, oneOf, anyOf }: Keywords): boolean =>
   Boolean(properties ?? items ?? oneOf ?? anyOf);
 
-/** Values of names that are reserved for examples (RFC 2606, 5737, 3849). */
+/** Samples of formats, with names and addresses that are reserved for examples (RFC 2606, 5737, 3849). */
 const FORMATS: Record<string, string> = {
   'date-time': '2026-01-31T12:00:00Z',
   date: '2026-01-31',
@@ -174,10 +174,10 @@ const FORMATS: Record<string, string> = {
   byte: 'YWJj',
 };
 
-/** Texts that many patterns allow, each also repeated and cut to the length. */
+/** Texts that many patterns allow. Each is also tried repeated and cut to the length. */
 const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
 
-/** A text that fits the schema; undefined if none is found. */
+/** Makes a text that fits the schema; undefined if it finds none. */
 function makeText({ format = '', pattern, minLength, maxLength }: Keywords): string | undefined {
   const [least, most] = [Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)];
   const fit = (text: string) =>
@@ -190,7 +190,7 @@ function makeText({ format = '', pattern, minLength, maxLength }: Keywords): str
   );
 }
 
-/** The least number that is allowed, or 1. */
+/** Makes the least allowed number, or 1. */
 function makeNumber(keywords: Keywords): number | bigint {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
   const least = minimum ?? beyond(exclusiveMinimum, 1);

@@ -1,4 +1,4 @@
-/** Schemas in words: a type is one line, fields are a list, and a named object is a link to where it is explained. */
+/** Renders schemas as text: a type is one line, fields are a list, and a named object is a link to its explanation. */
 import type { ParameterNode } from '../../engine/contract/document.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
@@ -6,18 +6,18 @@ import type { Ids } from './ids.ts';
 import { type Prose, toText } from './prose.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
-/** More values than these are left to the description, and so are schemas without a name that are deeper. */
+/** The maximum values in a list. Longer lists, and unnamed schemas that are deeper, are left to the description. */
 const MOST_VALUES = 12;
 const MOST_LEVELS = 5;
 
-/** Where words and links come from. */
+/** The sources of texts and links. */
 export interface Vocabulary extends DocumentSource, Prose {
   ids: Ids;
-  /** The names of the objects that were linked to. */
+  /** The names of the linked objects. */
   linked: Set<string>;
 }
 
-/** `integer, int32, 1 to 100, default 20`. */
+/** Renders a type in one line, such as `integer, int32, 1 to 100, default 20`. */
 export function renderType(page: Vocabulary, schema: Schema | undefined, level = 0): Html {
   const [name, keywords] = [componentNameOf(schema), page.flat(schema)];
   if (name !== undefined && isObject(keywords)) {
@@ -42,7 +42,7 @@ function toTypeName(page: Vocabulary, type: string, { items }: Keywords, level: 
   return type === 'array' && items !== undefined ? html`array of ${renderType(page, items, level + 1)}` : type;
 }
 
-/** The fields of an object or of an array's items, each with an id below `id`; a type, if there are none. */
+/** Renders the fields of an object or of an array's items, each with an id below `id`. Renders the type if there are no fields. */
 export function renderFields(page: Vocabulary, schema: Schema | undefined, id: string): Html {
   const { items, ...own } = page.flat(schema);
   if (items !== undefined && isObject(page.flat(items)))
@@ -51,7 +51,7 @@ export function renderFields(page: Vocabulary, schema: Schema | undefined, id: s
   return html`${!isListed && html`<p>${renderType(page, { items, ...own })}</p>`}${toInner(page, own, id)}`;
 }
 
-/** An entry of a list: name, type, whether it is required, description, and the fields of an object without a name. */
+/** Renders an entry of a list: name, type, whether it is required, description, and the fields of an object without a name. */
 export function renderTerm(
   page: Vocabulary,
   name: string,
@@ -96,7 +96,7 @@ function toList(
   return html`<dl>${terms}${hasOthers && html`<dt>any other field ${renderType(page, others)}</dt><dd></dd>`}</dl>`;
 }
 
-/** Whether the schema needs a list of its own. */
+/** Whether the schema needs its own list of fields. */
 const isObject = ({ properties = {}, oneOf, anyOf }: Keywords): boolean =>
   Object.keys(properties).length > 0 || (oneOf ?? anyOf ?? []).length > 1;
 

@@ -1,4 +1,4 @@
-/** The contract as a page shows it: as OpenAPI 3.1, with exact numbers, each reference followed where it is met. */
+/** The contract as a page shows it: OpenAPI 3.1 with exact numbers. It follows each reference on the way. */
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { Document, Method, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
@@ -11,9 +11,9 @@ import { toCurrent } from '../read/normal-form.ts';
 
 export interface DocumentSource {
   document: Document;
-  /** The target of a reference, with the description that stands beside the reference; any other node itself. */
+  /** Returns the target of a reference, with the description next to the reference. Returns any other node itself. */
   follow<Kind>(node: Kind): Kind;
-  /** A schema with its reference followed and its `allOf` merged; the same object for the same schema. */
+  /** Follows the reference of a schema, and merges its `allOf`. Returns the same object for the same schema. */
   flat(schema: Schema | undefined): Keywords;
   nodesOf(operation: Operation): { source: OperationNode; parameters: ParameterNode[] };
 }
@@ -31,7 +31,7 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
     return isNode(target) && node.description ? { ...target, description: node.description } : target;
   }
 
-  /** Ends: the build refuses an `allOf` that leads to itself. */
+  /** Always ends: an `allOf` that leads to itself is a build error. */
   function flat(schema: Schema | undefined): Keywords {
     const node = keywordsOf(schema);
     const known = flats.get(node);
@@ -59,7 +59,7 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
   };
 }
 
-/** The name of the component that a schema refers to, by itself or as the only part of its `allOf`. */
+/** The name of the component that a schema refers to, directly or as the only part of its `allOf`. */
 export function componentNameOf(schema: Schema | undefined): string | undefined {
   const { $ref, allOf = [] } = keywordsOf(schema);
   if (typeof $ref === 'string') return /^#\/components\/schemas\/([^/]+)$/.exec(fromPointer($ref))?.[1];

@@ -14,7 +14,7 @@ export interface CheckedKey extends NeededKey {
 }
 
 interface AdmissionOptions {
-  /** The alternative requirements, each with the keys that it needs. One of them is enough. */
+  /** The alternative requirements, each with its keys. A request needs to fulfil only one. */
   alternatives: CheckedKey[][];
   realm: string;
   /** How often an address may send requests without a valid key. */

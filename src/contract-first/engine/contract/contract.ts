@@ -140,7 +140,7 @@ export interface ReadContract extends AnyContract {
 
 /** The schemas of a collection's records. */
 export interface RecordSchemas {
-  /** A record as clients see it: the contract's schema, or that of the columns where the collection has no schema. */
+  /** A record as clients see it: the contract's schema, or the schema of the columns if the collection has none. */
   shown: Schema;
   /** The internal columns, as one object. */
   internal?: Schema | undefined;

@@ -12,7 +12,7 @@ import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
 /**
- * The headers that OWASP recommends for HTML, beside those of every reply. The page loads nothing from other sites, and has no inline
+ * The headers that OWASP recommends for HTML, added to those of every reply. The page loads nothing from other sites, and has no inline
  * script or style. No `upgrade-insecure-requests`: it would leave the page blank on plain HTTP.
  */
 const PAGE_HEADERS = {
@@ -55,7 +55,7 @@ const MEDIA_TYPES: Record<string, string> = {
 
 const CONTRACTS = ['openapi.yaml', 'openapi.json'];
 
-/** The folder of the contract's two files below `prefix`: `/docs` if an operation has the path of one of them, otherwise none. */
+/** The folder of the contract's two files below `prefix`: `/docs` if an operation takes the path of one of them, otherwise empty. */
 export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
   const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
   const isTaken = [...operations.values()].some(({ path }) => taken.includes(contract.prefix + toRoutePath(path)));
@@ -85,7 +85,7 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
 const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean =>
   (initialConfig.routerOptions ?? initialConfig).ignoreTrailingSlash === true;
 
-/** The page as it was made, if nothing in it is another at this start: then it is compressed already. */
+/** The page as the build made it, if all its values are the same at this start: then it is already compressed. */
 async function loadFilled(contract: Contract, root: string, folder: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
@@ -97,11 +97,11 @@ async function loadFilled(contract: Contract, root: string, folder: string) {
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
 }
 
-/** A page whose links lead to the contract's files in their folder: they are written as if there was none. */
+/** Adds the folder of the contract's files to the links of a page: the build writes the links without it. */
 const withFolder = (page: string, root: './' | '../', folder: string) =>
   page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
 
-/** The form, with the bar and the contents of the page to read, whose links lead there. */
+/** The form, with the bar and the contents of the page to read. Their links lead to that page. */
 async function loadForm(contract: Contract, folder: string) {
   const page = String((await loadFilled(contract, '../', folder)).body);
   const frame = page
@@ -129,7 +129,7 @@ function addClients(app: FastifyInstance, url: string, folder: URL): void {
 }
 
 /**
- * The clients to copy, in a folder for each language: `python/client.py`. None if there is no such folder: a contract need not have any.
+ * The clients to copy, in a folder for each language: `python/client.py`. Empty if there is no such folder: clients are optional.
  * Only files, and none that is hidden: a link could show any file of the machine to everybody.
  */
 export function listClients(folder: URL | undefined): string[] {

@@ -1,4 +1,4 @@
-/** Values in the page that only a start knows. Each stands behind a comment with its name: `<!--prefix-->/v1<!---->`. */
+/** Values in the page that only a start knows. Each is after a comment with its name: `<!--prefix-->/v1<!---->`. */
 import type { AnyContract } from '../contract/contract.ts';
 import { html } from './html.ts';
 
@@ -13,7 +13,7 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
   return [{ ...here, url: here.url || '/' }, ...listed.filter((one) => one !== here)];
 }
 
-/** `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; `server-0`. */
+/** The names: `prefix`; `base` (the base URL in samples: the page's script replaces `https://SERVER` in it); `server-0`. */
 export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];

@@ -53,7 +53,7 @@ interface HttpServer {
   counts: Counts;
   toAddress: ToAddress;
   toLogged: ToLogged;
-  /** Hides these query parameters, and URLs with these secrets, in the log, beside those of the options. */
+  /** Hides these query parameters, and URLs with these secrets, in the log, in addition to those of the options. */
   hide: (names: string[], secrets: string[]) => void;
   connections: Connections;
   healthPaths: Set<string | undefined>;
@@ -73,7 +73,7 @@ export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServer
   const { logger = pino() } = options;
   return buildHttpServer({
     logger,
-    // Through the logger, since only it knows where it writes.
+    // Through the logger, since only the logger knows its destination.
     lines: { write: (line) => writeAgain(logger, line) },
     ...{ secrets: [], secretNames: [], trustProxy: [], requestTimeout: 30_000, stop: { isAsked: false } },
     limits: { maxConnections: 1000, maxPipelined: 64, replyTimeout: 30_000 },

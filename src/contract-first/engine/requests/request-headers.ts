@@ -54,8 +54,8 @@ interface Range {
 
 /**
  * By `Accept` (RFC 9110, section 12.5.1), the most preferred of these types; the first of several that are equal. Undefined if the client
- * accepts none. Without the header, it accepts all. A range with parameters counts where the client has none without; a malformed one is
- * ignored.
+ * accepts none. Without the header, it accepts all. A range with parameters counts if the client sends none without them. A malformed
+ * range is ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
   const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);

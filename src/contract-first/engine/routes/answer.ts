@@ -9,7 +9,7 @@ type Statuses = number | readonly [replaced: number, made: number];
 
 /** The meaning of a result for clients. Each type parameter is `never` if its property is left out. */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
-  /** The code if there is no such record. */
+  /** The code if the record does not exist. */
   absent?: Absent;
   /** The codes of refusals, unless they are codes of the catalogue themselves: `{ referenced: 'tool_has_loans' }`. */
   refused?: Codes;

@@ -169,7 +169,7 @@ export type AnswerOf<Id extends OperationId> = {
   >;
 }[Exclude<keyof Responses<Id>, 'default'>];
 
-/** The fault of an answer, in words for the compiler's message; `never` where it has none. */
+/** The fault of an answer, as text for the compiler's message; `never` if it has none. */
 type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
   ? FaultAt<Id, Given, Status>
   : 'an answer has a status, as a literal number';
@@ -254,7 +254,7 @@ type OddField<Given, Allowed> = Given extends readonly unknown[]
   : {
       [Key in keyof Given & keyof Allowed]-?: Pick<Given, Key> extends Pick<Allowed, Key> ? never : Key;
     }[keyof Given & keyof Allowed];
-/** `headers.Location`: the required ones. A field of a body may be called headers, too. */
+/** The required headers, such as `headers.Location`. A field of a body may also be called `headers`. */
 type NamedHeaders<Headers> = [RequiredOf<Headers> & string] extends [never]
   ? 'headers'
   : `headers.${RequiredOf<Headers> & string}`;

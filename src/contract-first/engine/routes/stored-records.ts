@@ -62,7 +62,7 @@ export function buildCodecs<Domain extends AnyDomain>(
   return Object.fromEntries(codecs);
 }
 
-/** Nothing is stored in a collection whose schema the contract does not have. */
+/** A collection stores nothing if its schema is not in the contract. */
 const NO_SCHEMAS: RecordSchemas = { shown: {} };
 
 function buildCodec(

@@ -13,7 +13,7 @@ function exclusiveIn(pointer: string): string {
   return /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
 }
 
-/** Two fields of which an object needs one: of a link, a parameter or a header. */
+/** Pairs of fields: a link, a parameter or a header needs one of the two. */
 const choiceIn = (pointer: string): string =>
   /\/links\/[^/]+$/.test(pointer) ? 'operationRef or operationId' : 'schema or content';
 

@@ -45,7 +45,7 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string
   maximum: ({ limit }) => `be at most ${limit}`,
 };
 
-/** The contract's keyword for each of ours. */
+/** The contract's keywords by our own ones. */
 const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
   int64: () => 'format',
   numeric: () => 'type',

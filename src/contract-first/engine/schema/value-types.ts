@@ -34,7 +34,7 @@ function partsOf(schema: Schema): Keywords[] {
   return [keywords, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
 }
 
-/** The types that a value may have; string, if its schema has none. */
+/** The types that a value may have; string if its schema does not name any. */
 export function typesOf(schema: Schema): string[] {
   const types = [...new Set(saidTypes(schema))].filter((type) => type !== 'null');
   return types.length > 0 ? types : ['string'];

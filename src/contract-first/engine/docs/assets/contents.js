@@ -6,7 +6,7 @@ export const links = [...nav.querySelectorAll('a[href*="#"]')];
 const idOf = (link) => decodeURIComponent(link.hash.slice(1));
 nav.querySelector('#page-search').hidden = false;
 
-/** The document whose sections are searched: the form fetches it. */
+/** The document with the sections to search: the form fetches it. */
 let loadDocument = async () => document;
 let texts;
 
@@ -90,7 +90,7 @@ export function setCurrent(link) {
   link?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Follows the reading: the line goes from near the top to the bottom on the last screen, so that each entry has its turn. */
+/** Follows the reader: the line moves from near the top to the bottom on the last screen, so that every entry gets its turn. */
 export function followReading() {
   const targets = links.map((link) => [link, document.getElementById(idOf(link))]).filter(([, target]) => target);
   let current;

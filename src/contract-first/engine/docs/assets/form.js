@@ -9,7 +9,7 @@ import { makeUuid, writeCurl } from './requests.js';
 
 document.documentElement.classList.add('script');
 
-/** The reference: its words and samples are shown here, too. */
+/** The reference: the form also shows its text and samples. */
 const loading = fetch('../docs')
   .then((reply) => reply.text())
   .then((text) => new DOMParser().parseFromString(text, 'text/html'));
@@ -18,7 +18,7 @@ searchIn(() => loading);
 
 const MARK = '\u0000bigint:';
 
-/** Swagger UI's resolver of references refuses bigint, so it gets marked strings. */
+/** Marked strings instead of bigints, which Swagger UI's resolver of references does not accept. */
 const toMarked = (value) => (typeof value === 'bigint' ? `${MARK}${value}` : value);
 const toBigInt = (value) => (String(value).startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
 

@@ -179,7 +179,7 @@ except HTTPError as error:
 
 export const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
 
-/** The writer of a recipe in a language, if there is one. A retry waits for the rate, too. */
+/** The writer of a recipe in a language, if there is one. A retry also waits for the rate. */
 export const findWriter = (language, recipe = 'sample') => WRITERS[language]?.[recipe.replace('rates', 'retries')];
 
 /** The command in another language, or as it is if that is impossible. */

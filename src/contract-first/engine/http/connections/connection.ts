@@ -113,7 +113,7 @@ export class HttpConnection implements Reader {
 
   #hold(): void {
     this.#isHeld = true;
-    // Now for `isPaused`, and again behind a resume that Node has scheduled, which would undo it.
+    // Now for `isPaused`, and again after a resume that Node has scheduled, which would undo it.
     this.socket.pause();
     process.nextTick(() => this.#isHeld && this.socket.pause());
   }

@@ -3,7 +3,7 @@
 /** Returns the URL for the log. */
 export type ToLogged = (url: string) => string;
 
-/** The shortest key (`config.ts`), in characters: a shorter URL has none. */
+/** The shortest key (`config.ts`), in characters: a shorter URL cannot contain one. */
 const SHORTEST = 16;
 
 /** How much of a URL is logged, in characters. */
