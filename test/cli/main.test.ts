@@ -193,3 +193,10 @@ t.test('test runs all files of test/, or the given ones, and exits with 1 if a t
   t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /pass 0\n|skipped 2\n/ });
   t.end();
 });
+
+t.test('the sandbox reports in one sentence what it cannot read', async (t) => {
+  const { status, stderr } = runIn(makeFolder(t), 'sandbox', 'none.yaml');
+  t.equal(status, 1);
+  t.match(stderr, /none\.yaml/);
+  t.notMatch(stderr, /\n {4}at /);
+});

@@ -71,6 +71,8 @@ t.test('changes that stored pets may not fit are reported, and no others', async
     t.strictSame(reportOfStoredPets(edited(edit)), told ? [`stored pets.${told}`] : []);
   }
   t.strictSame(compareStoredRecords({}, {}, domain), []);
+  const sessions = { noun: 'session', table: 'sessions', columns: {}, migrations: new URL(import.meta.url) } as never;
+  t.strictSame(compareStoredRecords(PARSED, {}, { sessions }), []);
 });
 
 t.test('a deprecated operation may be removed from its sunset on', async (t) => {

@@ -38,6 +38,13 @@ const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
   ],
 ];
 
+t.test('a link by a reference to an operation needs no parameters', async (t) => {
+  const yaml = edited(({ created: { links } }) => {
+    links.self = { operationRef: '#/paths/~1pets/get' };
+  });
+  t.strictSame(findBrokenLinks(await load(t, yaml)), []);
+});
+
 for (const [sentence, problem, edit] of BROKEN) {
   t.test(`${sentence} is named by the lint`, async (t) => {
     t.strictSame(findBrokenLinks(await load(t, edited(edit))), [`operation createPet: ${problem}`]);

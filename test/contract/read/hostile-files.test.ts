@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { toLocated } from '../../../src/contract-first/contract/located-problems.ts';
+import { bundleFiles } from '../../../src/contract-first/contract/read/bundle.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
 
@@ -48,12 +49,17 @@ t.test('references that lead to each other, and to nothing else, are refused whe
     'one.yaml': "a: { $ref: 'two.yaml#/a' }\n",
     'two.yaml': "a: { $ref: 'one.yaml#/a' }\n",
     'own.yaml': '{ $ref: own.yaml }\n',
+    'inner.yaml': "a: { $ref: '#/b' }\nb: { $ref: '#/a' }\n",
   };
   t.strictSame(await saidOf(t, withResponse('one.yaml#/a'), files), [
     'one.yaml:1:1: $ref two.yaml#/a leads back to itself',
     'two.yaml:1:1: $ref one.yaml#/a leads back to itself',
   ]);
   t.strictSame(await saidOf(t, withResponse('own.yaml'), files), ['own.yaml:1:1: $ref own.yaml leads back to itself']);
+  t.strictSame(await saidOf(t, withResponse('inner.yaml#/a'), files), [
+    'inner.yaml:1:1: $ref #/b leads back to itself',
+    'inner.yaml:2:1: $ref #/a leads back to itself',
+  ]);
   for (const [alias, position] of [
     ['&a [*a]', '4:10'],
     ['&a { b: &b { c: *a } }', '4:22'],
@@ -92,4 +98,15 @@ t.test('an operation whose id is too long for the name of a file has another', a
   t.equal(ids[0], 'getA');
   t.equal(new Set(ids).size, 4);
   for (const id of ids) t.ok(id.length <= 200, id);
+});
+
+t.test('a merge key of YAML with a value that is not an object is an error', async (t) => {
+  t.match(await saidOf(t, `${HEAD}${PATHS}x-a: { <<: 5 }\n`), [/Merge sources must be maps/]);
+});
+
+t.test('a file that cannot be read while it is bundled is reported with the cause', async (t) => {
+  const read = async () => {
+    throw new Error('the disk has failed');
+  };
+  await t.rejects(bundleFiles(join(t.testdir({ 'a.yaml': HEAD }), 'a.yaml'), read), { message: /the disk has failed/ });
 });

@@ -87,6 +87,10 @@ const BODIES: [words: string, body: unknown, to?: string][] = [
     'content/application~1json must be object, without both example and examples',
     { content: { 'application/json': media } },
   ]),
+  [
+    'content/application~1json/examples/a must be object, without both value and externalValue',
+    { content: { 'application/json': { examples: { a: { value: 1, externalValue: 'https://a.example' } } } } },
+  ],
   ['required must be boolean', { content: {}, required: 'false' }],
   ...[{ a: null }, 5].map((encoding): [string, unknown] => [
     `content/multipart~1form-data/encoding${encoding === 5 ? '' : '/a'} must be object`,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { checkAddress } from '../../../src/contract-first/engine/http/connections/listening.ts';
 import { startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
@@ -66,4 +67,13 @@ t.test("the server can listen on a Unix socket; a trusted proxy on it reports th
       .map((line) => JSON.parse(line));
     t.equal(lines.find(({ msg }) => msg === 'request').ip, expected);
   }
+});
+
+t.test('an address is tried before a database is made, and a Unix socket only by the start itself', async (t) => {
+  const taken = createServer();
+  await once(taken.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  await t.rejects(checkAddress({ host: '127.0.0.1', port, socket: undefined }), { code: 'EADDRINUSE' });
+  await t.resolves(checkAddress({ host: '127.0.0.1', port, socket: 3 }));
 });

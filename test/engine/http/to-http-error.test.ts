@@ -1,4 +1,5 @@
 import t from 'tap';
+import { addErrors, HttpError } from '../../../src/contract-first/engine/errors/catalogue.ts';
 import { toHttpError } from '../../../src/contract-first/engine/http/thrown.ts';
 import { InvalidValue } from '../../../src/contract-first/store/collection.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
@@ -20,4 +21,10 @@ t.test('a text that is longer than its index can hold is a fault of the request'
 
 t.test('nothing that is thrown is a fault of the service', async (t) => {
   for (const thrown of [null, undefined]) t.match(toHttpError(thrown, 200), { status: 500, code: 'internal_error' });
+});
+
+t.test('an error with a code of another service keeps the status that this one gives it', async (t) => {
+  addErrors({ moved_away: { status: 410 } });
+  const error = new HttpError('moved_away' as never, 'It is gone.');
+  t.equal(error.settle({}).status, 410);
 });

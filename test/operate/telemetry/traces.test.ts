@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import * as api from '@opentelemetry/api';
 import t, { type Test } from 'tap';
+import { loadOpenTelemetry } from '../../../src/contract-first/operate/telemetry/open-telemetry.ts';
 import { traceCalls } from '../../../src/contract-first/operate/telemetry/traces.ts';
 import { loadConfig } from '../../config.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
@@ -259,4 +261,12 @@ t.test("only OpenTelemetry's variables switch it on", async (t) => {
   ] as const) {
     t.equal(loadConfig(env).isTraced, isTraced, JSON.stringify(env));
   }
+});
+
+t.test('without the packages of OpenTelemetry, the error names the command that installs them', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'untraced-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  t.throws(() => loadOpenTelemetry(pathToFileURL(join(folder, 'contract.yaml'))), {
+    message: /run `npm install @opentelemetry\/api@\S+ .*@opentelemetry\/sdk-trace-base@\S+/,
+  });
 });

@@ -232,9 +232,9 @@ export function compareStoredRecords(
     ]);
     return { ...record, properties: Object.fromEntries(fields), additionalProperties: false };
   };
-  const changes = Object.entries(domain).flatMap(([name, { schema }]) => [
-    ...(schema ? compareSchemas(toStored(old?.[schema]), toStored(now?.[schema]), `stored ${name}`, 'request') : []),
-  ]);
+  const changes = Object.entries(domain).flatMap(([name, { schema }]) =>
+    schema ? [...compareSchemas(toStored(old?.[schema]), toStored(now?.[schema]), `stored ${name}`, 'request')] : [],
+  );
   return changes.filter(({ effect }) => effect === FAILS_REQUESTS || effect === UNKNOWN);
 }
 

@@ -72,7 +72,7 @@ const LETTERS = ['x', 'é', '🐕'];
 /** The cursor after a record with the longest values of the fields. */
 function longestCursor(keys: Field[], fields: Record<string, Schema>, checking: Checking): string {
   const longest = keys.map((key) => {
-    const values = longValuesOf(fields[key.name] ?? {}, key, checking);
+    const values = longValuesOf(keywordsOf(fields[key.name]), key, checking);
     return values.reduce((most, value) => (sizeOf(value) > sizeOf(most) ? value : most));
   });
   return toCursor(-(2n ** 63n), [''], toPlace(keys, longest));

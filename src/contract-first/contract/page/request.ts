@@ -94,8 +94,9 @@ export function toCurlWords(values: RequestValues, operation: Operation, without
     ...headers.map(([name, value]) => `-H ${toShellWord(`${name}: ${value}`.replace(/\p{Cc}/gu, ' '))}`),
     ...(body ? toBodyOptions(body.content, body.media, values) : []),
   ].filter((option) => option !== undefined);
-  const [start, separator] = [url, inQuery.length > 0 ? (url.includes('?') ? '&' : '?') : ''];
-  return { options, url: `${start}${separator}${inQuery.join('&')}` };
+  const [start, ...search] = url.split('?');
+  const query = [...search, ...inQuery].join('&');
+  return { options, url: query ? `${start}?${query}` : url };
 }
 
 /** Renders the curl command of an operation. `flags` replace `-i`. */

@@ -65,7 +65,7 @@ export function contractFolder({ operations, ...contract }: Contract, prefix: st
 /** Below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that a proxy strips. */
 export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, clients?: URL): void {
   const add = (path: string, body: Buffer, headers: object = PAGE_HEADERS) => {
-    const type = MEDIA_TYPES[extname(path)] ?? 'text/plain; charset=utf-8';
+    const type = MEDIA_TYPES[extname(path)] as string;
     addDocument(app, prefix + path, { 'content-type': type, ...headers }, async () => ({ body }));
   };
   const folder = contractFolder(contract, app.prefix.replaceAll('::', ':').replace(/\/$/, '') + prefix);

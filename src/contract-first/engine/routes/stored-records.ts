@@ -107,7 +107,8 @@ type CheckRecord = RecordCodec['check'];
 function inParts(internal: string[], checkShown: CheckRecord, checkHidden: CheckRecord): CheckRecord {
   return (record) => {
     const [shown, hidden]: [Fields, Fields] = [{}, {}];
-    for (const [name, value] of Object.entries(record ?? {})) (internal.includes(name) ? hidden : shown)[name] = value;
+    for (const [name, value] of Object.entries(Object(record)))
+      (internal.includes(name) ? hidden : shown)[name] = value;
     const problems = [checkShown(shown), checkHidden(hidden)].flatMap((found) => found ?? []);
     return problems.length > 0 ? problems : undefined;
   };
