@@ -1,4 +1,4 @@
-/** Schemas of a contract as openapi-typescript takes them: it knows those by name alone, and no list of itself. */
+/** Prepares schemas of a contract for openapi-typescript: it only knows schemas by name, and cannot express a list that contains itself. */
 import type { Document } from '../../engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isNames, isValue, lookUp, toPointer } from '../../engine/schema/keys.ts';
@@ -9,14 +9,14 @@ import { type CheckedCode, checkedName, code } from './source-text.ts';
 type Named = Record<string, Schema>;
 
 const COMPONENTS = '#/components/schemas/';
-/** Steps of a pointer that say nothing in a name. */
+/** Steps of a pointer that would add nothing to a name. */
 const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|responses|content|schema|)$/;
 
-/** The symbol under which a list of itself has the name of its type. */
+/** The symbol with the name of the type, for a list that contains itself. */
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 
-/** Gives each schema to which a reference leads a name among the components, and replaces other references by their targets. */
+/** Gives each target of a reference a name among the components, and replaces other references by their targets. */
 export function nameTargets(document: Document): void {
   document.components ??= {};
   document.components.schemas ??= {};
@@ -47,10 +47,10 @@ export function nameTargets(document: Document): void {
   visit(document, false);
 }
 
-/** The parts of a document in which openapi-typescript finds others than schemas. */
+/** The parts of a document in which openapi-typescript finds components other than schemas. */
 const FOUND = /^#\/(components|paths|webhooks)\//;
 
-/** Replaces a reference by its target where openapi-typescript does not find it. It reads no file, and fetches nothing. */
+/** Replaces a reference by its target if openapi-typescript does not find it. It never reads files or fetches. */
 function replace(node: Record<string, unknown>, document: Document, seen = new Set<unknown>()): void {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string' || FOUND.test($ref)) return;
@@ -60,7 +60,7 @@ function replace(node: Record<string, unknown>, document: Document, seen = new S
   replace(node, document, seen.add($ref));
 }
 
-/** Returns its name. */
+/** Names the schema, and returns the name. */
 function addSchema(schemas: Named, schema: Schema, wanted: string): string {
   const word = wanted.replace(/\W+/g, '_').replace(/^_|_$/g, '');
   let name = word;
@@ -70,7 +70,7 @@ function addSchema(schemas: Named, schema: Schema, wanted: string): string {
 }
 
 /**
- * Gives each list that is an item of itself, also by way of other schemas, a type of its own: as a field, `A: A[]` does not compile.
+ * Gives each list that contains itself, also indirectly, its own type: as a field, `A: A[]` is a compile error.
  * Returns these types.
  */
 export function toListTypes(document: Document): CheckedCode[] {
@@ -100,7 +100,7 @@ const partsOf = (schema: Keywords): Listed[] =>
 
 const withParts = (schema: Schema): Listed[] => [keywordsOf(schema), ...partsOf(keywordsOf(schema)).flatMap(withParts)];
 
-/** An object in between ends the search: it is no circle to the compiler. */
+/** Whether the list contains itself. An object in between ends the search: it is not a circle for the compiler. */
 function isItself(list: Keywords, document: Document, seen = new Set<Keywords>()): boolean {
   const leads = (part: Keywords): boolean => {
     if (seen.has(part)) return part === list;

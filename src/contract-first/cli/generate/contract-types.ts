@@ -1,4 +1,4 @@
-/** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
+/** Writes the contract as TypeScript types, with 64-bit integers as bigint, as in the server. */
 import { randomBytes } from 'node:crypto';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
@@ -11,7 +11,7 @@ import { isNames, lookUp } from '../../engine/schema/keys.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 import { type CheckedCode, code, joined, printed } from './source-text.ts';
 
-/** The types of a 64-bit integer, and of what the schema may allow instead. */
+/** The types of a 64-bit integer, and of the alternatives that its schema may allow. */
 const INT64_TYPES = {
   integer: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
   string: ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
@@ -21,12 +21,12 @@ const INT64_TYPES = {
 
 const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
 
-/** Names, and steps of references, that every object has a function for: openapi-typescript would call it. */
+/** Names of methods that every object has: as names or steps of references, openapi-typescript would call them. */
 const INHERITED =
   /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
-/** A text of JSON that is a reference, or such a name. */
+/** Matches a JSON string that is a reference, or such a name. */
 const NAMING = /"#\/(?:[^"\\]|\\.)*"(?!:)|"\w+"/g;
-/** No contract has it. */
+/** A marker that never occurs in a contract. */
 const MARK = `name_${randomBytes(16).toString('hex')}_`;
 
 const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
@@ -39,7 +39,7 @@ export async function buildTypes(contract: Document): Promise<CheckedCode> {
   nameTargets(document);
   const lists = toListTypes(document);
   const { paths = {}, components = {}, webhooks = {} } = document;
-  // The server sends nothing to them: they have no handlers.
+  // The server never sends webhooks, so they have no handlers.
   for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;
   Object.values(components.parameters ?? {}).forEach(plain);
   for (const item of Object.values(paths)) {
@@ -57,7 +57,7 @@ export async function buildTypes(contract: Document): Promise<CheckedCode> {
     emptyObjectsUnknown: true,
     readWriteMarkers: true,
     transform(schema) {
-      // It may be true or false.
+      // The schema may be true or false.
       const { type = [], format, 'x-extensible-enum': codes, [LIST]: list }: Listed = Object(schema);
       if (list && type === 'array') return ts.factory.createTypeReferenceNode(list);
       const types = [type].flat();
@@ -78,7 +78,7 @@ export type OpenOperation = ${toOpen(document)};
 `;
 }
 
-/** All identifiers in these types, which may be names of the contract. */
+/** All identifiers in these types; they may be names of the contract. */
 function identifiersIn(node: ts.Node): string[] {
   const inside: string[] = ts.isIdentifier(node) ? [node.text] : [];
   ts.forEachChild(node, (child) => {
@@ -107,7 +107,7 @@ function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
   );
 }
 
-/** JSON in a parameter is read. A default is filled in before a handler is called, so the handler always finds the parameter. */
+/** Converts a parameter. JSON in it is parsed. A default is filled in before the handler runs, so the handler always gets a value. */
 function plain(parameter: ParameterNode): void {
   const [media] = Object.values(parameter.content ?? {});
   if (media?.schema !== undefined) parameter.schema = media.schema;
@@ -117,7 +117,7 @@ function plain(parameter: ParameterNode): void {
 
 type Node = Record<string, unknown>;
 
-/** Changes each node after those within it. The keys of some are names of the contract. */
+/** Changes each node after the nodes inside it. The keys of some nodes are names of the contract. */
 function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, key = ''): void {
   if (!isNode(node)) return;
   const hasNames = isNames(key);
@@ -125,7 +125,7 @@ function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, k
   change(node, hasNames);
 }
 
-/** JSON in a header is text. And openapi-typescript takes a header that is referred to for required. */
+/** Converts a header. JSON in a header stays text. openapi-typescript treats a referenced header as required. */
 function inlineHeaders(node: Node, document: Document): void {
   const { headers } = node;
   for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
@@ -151,7 +151,7 @@ function dropUntyped(node: Node, hasNames: boolean): void {
   if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
 }
 
-/** The compiler holds named fields, too, against the type of all others: it takes theirs. */
+/** Widens the type of unnamed fields by those of named ones, because the compiler also checks named fields against it. */
 function widenOthers(node: Keywords): void {
   const { properties = {}, patternProperties = {}, additionalProperties = {} } = node;
   const isTyped = [...Object.values(patternProperties), additionalProperties].some(
@@ -161,7 +161,7 @@ function widenOthers(node: Keywords): void {
   if (isTyped) node.patternProperties = { ...patternProperties, ...Object.fromEntries(named) };
 }
 
-/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). Nothing else is read for one. */
+/** Turns a schema's name in the mapping of a discriminator into a reference (OpenAPI 3.1, section 4.8.25), and drops other texts. */
 function pointMappings({ discriminator }: Keywords, document: Document): void {
   const mapping = discriminator?.mapping ?? {};
   for (const [name, schema] of Object.entries(mapping)) {
@@ -170,7 +170,7 @@ function pointMappings({ discriminator }: Keywords, document: Document): void {
   }
 }
 
-/** A field is read-only or write-only also where the schema that it refers to says so. */
+/** Marks a field as read-only or write-only if the schema that it refers to is. */
 function markReferences({ properties }: Keywords, document: Document): void {
   for (const field of Object.values(properties ?? {}).map(keywordsOf)) {
     const { readOnly, writeOnly } = keywordsOf(lookUp(document, String(field.$ref)) as Schema | undefined);

@@ -34,7 +34,7 @@ import type { CheckedCode } from './source-text.ts';
 
 const SOURCE = pathToFileURL(`${resolve('src')}/`);
 
-/** With `isCheck`, writes nothing, and fails if a file is stale. Returns the exit code. */
+/** Generates the files. With `isCheck`, it writes nothing, and fails if a file is stale. Returns the exit code. */
 export async function runGenerate(isCheck: boolean): Promise<number> {
   let path = '';
   try {
@@ -72,7 +72,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
   if (staleDomain.length > 0) return { notes: staleDomain };
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const own = await loadTeamParts();
-  // Refuses what the server would refuse at its start, in the same words.
+  // Reports the errors that would stop the server's start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
   checkMigrations(own.domain, warn);
   const { ofContract, ofTeam, warnings } = findUnservable(contract, own);
@@ -91,8 +91,8 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
 }
 
 /**
- * Runs the migrations in memory, where there are all of SQLite's, for warnings of lists without an index.
- * @throws OperatorError that says why a start would be refused
+ * Runs the migrations in memory, if all of SQLite's exist, to warn about lists without an index.
+ * @throws OperatorError with the reason if a start would fail
  */
 function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {
   const made = new Set<string>();
@@ -111,14 +111,14 @@ function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void
     onWarning(`no migration makes the table of ${lacking.join(', ')}: npx --no -- contract-first migration first`);
 }
 
-/** The function writes a file, or nothing with `--check`, and returns its name if it is stale. */
+/** Makes a function that writes a file, or nothing with `--check`, and returns the file's name if it is stale. */
 function buildWrite(contract: string, isCheck: boolean): (name: string, made: CheckedCode) => string[] {
   return (name, made) => {
     const path = `src/generated/${name}.ts`;
     const text = GENERATED_HEADER(contract) + made.text;
     if (existsSync(path) && readFileSync(path, 'utf8') === text) return [];
     if (isCheck) return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
-    // Only then: watchers of the file would generate again.
+    // Files are only written if they differ: otherwise, watchers of the file would generate again.
     writeFileSync(path, text);
     return [];
   };

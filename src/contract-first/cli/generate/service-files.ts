@@ -1,6 +1,6 @@
 /**
  * The files that join the parts of a service. Each folder below `src/` with a `domain.ts` is a collection, under the name of its export; a
- * `transactions.ts` beside it exports its transactions.
+ * `transactions.ts` next to it exports its transactions.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
@@ -33,7 +33,7 @@ const TRANSACTION = code`export const transaction = transactionOf<typeof domain>
 export const reading = readingOf<typeof domain>();
 `;
 
-/** The parts that the writing thread loads, too: the contract, and the transactions in the `transactions.ts` beside a `domain.ts`. */
+/** The parts that the writing thread also loads: the contract, and the transactions in the `transactions.ts` next to a `domain.ts`. */
 export function buildWriting(folder: URL, contract: string): CheckedCode {
   const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
   const imports = found.map(
@@ -68,7 +68,7 @@ function nameIn(folder: string, text: string): string {
   return first;
 }
 
-/** The part of package.json that a service has. */
+/** The part of package.json that a service uses. */
 interface Package {
   name?: string;
   version?: string;
@@ -82,7 +82,7 @@ type Optional = (typeof OPTIONAL)[number];
 const buildIf = (present: readonly Optional[]) => (name: Optional, line: CheckedCode) =>
   present.includes(name) ? line : code`${[]}`;
 
-/** The types, which those of the engine read from `Register`. */
+/** The types. The types of the engine read them from `Register`. */
 export function buildRegister(present: readonly Optional[]): CheckedCode {
   const only = buildIf(present);
   return code`${only('services', code`import type * as services from '../services.ts';\n`)}${only('tokens', code`import type * as tokens from '../tokens.ts';\n`)}import type * as contract from './contract.ts';
@@ -120,7 +120,7 @@ const SERVICE_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 /** The service's name: that of its package, `@acme/books`, without the scope. */
 export const withoutScope = (name: string): string => name.replace(/^@[^/]*\//, '');
 
-/** The one value that the program passes to `run`. @throws OperatorError if the name of the package is none for keys and files */
+/** The value that the program passes to `run`. @throws OperatorError if the name of the package cannot be used for keys and files */
 export function buildService(
   { operations }: ReadContract,
   { name = '', version = '' }: Package,

@@ -1,6 +1,6 @@
 /**
- * TypeScript that is generated. A third party may have written the contract: each part of it that is written into code is a string
- * literal, or a name that is checked here. Generators return a `Source`, which nothing else can make.
+ * Writes generated TypeScript. A third party may have written the contract, so each part of it that is written into code is a string
+ * literal, or a name that is checked here. Generators return a `Source`, which only this module can make.
  */
 import { toScriptLiteral } from '../../json/literals.ts';
 
@@ -32,7 +32,7 @@ function toSafe(value: Value): string {
   return typeof value === 'string' ? toScriptLiteral(value) : String(value);
 }
 
-/** A comment of one line. Signs that could end it, or mean something in it, become spaces. */
+/** Writes a comment of one line. Characters that could end it, or have a meaning in it, become spaces. */
 export const toComment = (text: string): CheckedCode =>
   new CheckedCode(
     `// ${text
@@ -52,7 +52,7 @@ export function toLiteral(value: unknown): CheckedCode {
 export const toField = (name: string, value: CheckedCode): CheckedCode =>
   value.text === name ? value : code`${toPropertyName(name)}: ${value}`;
 
-/** Writes an object of these fields, and of those that are spread into it. One whose value is a variable of the same name is written once. */
+/** Writes an object with these fields, and with spread ones. A field is written in short form if its value is a variable of the same name. */
 export function toObjectLiteral(
   fields: (readonly [name: string, value: CheckedCode])[],
   spread: CheckedCode[] = [],
@@ -64,13 +64,13 @@ export function toObjectLiteral(
   return code`{\n${written.map((field) => code`  ${indented(field)},\n`)}}`;
 }
 
-/** How long a line with an object is at most, without what is before it. */
+/** The maximum length of a line with an object, without the text before it. */
 const LINE_LENGTH = 90;
 
-/** Moves the lines after the first to the right: no literal has a line break. */
+/** Indents the lines after the first: literals never contain a line break. */
 export const indented = ({ text }: CheckedCode): CheckedCode => new CheckedCode(text.replaceAll('\n', '\n  '));
 
-/** Writes the name of a field. In brackets, `__proto__` is a name like any other. */
+/** Writes the name of a field. In brackets, `__proto__` is an ordinary name. */
 export function toPropertyName(name: string): CheckedCode {
   if (name === '__proto__') return code`[${name}]`;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? new CheckedCode(name) : code`${name}`;
@@ -92,7 +92,7 @@ export function checkedName(name: string): CheckedCode {
 const WRITTEN = /^([A-Za-z_$][\w$]*|"([^"\\\n\r]|\\.)*")$/;
 
 /**
- * Takes the types that openapi-typescript has printed, without a mark. `identifiers` are all that are in them.
+ * Accepts the types that openapi-typescript has printed, without a mark. `identifiers` are all identifiers in them.
  * @throws Error for a name that could mean anything else
  */
 export function printed(types: string, identifiers: string[], mark: string): CheckedCode {

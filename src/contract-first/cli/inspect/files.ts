@@ -13,10 +13,10 @@ import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { isNode } from '../../engine/schema/json.ts';
 import { autofix } from './autofix/autofix.ts';
 
-/** How many milliseconds a contract may take to arrive. */
+/** The time for fetching a contract, in milliseconds. */
 const TIME_LIMIT = 10_000;
 
-/** Runs with the file itself, or with one that has what is at the URL. @throws Error that says in one line why there is nothing */
+/** Runs with the file itself, or with a copy of the contract at the URL. @throws Error with one line if it cannot be fetched */
 export async function withFile<T>(
   source: string,
   run: (file: string) => Promise<T>,
@@ -31,7 +31,7 @@ export async function withFile<T>(
   return run(source);
 }
 
-/** Runs with a file that is removed after it. */
+/** Runs with a temporary file, which is removed afterwards. */
 async function withTemporary<T>(text: string | Uint8Array, run: (file: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-inspect-'));
   try {
@@ -57,7 +57,7 @@ async function fetchText(url: string, timeLimit: number, sizeLimit: number): Pro
   return text;
 }
 
-/** As it comes: a small reply may unpack to many times its size. */
+/** Reads a reply chunk by chunk: a small reply may unpack to many times its size. */
 async function readBody({ body }: Response, sizeLimit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -72,7 +72,7 @@ async function readBody({ body }: Response, sizeLimit: number): Promise<Uint8Arr
 const hasComments = (yaml: string): boolean =>
   [...new Lexer().lex(yaml)].some((token) => CST.tokenType(token) === 'comment');
 
-/** How many files are listed by name. */
+/** The number of files that are listed by name. */
 const MOST_FILES = 3;
 
 const toNames = (files: string[]) =>
@@ -81,8 +81,8 @@ const toNames = (files: string[]) =>
   );
 
 /**
- * Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to report. Changes name the
- * `source` that it was loaded from. @throws Error that names references to other files that lead to nothing
+ * Runs with the file itself if it needs no changes, or if it cannot be read: the judgement reports that. Otherwise runs with a fixed copy.
+ * Changes name the `source` of the file. @throws Error that names dangling references to other files
  */
 export async function withFixes<T>(
   file: string,
@@ -101,15 +101,15 @@ export async function withFixes<T>(
   );
 }
 
-/** The document, and the other files in it. What is from a URL reads no files. */
+/** Loads the document and the other files that it refers to. A document from a URL must not read files. */
 async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing' | 'renamed'>> {
   const { bundle, json } = await readFiles(file).catch(() => ({ bundle: undefined, json: 'null' }));
   return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [], renamed: [] };
 }
 
 /**
- * Writes the normal form to a new file: OpenAPI 3.1, each operation with an operationId of its own. A contract that has this form already is
- * copied as it is. Returns a line that says so. @throws Error
+ * Writes the normal form to a new file: OpenAPI 3.1, each operation with its own operationId. A contract that already has this form is
+ * copied unchanged. Returns a line that reports which of both was done. @throws Error
  */
 export async function writeNormalForm(file: string, out: string): Promise<string> {
   const { yaml, json } = await readSource(file);
@@ -117,7 +117,7 @@ export async function writeNormalForm(file: string, out: string): Promise<string
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // YAML 1.1 has more words and numbers that a text must be quoted for: many programs read it.
+  // Many programs read YAML 1.1, which has more words and numbers that a text must not look like without quotes.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
   try {
     writeFileSync(out, text, { flag: 'wx' });
@@ -133,7 +133,7 @@ export async function writeNormalForm(file: string, out: string): Promise<string
   return `${[`The contract is written to ${out}`, ...changes].join(', ')}.`;
 }
 
-/** Keys of the paths that begin with `x-` are no paths. */
+/** Keys of `paths` that begin with `x-` are not paths. */
 function withNames(document: Document): Document {
   const paths = Object.fromEntries(Object.entries(document.paths ?? {}).filter(([path]) => !path.startsWith('x-')));
   const named = withIds({ ...document, paths });

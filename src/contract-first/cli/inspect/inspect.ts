@@ -1,12 +1,12 @@
 /**
- * Shows which operations of a contract are served, which are refused, why, and what to change. Fixes harmless mistakes, and lists them. With
- * `--write OUT`, writes the contract's normal form to a new file.
+ * Shows which operations of a contract are served and which are not, with reasons and advice. Fixes harmless mistakes, and lists them.
+ * `--write OUT` writes the contract's normal form to a new file.
  */
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
 import { withFile, withFixes, writeNormalForm } from './files.ts';
 import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
 
-/** The text to print; the exit code is 1 if the contract is refused. `out` is the file to write. @throws Error for files that cannot be read or written */
+/** The text and the exit code, which is 1 if the contract has errors. `out` is the file to write. @throws Error if a file cannot be used */
 export async function inspectContract(source: string, out?: string): Promise<{ text: string; code: number }> {
   const run = async (file: string, original: string, changes: string[]) => {
     const judgement = await judge(file, { file: original, name: source });
@@ -18,7 +18,7 @@ export async function inspectContract(source: string, out?: string): Promise<{ t
   return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
 }
 
-/** How many changes are listed. */
+/** The number of changes that are listed. */
 const MOST_CHANGES = 20;
 
 function toChanges(changes: string[]): string[] {
@@ -31,7 +31,7 @@ function toChanges(changes: string[]): string[] {
   ];
 }
 
-/** How many operations are listed beside those that are refused. */
+/** The number of served operations that are listed after those with errors. */
 const MOST_SERVED = 20;
 
 /** The judgement of a contract as one table. */
@@ -55,7 +55,7 @@ function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
   return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofTeam)].join('\n');
 }
 
-/** A third party's names, paths and texts are in it. */
+/** Makes text printable: it contains names, paths and texts of a third party. */
 const printable = ({ name, request, problems }: JudgedOperation): JudgedOperation => ({
   name: toPrintable(name),
   request: toPrintable(request),
@@ -83,7 +83,7 @@ function folded(notes: string[]): string[] {
   );
 }
 
-/** Prints it, and returns the exit code. */
+/** Prints the judgement, and returns the exit code. */
 export async function runInspect(source: string, out?: string): Promise<number> {
   const { text, code } = await inspectContract(source, out).catch(({ message }: Error) => ({
     text: toPrintableLines(message),

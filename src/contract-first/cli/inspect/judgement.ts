@@ -9,23 +9,23 @@ import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
 
 export interface JudgedOperation {
-  /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
+  /** The operationId, or its substitute; `the contract` for a problem that is not about an operation. */
   name: string;
-  /** `GET /books`. */
+  /** The method and path: `GET /books`. */
   request: string;
-  /** Empty where it is served. */
+  /** The problems; empty if the operation is served. */
   problems: { problem: string; advice: string | undefined }[];
 }
 
 export interface Judgement {
   rows: JudgedOperation[];
-  /** Problems of `src/errors.ts`, which only its team can write: `generate` fails until then. */
+  /** Problems of `src/errors.ts`: `generate` fails until the team has written it. */
   ofTeam: string[];
-  /** Lines on what the server does otherwise than the contract says. */
+  /** Lines about differences between the server and the contract. */
   notes: string[];
 }
 
-/** `original` has the text before mistakes were fixed, and the name under which it is known: the positions of problems are in it. */
+/** `original` is the text before mistakes were fixed, with its name: the positions of problems refer to it. */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
   const { contract, problems, ofTeam } = await readAll(file);
   const left = new Set(problems);
@@ -55,7 +55,7 @@ interface Read {
   ofTeam: string[];
 }
 
-/** Each operation that can be compiled is, beside others that cannot be read. */
+/** Compiles each operation that can be compiled, even if others cannot be read. */
 async function readAll(file: string): Promise<Read> {
   const problems: string[] = [];
   try {
@@ -80,7 +80,7 @@ function sourcesOf(contract: ReadContract | undefined): { method: string; path: 
   );
 }
 
-/** Advice on how to change a contract, for refusals that do not say it already. */
+/** Advice on how to change a contract, for errors that do not contain advice. */
 const ADVICE: [problem: RegExp, advice: string][] = [
   [/^security scheme .* only bearer tokens/, 'type: http, scheme: bearer'],
   [/^security: .* is not in components/, 'declare it there, or take it out'],

@@ -36,7 +36,7 @@ export function findNotes(contract: ReadContract): string[] {
   return [...new Set([...ofServer(document), ...notes])];
 }
 
-/** The schemes whose tokens another issuer makes, unless `src/tokens.ts` checks them. */
+/** The schemes with tokens of another issuer, unless `src/tokens.ts` checks them. */
 export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown): string[] {
   const schemes = verifyToken === undefined ? toTokenSchemes(resolved) : [];
   return schemes.map(
@@ -45,7 +45,7 @@ export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown
   );
 }
 
-/** A variable that gives the prefix of all paths. */
+/** Notes variables in the prefix of all paths that have no default. */
 function ofServer({ servers: [first] = [] }: Document): string[] {
   const path = String(first?.url).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '');
   const names = namesIn(path.slice(path.indexOf('/')));
@@ -53,7 +53,7 @@ function ofServer({ servers: [first] = [] }: Document): string[] {
   return missing.map((name) => `servers: {${name}} has no default: no path begins with it`);
 }
 
-/** The operations as they are written, by method and path without names. */
+/** The operations as they are written, by method and path without the names of parameters. */
 function sourcesOf({ paths = {} }: Document): Map<string, OperationNode> {
   const entries = Object.entries(paths).flatMap(([path, item]) =>
     operationsOf(item).map(([method, operation]) => [toName(method, path), operation] as const),

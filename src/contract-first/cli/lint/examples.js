@@ -7,18 +7,18 @@ import { resolveReference } from './references.js';
 
 const CONTRACT = 'contract';
 
-/** One for all contracts: it compiles the schema of schemas, which takes longer than all else. */
+/** One instance for all contracts: it compiles the schema of schemas, the slowest step. */
 const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
 addFormats.default(ofSchemas);
 
-/** The checks of one contract, whose root `ajv` has under the name of it. */
+/** The checks of one contract. `ajv` knows the contract's root by this name. */
 function buildChecks(isClosed) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false });
   ajv.validateSchema = ofSchemas.validateSchema.bind(ofSchemas);
   addFormats.default(ajv);
   if (isClosed) ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
-  /** Compiled once for all positions that refer to a schema: most replies show the same few. */
+  /** Each schema is compiled once for all references to it: most replies refer to the same few schemas. */
   const validators = new Map();
 
   function compile(source, position) {
@@ -45,8 +45,8 @@ function buildChecks(isClosed) {
 }
 
 /**
- * Every example and default fits its schema, formats included. With `allowAdditionalProperties: false`, as in Redocly's own rules, examples
- * have no field that the schema does not name, and only the registered codes of an `x-extensible-enum`.
+ * Every example and default must fit its schema, formats included. With `allowAdditionalProperties: false`, as in Redocly's own rules,
+ * examples may only contain fields that the schema names, and registered codes of an `x-extensible-enum`.
  */
 export function examples({ allowAdditionalProperties = true }) {
   const isClosed = !allowAdditionalProperties;
@@ -87,8 +87,8 @@ export function examples({ allowAdditionalProperties = true }) {
 }
 
 /**
- * For each example of a reply's body, each required header has an example of the same name: so Specmatic and mock servers put a reply
- * together.
+ * For each example of a reply's body, each required header must have an example of the same name: Specmatic and mock servers combine
+ * them to a reply.
  */
 export function headerExamples() {
   return { Response: checkHeaders };
@@ -108,7 +108,7 @@ function checkHeaders(response, ctx) {
   }
 }
 
-/** Requires no field that goes in one direction only: an example may be of the other one. */
+/** Makes fields of one direction optional: an example may be of the other direction. */
 function withoutOneWay(node, root) {
   if (typeof node !== 'object' || node === null) return;
   if (Array.isArray(node.required) && node.properties instanceof Object) {
@@ -121,7 +121,7 @@ function withoutOneWay(node, root) {
   for (const child of Object.values(node)) withoutOneWay(child, root);
 }
 
-/** Closes what stands for a value (an item, a field), not what is put together by `allOf`: examples have no stray field. */
+/** Closes the schemas of values (items and fields), but not the parts of an `allOf`: so stray fields in examples are errors. */
 function closeValues(node) {
   if (typeof node !== 'object' || node === null) return node;
   for (const schema of [node.items, ...Object.values(node.properties ?? {})]) {

@@ -1,6 +1,6 @@
 /**
- * Lints contracts: by the rules in `redocly.yaml` here, and by those of a `redocly.yaml` next to the contract. It reads files below the
- * contract's folder only: a reference to another machine is an error, not a request.
+ * Lints contracts, by the rules in `redocly.yaml` here, and by those of a `redocly.yaml` next to the contract. It only reads files below
+ * the contract's folder: a reference to another machine is an error, and nothing is fetched.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -40,19 +40,19 @@ const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
 /** Redocly's rules may differ by version of OpenAPI; ours do not. */
 const VERSION = SpecVersion.OAS3_1;
 
-/** The lines for people, and whether a contract has an error: warnings alone do not fail the lint. */
+/** The lines to print, and whether a contract has an error: warnings alone do not fail the lint. */
 interface LintResult {
   text: string;
   hasErrors: boolean;
 }
 
-/** The rules of a lint, and which of its problems count. */
+/** The rules of a lint, and the problems that count. */
 interface Rules {
   config: Config;
   counts: (rule: string, severity: string) => boolean;
 }
 
-/** For each file that breaks a rule its name, and a line for each problem. Without files, the project's contract. */
+/** Lints the files; without any, the project's contract. Returns the name of each file with problems, and a line for each problem. */
 export async function lint(files: string[] = [], { isRelease = false } = {}): Promise<LintResult> {
   const own = await loadTeamParts();
   const result: LintResult = { text: '', hasErrors: false };
@@ -71,8 +71,8 @@ export async function lint(files: string[] = [], { isRelease = false } = {}): Pr
 }
 
 /**
- * Every contract has the rules in `redocly.yaml` here. A `redocly.yaml` next to it comes after them, so that it may change them; its plugins
- * are loaded. For a release only the errors of every contract count.
+ * The rules in `redocly.yaml` here apply to every contract. A `redocly.yaml` next to the contract is read after them, so that it may change
+ * them; its plugins are loaded. For a release, only the errors of every contract count.
  */
 async function loadRules(folder: string, isRelease: boolean): Promise<Rules> {
   const base = await loadConfig({ configPath: CONFIG });
@@ -99,7 +99,7 @@ async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promis
   return { text: text + name + judged.text, hasErrors: judged.hasErrors };
 }
 
-/** Formats, keywords, defaults and required fields that the server takes for annotations: they may be misspelt. */
+/** Finds formats, keywords, defaults and required fields that have no effect on the server: they may be misspelt. */
 const findMeaningless = (contract: ReadContract, own: LoadedParts): string[] =>
   problemsThrownBy(() => checkOperations({ ...contract, isStrict: true }, { ...own, isLinear: true })).filter(
     (problem) => !isOfErrors(problem),
@@ -161,7 +161,7 @@ class Files extends ContractFiles {
     return bundle ? new Source(file, String(yaml)) : super.load(file);
   }
 
-  /** Where a problem stands. */
+  /** The position of a problem. */
   toOrigin(location: Location): Location {
     const { bundle } = this.#source ?? {};
     if (!bundle) return location;
@@ -173,15 +173,15 @@ class Files extends ContractFiles {
 
 type Location = NormalizedProblem['location'][number];
 
-/** Rules of Redocly for the operations that the server has. */
+/** Rules of Redocly for the operations of the server. */
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Rules of Redocly, and the positions where OpenAPI says otherwise. */
+/** Rules of Redocly, and the positions where OpenAPI differs from them. */
 const UNLIKE: [rule: RegExp, position: RegExp][] = [
   // Webhooks and callbacks are operations of clients.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
-  // The fields are described beside the alternatives: the server's check looks there, too.
+  // The fields are described next to the alternatives: the server's check also looks there.
   [/^no-required-schema-properties-undefined$/, /\/((any|one|all)Of|not|if|then|else|dependentSchemas)\//],
 ];
 
@@ -192,7 +192,7 @@ const isMeant = (problem: NormalizedProblem) =>
       rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => position.test(pointer)),
   );
 
-/** Whether it takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
+/** Whether Redocly mistakes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
   const [{ source, pointer = '' }] = location as [Location];
   if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
@@ -200,7 +200,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 
-/** A rule may fail at a part of a wrong kind: then the kinds alone are judged. */
+/** Runs the rules. A rule may throw at a part of a wrong kind; then only the kinds are checked. */
 async function problemsOf(externalRefResolver: Files, ref: string, config: Config): Promise<NormalizedProblem[]> {
   try {
     return await lintFile({ ref, config, externalRefResolver });
@@ -209,21 +209,21 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
     const kinds = await createConfig({ rules: { struct: 'error' } }, { configPath: CONFIG });
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
     if (problems.length > 0) return problems;
-    // The server's words have a position.
+    // The server's messages contain a position.
     const serverError: unknown = await loadContract(ref).catch((reason) => reason);
     throw [serverError, error].find((one) => one instanceof Error);
   }
 }
 
-/** The lines for a contract that does not exist, is no YAML, or cannot be served. */
+/** The lines for a contract that does not exist, is not YAML, or cannot be served. */
 async function toLines(error: Error, file: string): Promise<string[]> {
   const isContractError = error instanceof ContractError;
-  // A parser shows lines of the file behind its message.
+  // A parser adds lines of the file after its message.
   const lines = isContractError ? await toLocated(error.problems, file) : error.message.split('\n', 1);
   return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 
-/** For each file its name, and a line for each problem. */
+/** The name of each file, with a line for each problem. */
 function toReports(problems: NormalizedProblem[], files: Files, ref: string): string[] {
   const lines = new Map<string, string>();
   for (const {

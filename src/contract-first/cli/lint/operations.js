@@ -1,7 +1,7 @@
 /** Rules of operations and their responses. */
 import { hasHeader, resolveReference, responsesOf } from './references.js';
 
-/** Every operation says what it answers when it has done what was asked: a `default` stands for errors. */
+/** Every operation must declare its reply to a successful request: `default` is for errors. */
 export function successResponses() {
   return {
     Operation({ operationId, responses }, { location, report }) {
@@ -15,7 +15,7 @@ export function successResponses() {
 const ERROR = '#/components/schemas/Error';
 const FIELDS = ['code', 'message', 'status'];
 
-/** Every error has the one Error body, and its examples carry the status under which they are shown. */
+/** Every error must have the same Error body, and the status in its examples must be that of the reply. */
 export function errorResponses() {
   return {
     Root({ components }, { location, report }) {
@@ -50,7 +50,7 @@ function isOf(shown, status) {
   return status === 'default' || new RegExp(`^${status.replace(/X/gi, '\\d')}$`).test(shown);
 }
 
-/** Every operation that takes an API key says how it refuses a missing one (401), one without the scopes (403), and a bad request (400). */
+/** Every operation with an API key must declare its replies to a missing key (401), missing scopes (403), and a bad request (400). */
 export function securedOperations() {
   let general;
   return {
@@ -90,7 +90,7 @@ export function securedOperations() {
 
 const HEADERS = ['Deprecation', 'Sunset', 'Link'];
 
-/** A deprecated operation says since when, until when, and what to use instead; and its time is not over yet. */
+/** A deprecated operation must declare since when, until when, and its replacement. Its end must be in the future. */
 export function deprecatedOperations() {
   const operations = new Map();
   return {
@@ -131,7 +131,7 @@ function checkDates({ 'x-deprecated-at': at, 'x-sunset': sunset }, reportProblem
     reportProblem(`its x-sunset, ${sunset}, must be still to come: remove the operation or move the date`);
 }
 
-/** A day that the calendar has (RFC 3339, full-date): `Date` alone takes 30 February for 2 March. */
+/** Whether the calendar has this day (RFC 3339, full-date): `Date` alone turns 30 February into 2 March. */
 function isDate(text) {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;

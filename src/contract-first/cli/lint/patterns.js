@@ -3,8 +3,8 @@ import { SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
 import { isLinear } from '../patterns.ts';
 
 /**
- * A pattern takes time in proportion to its text, whatever the text: the server runs it over what anybody sends, and a text made for a
- * pattern that does not holds it up for seconds, or for ever.
+ * A pattern must run in linear time on every text. The server runs it on texts that anybody sends. If the time is not linear, a crafted
+ * text blocks the server for seconds, or for ever.
  */
 export function linearPatterns() {
   return {
@@ -30,7 +30,7 @@ function isOwn(pointer) {
   return SERVER_HEADERS.includes(name.toLowerCase());
 }
 
-/** As the server runs it. Undefined where it is no regular expression, which the server refuses. */
+/** The pattern as the server runs it. Undefined if it is not a regular expression: then the server does not start. */
 function toExpression(source) {
   try {
     return new RegExp(source, 'u');
@@ -69,7 +69,7 @@ export function portablePatterns() {
   };
 }
 
-/** How far it is portable. */
+/** The length of the portable beginning of a pattern. */
 function lengthOfPortable(pattern) {
   let end = 0;
   for (PART.lastIndex = 0; PART.test(pattern); ) end = PART.lastIndex;

@@ -5,7 +5,7 @@ import { linearPatterns, portablePatterns } from './patterns.js';
 import { arrayItems, closedRequestBodies, integerFormats, noRepetition } from './schemas.js';
 import { descriptions } from './texts.js';
 
-/** A rule of the operations that the server has: webhooks and callbacks are those of clients. */
+/** A rule for the operations of the server: webhooks and callbacks are operations of clients. */
 const ofOurs = (rule) => () =>
   Object.fromEntries(
     Object.entries(rule()).map(([node, visit]) => [
@@ -14,7 +14,7 @@ const ofOurs = (rule) => () =>
     ]),
   );
 
-/** The lint itself reports what these rules find, by the finished operations: here they have names, so that a redocly.yaml sets their severities. */
+/** The lint itself checks these rules, on the finished operations. The names are here so that a redocly.yaml can set their severities. */
 const ofLint = () => ({});
 
 const isOurs = ({ pointer }) => !/^#\/webhooks\/|\/callbacks\//.test(pointer);

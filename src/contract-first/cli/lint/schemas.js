@@ -1,7 +1,7 @@
 /** Rules of schemas. */
 import { resolveReference } from './references.js';
 
-/** Every array says what its items are: without it, clients in typed languages get a list of anything. */
+/** Every array must describe its items: otherwise, clients in typed languages get a list of anything. */
 export function arrayItems() {
   return {
     Schema(schema, { location, report }) {
@@ -11,7 +11,7 @@ export function arrayItems() {
   };
 }
 
-/** Every integer says how wide it is, so that clients in typed languages choose a type that holds it. */
+/** Every integer must declare its width, so that clients in typed languages choose a type that is large enough. */
 export function integerFormats() {
   return {
     Schema(schema, { location, report }) {
@@ -22,7 +22,7 @@ export function integerFormats() {
   };
 }
 
-/** No value of an enum, and no tag, stands twice: one of them would mean nothing. */
+/** Every value of an enum, and every tag, must be listed once: the second would have no effect. */
 export function noRepetition() {
   return {
     Root({ tags }, ctx) {
@@ -45,13 +45,13 @@ function checkEach(values, toName, key, { location, report }) {
 const MESSAGE =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
-/** Every object in a request body is closed, or a map of values, at every level: a misspelt field is refused, never dropped unseen. */
+/** Every object in a request body must be closed, or a map of values, at every level: a misspelt field is a 400, not silently dropped. */
 export function closedRequestBodies() {
   return {
     RequestBody(body, ctx) {
       const seen = new Set();
 
-      /** Checks a schema that values have, and those of their fields and items. */
+      /** Checks the schema of a value, and those of its fields and items. */
       function checkValue(source, position) {
         const { node: schema, location } = resolveReference(source, position, ctx);
         if (seen.has(position.pointer)) return;
@@ -74,7 +74,7 @@ export function closedRequestBodies() {
         }
       }
 
-      /** Also where the value can be no object at all. */
+      /** Whether the schema is closed; also true if the value can never be an object. */
       function isClosed(source) {
         if (!(source instanceof Object)) return source === false;
         if (source.additionalProperties === false || source.unevaluatedProperties === false || isMap(source))

@@ -1,10 +1,10 @@
 /** The rule of descriptions. */
 import { resolveReference } from './references.js';
 
-/** Fields within a condition, or in the schema of a text, are described elsewhere or not at all. */
+/** Fields inside a condition, or in the schema of a text, are described elsewhere or not at all. */
 const CONDITION = /(?<!\/properties)\/(if|then|else|not|dependentSchemas|contentSchema)\//;
 
-/** Each part that a client sends or receives is described, where it stands or behind its `$ref`. */
+/** Each part that a client sends or receives must have a description, in place or at the target of its `$ref`. */
 export function descriptions() {
   return {
     Operation: (operation, ctx) => check(operation, `operation ${operation.operationId}`, ctx.location, ctx),

@@ -1,6 +1,6 @@
 /**
- * Fixes a third-party contract: keywords that say nothing, mistakes that nobody means, and promises that no server of this project keeps.
- * Each change is listed. A mistake that may mean several things stays, and is refused.
+ * Fixes a third-party contract: keywords without effect, obvious mistakes, and promises that no server of this project keeps. Each change
+ * is listed. A mistake that may mean several things stays, and is an error.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
@@ -20,13 +20,13 @@ const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array'
 
 type IsRight = (value: unknown, node: Node) => boolean;
 
-/** Each keyword's kind of value, as JSON Schema demands it: with anything else it says nothing, and libraries stop at it. */
+/** The kind of value that JSON Schema demands for each keyword. With any other value, the keyword has no effect, and libraries fail. */
 const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
   deprecated: isBoolean,
   examples: Array.isArray,
-  // Its value would be the base of all references.
+  // The value of this keyword would be the base of all references.
   $id: () => false,
   type: (type) => [type].flat().length > 0 && [type].flat().every((one) => JSON_TYPES.includes(one)),
   required: isTexts,
@@ -34,20 +34,20 @@ const KEYWORDS: Record<string, IsRight> = {
     isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
 };
 
-/** Keywords that are numbers: many write them in quotes. */
+/** Keywords with numbers as values: many authors quote them. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
-/** And those that are true or false. One with another value stays, and is refused: it may hide a field. */
+/** Keywords that are true or false. A keyword with another value stays, and is an error: it may hide a field. */
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
 const SWITCH = /^(true|false)$/;
 
 const isQuoted = (key: string, value: string) =>
   (NUMBERS.test(key) && NUMERAL.test(value)) || (SWITCHES.test(key) && SWITCH.test(value));
 
-/** In OpenAPI 3.0 and JSON Schema's draft 4 they are true beside a bound; in 3.1 they are the bound. */
+/** Keywords that are true next to a bound in OpenAPI 3.0 and JSON Schema's draft 4. In 3.1 they are the bound. */
 const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
-/** Words of an operation for readers alone. */
+/** Fields of an operation that are only documentation. */
 const BESIDE: Record<string, IsRight> = {
   summary: isText,
   description: isText,
@@ -57,19 +57,19 @@ const BESIDE: Record<string, IsRight> = {
 };
 const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
 
-/** Parts that may be left out: one that is null says nothing. */
+/** Optional parts: null has no meaning for them. */
 const OMITTABLE =
   /^(content|schema|headers|links|parameters|requestBody|callbacks|servers|components|externalDocs|examples|encoding)$/;
 
-/** Parts that the server does not serve: one with a reference to nothing goes. */
+/** Parts that the server does not serve. A part with a dangling reference is removed. */
 const UNSERVED = /^(callbacks|links|webhooks|examples?|x-.*)$/;
 
-/** Keywords of a schema under which are schemas, and those under which they have names. */
+/** Keywords of a schema that contain schemas, and those that contain schemas by name. */
 const INSIDE =
   /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items)|(all|any|one)Of|prefixItems)$/;
 const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
 
-/** Kinds of nodes: the last three have names for keys. */
+/** Kinds of nodes. The keys of the last three are names. */
 type Kind = 'schema' | 'operation' | 'response' | 'components' | 'other' | 'schemas' | 'responses' | 'names';
 
 function kindUnder(key: string, kind: Kind): Kind {
@@ -86,7 +86,7 @@ const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
 
 const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || kind === 'names';
 
-/** Whether a reference leads to a place of schemas. */
+/** Whether a reference leads to a place for schemas. */
 const isOfSchema = ($ref: string): boolean =>
   $ref
     .slice(2)
@@ -104,7 +104,7 @@ const buildDrop =
     report(`${at}/${toPointerToken(key)} is taken out: ${why}`);
   };
 
-/** Changes the document in place. Returns what it has changed, each with its pointer. */
+/** Changes the document in place. Returns the changes, each with its pointer. */
 export function autofix(document: Node): string[] {
   const changes: string[] = [];
   const isCurrent = !String(document.openapi).startsWith('3.0');

@@ -1,6 +1,6 @@
 /**
- * Gives integers format int64 where another schema of the same value has it, such as another alternative: the value is a bigint in all of them.
- * Only the document can say so: its schemas have one type each, also where they are used elsewhere.
+ * Gives an integer the format int64 if another schema of the same value has it, such as another alternative: the value is a bigint in all
+ * of them. The document itself is changed, because each schema has one type, also if it is used elsewhere.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
@@ -11,7 +11,7 @@ import type { Node, ReportChange } from './written.ts';
 /** The schemas that describe a value together with each schema. */
 type Links = Map<Keywords, Set<Keywords>>;
 
-/** Comes before the fix of alternatives that are alike: some are only then. */
+/** Gives integers their formats. Runs before the fix of equal alternatives, because some are only equal afterwards. */
 export function fixInt64s(document: Node, report: ReportChange): void {
   const pointers = pointersIn(document);
   const links = linksIn(document, [...pointers.keys()]);
@@ -78,7 +78,7 @@ function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
   };
 }
 
-/** The schemas of fields by name, and of all other fields and items by none. */
+/** The schemas of fields by name; the schema of all other fields and items has no name. */
 const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
   subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
     const scope = scopeOf(keyword);
@@ -88,7 +88,7 @@ const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
 const isInteger = ({ type }: Keywords) => [type].flat().includes('integer');
 const isInt64 = (schema: Keywords) => isInteger(schema) && schema.format === 'int64';
 
-/** The server compares no int64 with others. */
+/** Whether the integer may become an int64: the server does not compare an int64 with an enum, const or multipleOf. */
 const isFixable = (schema: Keywords) =>
   isInteger(schema) &&
   ![schema.type].flat().includes('number') &&
@@ -96,7 +96,7 @@ const isFixable = (schema: Keywords) =>
 
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** Limits an integer of another format as int32 does. */
+/** Gives an integer of another format the limits of int32. */
 function boundInt32(schema: Keywords): void {
   const { minimum = INT32.least, maximum = INT32.most } = schema;
   schema.minimum = minimum < INT32.least ? INT32.least : minimum;

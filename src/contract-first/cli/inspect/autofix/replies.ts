@@ -1,4 +1,4 @@
-/** Replies that the server itself may send are described as its errors and headers are. */
+/** Makes the contract describe the errors and headers that the server itself sends. */
 import { stringify } from 'lossless-json';
 import { codesOf, type Replying } from '../../../contract/checks/server-errors.ts';
 import { missingHeaders, RETRIED, RETRY_AFTER, reportHeader, TEXT } from '../../../contract/checks/server-replies.ts';
@@ -36,7 +36,7 @@ export function fixReplies(document: Node, report: ReportChange): void {
   addJson(replies.filter(isSent), report);
 }
 
-/** Errors of the server are JSON, or text: JSON is added to other types, with the schema of the other errors if they all have the same. */
+/** Adds JSON to errors of other types: the server's errors are JSON or text. If all other errors share a schema, JSON gets it. */
 function addJson(replies: Written[], report: ReportChange): void {
   const contents = replies.flatMap(({ reply: { node, at } }) =>
     isNode(node.content) ? [{ at: `${at}/content`, content: node.content as Record<string, MediaNode> }] : [],
@@ -52,7 +52,7 @@ function addJson(replies: Written[], report: ReportChange): void {
   }
 }
 
-/** Headers that the server sends may be what it sends, and its errors need no others. */
+/** Makes headers fit the values that the server sends, and makes all other headers of its errors optional. */
 function fixHeaders(document: Node, replies: Written[], report: ReportChange): void {
   const compile = buildCompile(document);
   for (const { reply, own, operation } of replies) {
@@ -66,7 +66,7 @@ function fixHeaders(document: Node, replies: Written[], report: ReportChange): v
       const values = sent[name.toLowerCase()];
       if (values) fixOne(name, header, at, values);
       if (!missing.includes(name) || !header.required) continue;
-      // Replies of handlers may refer to it, too.
+      // Replies of handlers may also refer to it.
       const { required, ...others } = header;
       Object.assign(Object(reply.node.headers), { [name]: others });
       report(

@@ -1,6 +1,6 @@
 /**
- * Requests: parameters that say beside their schemas what a schema can say, defaults that their own schemas refuse, and bodies that are not
- * JSON. Forms are read field by field, and what the server could not check is passed on as it is.
+ * Fixes requests: parameters with keywords that belong in their schemas, defaults that do not fit their own schemas, and bodies other than
+ * JSON. Forms are read field by field. A body that the server could not check is passed on unchanged.
  */
 import { stringify } from 'lossless-json';
 import { bodyKindOf, isForm, reportRawBody, toTypes } from '../../../contract/read/bodies.ts';
@@ -35,12 +35,12 @@ export function fixParameters(document: Node, report: ReportChange): void {
   const pathsOf = new Map<Node, Set<string>>();
   for (const { path, item } of operations) pathsOf.set(item.node, (pathsOf.get(item.node) ?? new Set()).add(path));
   for (const { path, item, operation, parameters } of operations) {
-    // The names of one path are not those of another with the same item.
+    // Two paths with the same item may have different names.
     if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, report);
     for (const { node, at } of parameters) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
       const compiled = compile(node.schema as Schema);
-      // Any other value is no text.
+      // Any other value is not a text.
       if (!compiled || !(isSimple(compiled.schema) || isList(compiled.schema))) continue;
       const { schema, check } = compiled;
       const isTaken = [[''], ''].some((empty) => check(empty) === undefined);
@@ -54,7 +54,7 @@ export function fixParameters(document: Node, report: ReportChange): void {
   }
 }
 
-/** A part of a path that nothing describes is a text. */
+/** Describes undeclared parameters of a path as texts. */
 function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], report: ReportChange): void {
   const declared = parameters.filter(({ node }) => node.in === 'path').map(({ node }) => node.name);
   const names = new Set(namesIn(path).filter(Boolean));
@@ -67,7 +67,7 @@ function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], 
   }
 }
 
-/** A request that leaves such a value to the server would be refused. */
+/** Removes defaults that do not fit their schemas: a request without the value would be a 400. */
 export function fixDefaults(document: Node, report: ReportChange): void {
   const compile = buildCompile(document);
   const seen = new Set<unknown>();
@@ -86,7 +86,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     const target = followReference(document, node, at);
     visit(target.node, target.at);
     for (const { subschema, keyword, name } of subschemasOf(node)) {
-      // A request has no field that only replies have.
+      // A request never contains fields that only replies contain.
       if (!FILLED.includes(keyword) || (keyword === 'properties' && Object(subschema).readOnly === true)) continue;
       visit(subschema, `${at}/${keyword}${ONE.includes(keyword) ? '' : `/${toPointerToken(name)}`}`);
     }
@@ -103,7 +103,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   }
 }
 
-/** Keywords of parts that can be written as one. A form is never null. */
+/** Keywords that can be merged into one schema. A form is never null. */
 const JOINED = /^(type|properties|required|allOf|nullable)$/;
 
 export function fixBodies(document: Node, report: ReportChange): void {
@@ -119,7 +119,7 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
   function fixContent(content: Node, at: string): void {
     const types = typesOf(content).filter(({ media }) => isNode(media));
-    // Beside JSON, the server takes no type that it could not check.
+    // If a body may be JSON, the server accepts no other type that it could not check.
     if (types.some(({ type }) => isJson(type))) return;
     for (const { type, media } of types) {
       const schema = resolved(media.schema);
@@ -154,7 +154,7 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
 const typesOf = (content: Node) => toTypes(content as Record<string, MediaNode>, '', () => {});
 
-/** A schema with those that describe the same value, as they are written, each once. */
+/** A schema and the schemas that describe the same value, as they are written, each once. */
 function partsOf(document: Node, schema: unknown, seen = new Set<unknown>()): Keywords[] {
   if (!isNode(schema) || seen.has(schema)) return [];
   seen.add(schema);

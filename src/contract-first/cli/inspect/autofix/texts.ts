@@ -1,10 +1,10 @@
-/** Texts that are not what they should be: addresses of the server and of links, and media types. */
+/** Fixes malformed texts: addresses of the server and of links, and media types. */
 import { PLAIN_JSON, toMediaType } from '../../../engine/contract/replies.ts';
 import { isNode } from '../../../engine/schema/json.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import { entriesAt, type Node, operationsIn, type ReportChange } from './written.ts';
 
-/** Characters that no URI has (RFC 3986, section 2). */
+/** Characters that are not allowed in a URI (RFC 3986, section 2). */
 const OUTSIDE = /[^!-~]|["<>\\^`{|}]/;
 
 export const isAddress = (value: unknown) => typeof value === 'string' && !OUTSIDE.test(value);

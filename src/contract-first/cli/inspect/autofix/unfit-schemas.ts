@@ -1,4 +1,4 @@
-/** Schemas that no value can fit, where only one thing can be meant, and unused components of which nothing can be made. */
+/** Fixes schemas that no value can fit, if the intention is clear, and drops unused components that cannot be read. */
 import { isDeepStrictEqual } from 'node:util';
 import { reportKeywordTypes } from '../../../contract/read/keyword-types.ts';
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
@@ -6,10 +6,10 @@ import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/key
 import { toPointerToken } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 
-/** Annotations that change what is taken or sent. */
+/** Annotations that change the accepted or sent values. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
-/** Beside them, or as a part of another schema, a schema may require the fields of others. */
+/** Keywords next to which a schema may require fields of other schemas. A part of another schema may also do so. */
 const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
 const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
@@ -22,7 +22,7 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
   return names;
 }
 
-/** Takes any value for a field that is required and not described: otherwise the type of an answer would lack it. */
+/** Accepts any value for a field that is required and not described: otherwise the type of an answer would lack it. */
 export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
   if (!Array.isArray(required) || !isNode(properties) || EXTRA_FIELD_KEYWORDS.some((key) => key in schema)) return;
@@ -34,7 +34,7 @@ export function addRequiredProperties(schema: Keywords, at: string, names: Set<s
   }
 }
 
-/** Takes out an alternative of `oneOf` that differs from another in texts alone: a value that fits one would fit both. */
+/** Removes an alternative of `oneOf` that differs from another only in its documentation: a value that fits one would fit both. */
 export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
   if (!Array.isArray(oneOf) || discriminator) return;
@@ -46,13 +46,13 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
       report(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
 }
 
-/** The target of a reference, unless there is more beside it. */
+/** The target of a reference, unless there are other keywords next to it. */
 function targetOf(document: Node, schema: unknown): unknown {
   const { $ref, ...beside } = Object(withoutWords(schema));
   return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
 }
 
-/** Without annotations for readers. */
+/** The schema without documentation. */
 function withoutWords(node: unknown, hasNames = false): unknown {
   if (!isNode(node)) return node;
   if (Array.isArray(node)) return node.map((item) => withoutWords(item));
@@ -62,10 +62,10 @@ function withoutWords(node: unknown, hasNames = false): unknown {
   );
 }
 
-/** Takes the key out of the node at this pointer. */
+/** Removes the key from the node at this pointer. */
 export type Drop = (node: Node, key: string, at: string, why: string) => void;
 
-/** Drops components to which no operation leads. */
+/** Drops components that no operation uses. */
 export function dropUnused(document: Node, drop: Drop): void {
   const used = new Set<unknown>();
   reach(document, document.paths, used);
@@ -75,7 +75,7 @@ export function dropUnused(document: Node, drop: Drop): void {
     (kind !== 'schemas' || reportKeywordTypes(component, '', () => {})) &&
     !danglesIn(component, document) &&
     !isItself(document, component);
-  // One that goes may leave another with a reference to nothing.
+  // Dropping one component may leave another with a dangling reference.
   for (let found = true; found; ) {
     found = false;
     for (const [kind, named] of Object.entries(Object(document.components) as Node)) {
@@ -95,14 +95,14 @@ function reach(document: Node, node: unknown, used: Set<unknown>): void {
   for (const next of [lookUp(document, node.$ref), ...Object.values(node)]) reach(document, next, used);
 }
 
-/** Whether a reference in it leads to nothing. */
+/** Whether it contains a dangling reference. */
 export function danglesIn(node: unknown, document: Node): boolean {
   if (!isNode(node)) return false;
   if (typeof node.$ref === 'string' && lookUp(document, node.$ref) === undefined) return true;
   return Object.values(node).some((child) => danglesIn(child, document));
 }
 
-/** Whether it is nothing but itself. */
+/** Whether the schema leads back to itself by `$ref` and `allOf`. */
 function isItself(document: Node, node: unknown, open = new Set<unknown>(), done = new Set<unknown>()): boolean {
   if (!isNode(node) || done.has(node)) return false;
   if (open.has(node)) return true;

@@ -1,4 +1,4 @@
-/** A document that nobody has checked yet: its nodes with their JSON Pointers, its operations, and its schemas as the server will compile them. */
+/** A document that nobody has checked yet: nodes with JSON Pointers, operations, and schemas in the form that the server will compile. */
 import { toCurrent } from '../../../contract/read/normal-form.ts';
 import { buildResolve } from '../../../contract/read/references.ts';
 import { METHODS } from '../../../engine/contract/document.ts';
@@ -15,7 +15,7 @@ export interface NodeAt {
   at: string;
 }
 
-/** Reports a change: the pointer, and what has been changed there. */
+/** Reports a change: its pointer, and a description. */
 export type ReportChange = (change: string) => void;
 
 /** The target of a reference, where it is. */
@@ -37,9 +37,9 @@ interface YamlOperation {
   method: string;
   item: NodeAt;
   operation: NodeAt;
-  /** With those of its path item. */
+  /** The parameters, with those of the path item. */
   parameters: NodeAt[];
-  /** An empty node where there is none. */
+  /** The body; an empty node if the operation has no body. */
   body: NodeAt;
   replies: [status: string, NodeAt][];
 }
@@ -59,12 +59,12 @@ export function operationsIn(document: Node): YamlOperation[] {
 }
 
 interface Compiled {
-  /** Without references, in the words of OpenAPI 3.1. */
+  /** The schema without references, in the form of OpenAPI 3.1. */
   schema: Schema;
   check: Check;
 }
 
-/** Makes a function that returns undefined for a schema that does not compile: the judgement refuses it. */
+/** Makes a function that returns undefined for a schema that does not compile: the judgement reports that error. */
 export function buildCompile(document: Node): (schema: Schema) => Compiled | undefined {
   const isOlder = String(document.openapi).startsWith('3.0');
   const toOwn = <Kind extends object>(node: Kind): Kind => (isOlder ? toCurrent(node) : node);
