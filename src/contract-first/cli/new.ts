@@ -38,10 +38,10 @@ const OF_NPM_INIT: Record<string, unknown> = {
   'scripts.test': 'echo "Error: no test specified" && exit 1',
 };
 
-const NEXT = `
+const GENERATE = '  npm run generate   writes src/generated\n';
+const toNext = (isGenerated: boolean) => `
 Go on with:
-  npm run generate   writes src/generated
-  npm start          serves; prints a key, and a request to try
+${isGenerated ? '' : GENERATE}  npm start          serves; prints a key, and a request to try
   npm test`;
 
 const say = (text: string) => console.log(toPrintable(text));
@@ -65,7 +65,7 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
   if (contract !== undefined && !(await writeContract(contract))) return 1;
   if (!isFirst) await writeHandlers(options['no-collections'] !== true);
-  console.log(NEXT);
+  console.log(toNext(!isFirst));
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /** `new` compiles what it has written, and takes back what does not fit. */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'lossless-json';
@@ -11,27 +11,33 @@ import { books, json, text } from './books-contract.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
+/** Two resources: an update of books does not compile, and no operation of shelves does. */
+function contractOfTwo() {
+  const { paths, components, ...others } = books(({ paths }) => {
+    paths['/books/{bookId}'].patch.requestBody = {
+      required: true,
+      ...json({ type: 'object', properties: { price: text } }),
+    };
+  });
+  const wrong = books(({ body }) => {
+    body.properties.title = { type: 'number' };
+  }, 'shelves');
+  const shelves = JSON.parse((stringify(wrong) as string).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
+  const schemas = { ...components.schemas, ...shelves.components.schemas };
+  return { ...others, paths: { ...paths, ...shelves.paths }, components: { schemas } };
+}
+
 t.test(
   'what was written compiles and generates, and what does not is taken back with its reason',
   { timeout: 300_000 },
   async (t) => {
-    const folder = t.testdir({ openapi: {}, src: {}, test: {} });
+    const folder = t.testdir({ openapi: {}, src: {}, test: {}, handlers: {} });
     const here = process.cwd();
     t.teardown(() => process.chdir(here));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'books', version: '1.0.0', type: 'module' }));
-    const contract = books(({ paths, body }) => {
-      body.properties.title = { type: 'number' };
-      paths['/books/{bookId}'].patch.requestBody = {
-        required: true,
-        ...json({ type: 'object', properties: { price: text } }),
-      };
-      paths['/books/{bookId}'].put.requestBody = {
-        ...json({ type: 'object', properties: { price: { type: 'number' } } }),
-      };
-    });
-    writeFileSync(join(folder, 'openapi/books.json'), stringify(contract) as string);
+    writeFileSync(join(folder, 'openapi/books.json'), stringify(contractOfTwo()) as string);
     process.chdir(folder);
     const write = (file: string, content: string) => {
       mkdirSync(join(folder, file, '..'), { recursive: true });
@@ -39,31 +45,47 @@ t.test(
       writeFileSync(file, content);
       return true;
     };
-    const generate = [...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate'];
-    const run = async (hasCollections = true) =>
-      writeService(await loadContract(join(folder, 'openapi/books.json')), { write, generate, hasCollections });
-    const refused = (await run()).join('\n');
-    t.match(refused, /^createBook .* 501: /m);
-    t.match(refused, /^0 of 6 operations are stored; the others answer 501\.$/m);
-    t.notOk(existsSync('src/books'));
-    t.match(readFileSync('handlers/createBook.ts', 'utf8'), /^\/\/ Not stored: /m);
-
-    for (const name of ['handlers', 'src/generated', 'openapi/books.json']) rmSync(name, { recursive: true });
-    const right = books(({ paths }) => {
-      paths['/books/{bookId}'].patch.requestBody = {
-        required: true,
-        ...json({ type: 'object', properties: { price: text } }),
-      };
-    });
-    writeFileSync(join(folder, 'openapi/books.json'), stringify(right) as string);
+    const run = async (generate: string[], hasCollections = true) =>
+      (await writeService(await loadContract('openapi/books.json'), { write, generate, hasCollections })).join('\n');
     const errors = 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n';
     writeFileSync('src/errors.ts', errors);
-    const table = (await run()).join('\n');
+    const own =
+      "import { handle, notImplemented } from 'contract-first';\nexport default handle('getBook', notImplemented);\n";
+    writeFileSync('handlers/getBook.ts', own);
+    const table = await run([...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate']);
     t.match(table, /^createBook .* stored in src\/books$/m);
+    t.match(table, /^getBook .* 501: its handler is there already$/m);
     t.match(table, /^changeBook .* 501: it does not compile: /m);
-    t.match(table, /^5 of 6 operations are stored; the others answer 501\.\nassumed: books: /m);
-    const again = (await run()).join('\n');
+    t.match(table, /^createShelf .* 501: its records cannot be created: Argument of type/m);
+    t.match(table, /^getShelf .* 501: its records cannot be created: Argument of type/m);
+    t.match(table, /^4 of 12 operations are stored; the others answer 501\.\nassumed: books: /m);
+    t.notOk(existsSync('src/shelves'));
+    t.equal(readFileSync('handlers/getBook.ts', 'utf8'), own);
+    t.match(readFileSync('handlers/createShelf.ts', 'utf8'), /^\/\/ Not stored: /m);
+
+    const again = await run(['--eval', '']);
     t.match(again, /^createBook .* 501: src\/books is there already$/m);
-    t.strictSame(await run(false), []);
+    t.equal(await run(['--eval', ''], false), '');
   },
 );
+
+t.test('a contract that generate rejects costs only the collection that the message names', async (t) => {
+  const folder = t.testdir({ openapi: {}, src: {} });
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  writeFileSync(join(folder, 'openapi/books.json'), stringify(contractOfTwo()) as string);
+  process.chdir(folder);
+  const write = (file: string, content: string) => {
+    mkdirSync(join(folder, file, '..'), { recursive: true });
+    writeFileSync(file, content);
+    return true;
+  };
+  const reject =
+    "const { existsSync } = require('node:fs'); console.error('note: a\\n' + (existsSync('src/shelves') ? 'operation listShelfs: odd' : 'it is full')); process.exit(1);";
+  const contract = await loadContract('openapi/books.json');
+  const table = (await writeService(contract, { write, generate: ['--eval', reject], hasCollections: true })).join(
+    '\n',
+  );
+  t.match(table, /^getShelf .* 501: generate fails for its collection: operation listShelfs: odd$/m);
+  t.match(table, /^getBook .* 501: generate fails for its collection: it is full$/m);
+});

@@ -13,7 +13,7 @@ export interface ServiceWriting {
   hasCollections: boolean;
 }
 
-/** How often the service is compiled. Each time, only parts that were written before are taken back. */
+/** How often the service is compiled, besides once for each collection. Each time, only parts that were written before are taken back. */
 const MOST_ROUNDS = 4;
 
 const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
@@ -67,12 +67,13 @@ class ServiceParts {
 
   /** Takes back, until all is right, what does not generate or compile. */
   async fit(): Promise<void> {
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    const most = MOST_ROUNDS + this.#collections.length;
+    for (let round = 0; round < most; round++) {
       const { isDone, output } = await runNode(this.#writing.generate);
       if (!isDone) {
         if (this.#collections.length === 0) return;
         const [line = ''] = output.split('\n').filter((one) => one !== '' && !/^(note|warning): /.test(one));
-        for (const one of this.#collections) this.#drop(one, `generate fails for its collection: ${line}`);
+        for (const one of this.#namedIn(line)) this.#drop(one, `generate fails for its collection: ${line}`);
         continue;
       }
       if (this.#collections.length === 0) return;
@@ -81,18 +82,27 @@ class ServiceParts {
     }
   }
 
+  /** The collections that a line names by their own name, or by one of their operations; all if it names none. */
+  #namedIn(line: string): WrittenCollection[] {
+    const words = new Set(line.match(/[\w-]+/g));
+    const named = this.#collections.filter(({ name, handlers }) =>
+      [name, ...handlers.keys()].some((one) => words.has(one)),
+    );
+    return named.length > 0 ? named : this.#collections;
+  }
+
   /** Returns whether anything was taken back. */
   #takeBack(faults: ReadonlyMap<string, string>): boolean {
     let isChanged = false;
     for (const one of [...this.#collections]) {
-      const fault = faults.get(`${folderOf(one)}/domain.ts`);
-      if (fault) this.#drop(one, `its collection does not compile: ${fault}`);
-      isChanged ||= fault !== undefined;
-      for (const id of fault ? [] : [...one.handlers.keys()]) {
+      const ofCreate = () => this.#written.has(one.createId) && faults.get(fileOf(one.createId));
+      const fault = faults.get(`${folderOf(one)}/domain.ts`) ?? ofCreate();
+      if (fault) this.#drop(one, `its records cannot be created: ${fault}`);
+      isChanged ||= Boolean(fault);
+      for (const id of [...one.handlers.keys()]) {
         const ownFault = faults.get(fileOf(id));
         if (ownFault === undefined || !this.#written.has(id)) continue;
         this.#empty(one, id, `it does not compile: ${ownFault}`);
-        if (id === one.createId) this.#drop(one, 'the operation that creates its records does not compile');
         isChanged = true;
       }
     }
@@ -119,7 +129,7 @@ class ServiceParts {
     if (!this.#writing.hasCollections) return [];
     const rows = this.#operations.map(({ id, method, path }) => {
       const collection = this.#reasons.has(id) ? undefined : this.#collectionOf(id);
-      const said = collection ? `stored in ${folderOf(collection)}` : `501: ${this.#reasons.get(id) ?? 'nothing'}`;
+      const said = collection ? `stored in ${folderOf(collection)}` : `501: ${this.#reasons.get(id)}`;
       return [id, `${method} ${path}`, said] as const;
     });
     const widthOf = (column: 0 | 1) => Math.min(50, Math.max(0, ...rows.map((row) => row[column].length)));
