@@ -1,4 +1,4 @@
-/** Reads the environment into a frozen Config, by one table of settings. The server gets all its settings from there: `start.ts` passes `process.env` on. */
+/** Reads the environment into a frozen Config, by one table of settings. `start.ts` passes `process.env`; the server reads nothing else. */
 import { isIP } from 'node:net';
 import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -12,31 +12,31 @@ const LOG_FORMATS = ['auto', 'json', 'short'];
 const ORIGINS = 'origins, such as https://shop.example,http://localhost:5173, without * and paths';
 const RANGES = 'addresses and ranges, such as 10.0.0.0/8,::1';
 
-/** The settings in the order of `config.md`, which says more of each. Times are in milliseconds. */
+/** The settings in the order of `config.md`, which describes them. Times are in milliseconds. */
 const SETTINGS = {
   host: (read) => read.text('HOST', '127.0.0.1'),
   port: (read) => read.integer('PORT', 3000, 0, 65535),
-  /** The descriptor of a socket that listens already, in place of host and port. */
+  /** The descriptor of a socket that already listens, instead of host and port. */
   socket: readSocket,
-  /** The listener with metrics and health; without a port there is none. */
+  /** The listener with metrics and health; without a port, the server does not open it. */
   adminHost: (read) => read.text('ADMIN_HOST', '127.0.0.1'),
   adminPort: (read) => (read.text('ADMIN_PORT') ? read.integer('ADMIN_PORT', 0, 0, 65535) : undefined),
   database: readDatabase,
-  /** Keys that are valid beside those in the store. */
+  /** Keys that are valid in addition to the stored ones. */
   apiKeys: readKeys,
   /** The addresses and ranges of proxies with a trusted `X-Forwarded-For`. */
   trustProxy: (read) => read.parsed('TRUST_PROXY', `${RANGES}, or unix`, toItems(isProxy)),
   /** The path that a proxy strips from the URL that clients call: `/shop`; empty without one. */
   publicPath: (read) => read.parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),
-  /** The addresses and ranges of clients whose `traceparent` makes spans. */
+  /** The addresses and ranges of trusted clients: their `traceparent` is continued in spans. */
   trustTraces: (read) => read.parsed('TRUST_TRACES', RANGES, toItems(isRange)),
-  /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
+  /** The sites with scripts that may call the service from a browser: `https://shop.example`. */
   corsOrigins: (read) => read.parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),
   isProduction: (read) => read.text('NODE_ENV') === 'production',
   logLevel: (read) => read.parsed('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`, toLogLevel, 'info'),
   /** How lines are written: as JSON, short for people, or short on a terminal only. */
   logFormat: (read) => read.parsed('LOG_FORMAT', `one of ${LOG_FORMATS.join(', ')}`, toLogFormat, 'auto'),
-  /** The rate limit of keys that have none of their own; undefined for no limit. */
+  /** The rate limit of keys without their own; undefined for no limit. */
   keyRate: (read) => read.parsed('KEY_RATE', RATE_FORM, parseRate, 'none'),
   /** The rate limit of an address for requests without a valid key; undefined for no limit. */
   unauthorizedRate: (read) => read.parsed('UNAUTHORIZED_RATE', RATE_FORM, parseRate, 'none'),
@@ -75,7 +75,7 @@ export type ConfigWith<Declared extends Settings> = Config & { services: Setting
 /** The part of a service that its configuration depends on. */
 interface Configured<Declared extends Settings> {
   name: string;
-  /** The environment variables of its own. */
+  /** The service's own environment variables. */
   settings?: Declared | undefined;
 }
 
@@ -83,11 +83,11 @@ export class ConfigError extends OperatorError {
   override name = 'ConfigError';
 }
 
-/** A server would otherwise use fewer cores than an operator relies on. */
+/** The reason why `WORKERS` stops the start: the server would use fewer cores than the operator expects. */
 const MORE_CORES =
   'a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)';
 
-/** `used` gets the values by the variables' names, without secrets. @throws ConfigError that lists every wrong variable */
+/** Reads the configuration. `used` gets the values by name, without secrets. @throws ConfigError with every wrong variable */
 export function loadConfig<Declared extends Settings>(
   env: Record<string, string | undefined>,
   { name, settings = {} as Declared }: Configured<Declared>,
@@ -122,7 +122,7 @@ function readKeys(variables: Variables): readonly string[] {
   return Object.freeze(keys);
 }
 
-/** libpq's variables about encryption, which are refused: we do not read them, and an operator who sets one relies on it. */
+/** libpq's variables about encryption. They stop the start: the server does not read them, and an operator who sets one relies on it. */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
 /** The URL is not repeated in problems: it may contain a password. */
@@ -153,7 +153,7 @@ function readSocket(variables: Variables): number | undefined {
   return FIRST_PASSED;
 }
 
-/** @throws Error, for which the setting's own rule is reported */
+/** @throws Error if the condition is false; the caller then reports the setting's rule */
 function demand(isRight: boolean): void {
   if (!isRight) throw new Error('It is not what the rule says.');
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 /** Notes the values in `used`, by name, without secrets. */
 export class Variables {
-  /** A line each. */
+  /** The problems, one line each. */
   readonly problems: string[] = [];
   readonly warnings: string[] = [];
   readonly env: Record<string, string | undefined>;
@@ -14,7 +14,7 @@ export class Variables {
     this.#used = used;
   }
 
-  /** Adds a problem; `rule` says what the value must be. */
+  /** Adds a problem; `rule` describes the right values. */
   addProblem(name: string, rule: string): void {
     this.problems.push(`${name} must be ${rule}, not ${JSON.stringify(this.env[name])}`);
   }
@@ -53,7 +53,7 @@ export class Variables {
     return Number(value);
   }
 
-  /** The text as `parse` reads it, which throws unless it is what the rule says: then a problem is added, and the value is not used. */
+  /** The parsed text. If `parse` throws, because the text breaks the rule, a problem is added, and the value is not used. */
   parsed<Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Value {
     try {
       return parse(this.text(name, fallback));
@@ -63,7 +63,7 @@ export class Variables {
     }
   }
 
-  /** Warnings for variables whose names are close to ours. To be called after all of ours were read. */
+  /** Warnings for variables with names close to ours. Call it after all of ours were read. */
   misspelt(): string[] {
     const others = Object.keys(this.env).filter((name) => this.env[name] && !this.#used.has(name));
     return others.flatMap((name) => {

@@ -7,14 +7,14 @@ import { type Log, openLog } from '../operate/telemetry/log.ts';
 import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
 import type { Service } from './service.ts';
 
-/** The parts that are made already, and what the configuration does not say. A store that is passed stays the caller's. */
+/** Parts that already exist, and options that are not in the configuration. The caller must close a store that it passes. */
 export interface BuildParts
   extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
     Pick<ServerOptions, 'counts' | 'addTraces'> {
   log?: Pick<Log, 'logger' | 'write'>;
 }
 
-/** Settings that are left out have their defaults; no variable of the environment is read. */
+/** Missing settings have their defaults; the environment is not read. */
 export async function build(
   service: Service,
   given: Partial<ConfigWith<Settings>> = {},

@@ -11,7 +11,7 @@ import { openStore } from '../store/open-store.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from '../store/store.ts';
 import type { Service } from './service.ts';
 
-/** The contract as this configuration serves it. @throws ContractError, also in production if nothing checks tokens of other issuers */
+/** The contract as this configuration serves it. @throws ContractError; in production also if nothing checks tokens of other issuers */
 export async function loadServed(
   service: Service,
   { publicPath, isProduction }: Pick<Config, 'publicPath' | 'isProduction'>,
@@ -35,7 +35,7 @@ export async function openServiceStore(
   });
 }
 
-/** Closes the store if the start fails. An outage of the database ends a start, in words for the operator. */
+/** Closes the store if the start fails. An outage of the database ends the start with a message for the operator. */
 export async function closeIfFailed<Made>(store: Store, start: () => Promise<Made>): Promise<Made> {
   try {
     return await start();
@@ -46,6 +46,6 @@ export async function closeIfFailed<Made>(store: Store, start: () => Promise<Mad
   }
 }
 
-/** The services of a team, of the settings that they declare. */
+/** Builds the services of a team from the settings that they declare. */
 export const startServices = async ({ buildServices }: Service, config: object, parts: ServiceParts): Promise<object> =>
   (await buildServices?.(config as never, parts)) ?? {};

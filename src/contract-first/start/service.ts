@@ -13,12 +13,12 @@ import type { Awaitable } from '../store/collection.ts';
 import type { AnyDomain } from '../store/tables/description.ts';
 
 export interface Service {
-  /** Of package.json, without a scope: API keys begin with the name, and the database's file, locks and traces have it. */
+  /** The name in package.json, without a scope. API keys begin with it; the database's file, locks and traces also contain it. */
   name: string;
   version: string;
   /** The file of the contract. */
   contract: URL;
-  /** The scopes that the operations need: the command that makes keys need not read the contract. */
+  /** The scopes that the operations need, so that the command for keys need not read the contract. */
   scopes: readonly string[];
   domain: AnyDomain;
   handlers: Handlers;
@@ -32,7 +32,7 @@ export interface Service {
   loadPlugins?: () => Promise<TeamsPlugins>;
 }
 
-/** The module `plugins.ts`. It may also say where the documents and the health checks are served, if at all. */
+/** The module `plugins.ts`. It may also set the paths of the documents and health checks, or turn them off. */
 interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
   addPlugins: (app: FastifyInstance) => Promise<void>;
 }

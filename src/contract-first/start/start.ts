@@ -37,7 +37,7 @@ export async function start(service: Service): Promise<void> {
   await closeIfFailed(store, () => serve(service, config, contract, store, log, openTelemetry));
 }
 
-/** Checks what a start without a database would fail at, before it makes one. @throws ConfigError */
+/** Runs the checks that would make a first start fail, before it creates a database. @throws ConfigError */
 async function checkFirstStart(config: Config, { domain }: Service, isTaken: boolean): Promise<void> {
   if (!(await isNew(config.database, domain))) return;
   if (isTaken && config.apiKeys.length === 0 && config.isProduction) throw new ConfigError(NO_KEY_CONFIGURED);
@@ -104,7 +104,7 @@ function toTraces(
   return buildTraces({ openTelemetry, name, version, system, ratio: traceRatio, trusted: trustTraces, logger });
 }
 
-/** Returns the origin: `http://127.0.0.1:3000`. */
+/** Listens, and returns the origin: `http://127.0.0.1:3000`. */
 async function startListening(app: FastifyInstance, config: Config): Promise<string> {
   try {
     return await listen(app, config);

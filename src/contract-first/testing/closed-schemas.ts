@@ -1,9 +1,9 @@
-/** Closes the schemas of replies: an object may have no field that no part of its schema names, and no write-only one. */
+/** Closes the schemas of replies: an object may only contain fields that its schema names, and never write-only ones. */
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas of a contract that nobody has checked
 type Json = any;
 
-/** Keywords whose schemas are for the same value, as lists, by name, and alone; and those for values inside. */
+/** Keywords with schemas of the same value: as lists, by name, and single. Then keywords with schemas of inner values. */
 const PARTS = { lists: ['allOf', 'anyOf', 'oneOf'], maps: ['dependentSchemas'], single: ['if', 'then', 'else'] };
 const INSIDE = {
   lists: ['prefixItems'],
@@ -14,7 +14,7 @@ const DEFINITIONS = { lists: [], maps: ['$defs', 'definitions'], single: [] };
 
 const isNode = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Each schema that is for the keywords of one of these kinds, with its place. */
+/** Each schema under a keyword of one of these kinds, with its place. */
 function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Generator<[holder: Json, key: string, Json]> {
   const holders = [...lists, ...maps].map((keyword) => schema[keyword]).filter(isNode);
   for (const holder of holders) for (const [key, one] of Object.entries(holder)) yield [holder, key, one];
@@ -29,7 +29,7 @@ export class ClosedSchemas {
 
   readonly #isOpen: boolean;
 
-  /** Changes the document. With `isOpen`, only write-only fields are refused. */
+  /** Changes the document. With `isOpen`, only write-only fields are errors. */
   constructor(document: Json, isOpen: boolean) {
     this.#document = document;
     this.#isOpen = isOpen;
@@ -84,7 +84,7 @@ export class ClosedSchemas {
     return found;
   }
 
-  /** False for an object without named fields, which may have any. */
+  /** Returns false for an object without named fields: it may contain any. */
   #namesFields(schema: Json, around: Json[] = []): boolean {
     if (!isNode(schema) || around.includes(schema)) return false;
     const names = (part: Json) => this.#namesFields(part, [...around, schema]);

@@ -1,6 +1,6 @@
 /**
- * Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented, and well formed;
- * objects may have no field that the contract does not name.
+ * Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented and well formed.
+ * Objects may only contain fields that the contract names.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -12,12 +12,12 @@ type Json = any;
 
 export interface CheckedReply {
   status: number;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   headers: Record<string, string>;
   text: string;
 }
 
-/** A security scheme of the contract, as far as it says where a key is sent. */
+/** The fields of a security scheme that determine where a key is sent. */
 export interface SecurityScheme {
   scheme?: string;
   in?: 'header' | 'query' | 'cookie';
@@ -43,7 +43,7 @@ const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 export class ContractCheck {
   readonly document: Json;
   readonly prefix: string;
-  /** The schemas themselves are the lint's to check: to compile what checks them takes longer than all else. */
+  /** The lint checks the schemas themselves: here, compiling their own schema would take longer than everything else. */
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
   readonly #isComplete: boolean;
   readonly #schemas: ClosedSchemas;
@@ -52,8 +52,8 @@ export class ContractCheck {
   readonly #paths: { template: string; item: Json; segments: RegExp[] }[];
 
   /**
-   * A complete contract declares everything that the server sends. Others need not name what it adds: headers, and its own errors. With
-   * `isOpen`, a reply may have each field that its schema allows, whether the contract names it or not.
+   * A complete contract declares everything that the server sends. Other contracts may omit the headers and errors that the server adds.
+   * With `isOpen`, a reply may contain each field that its schema allows, whether the contract names it or not.
    */
   constructor(yaml: string, { isComplete = false, isOpen = false } = {}) {
     // JSON is YAML, but read as such it takes longer.
@@ -80,7 +80,7 @@ export class ContractCheck {
     return this.#operationOf(method, url) !== undefined;
   }
 
-  /** The security schemes that the operation needs together, of several alternatives the first; none for other requests. */
+  /** The security schemes that the operation needs together; the first of several alternatives. Empty for other requests. */
   schemesOf(method: string, url: string): SecurityScheme[] {
     const { operation } = this.#operationOf(method, url) ?? {};
     const { security = [] } = this.document;
@@ -113,7 +113,7 @@ export class ContractCheck {
     return [...problems, ...this.#bodyProblems(`${schema}/schema`, text, status)];
   }
 
-  /** Nothing for a path or method that is not in the contract. */
+  /** The operation; undefined for a path or method that is not in the contract. */
   #operationOf(method: string, url: string): { pointer: string; operation: Json } | undefined {
     const segments = (url.split('?')[0] as string).split('/').map(decode);
     const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
@@ -124,7 +124,7 @@ export class ContractCheck {
     return found && { pointer: `/paths/${escapePointer(found.template)}/${name}`, operation: found.item[name] };
   }
 
-  /** Where the contract describes the response; nothing for a path or method that is not in the contract. */
+  /** The pointer to the response in the contract; undefined for a path or method that is not in it. */
   #responseOf(method: string, url: string, status: number): string | undefined {
     const { pointer, operation } = this.#operationOf(method, url) ?? {};
     if (pointer === undefined) return undefined;
@@ -185,7 +185,7 @@ export class ContractCheck {
   }
 }
 
-/** The path of the first server, whose variables have their defaults: `/v1`. */
+/** The path of the first server, with the defaults of its variables: `/v1`. */
 function prefixOf({ servers }: Json): string {
   const { url = '', variables = {} } = servers?.[0] ?? {};
   const filled: string = url.replace(/\{([^{}]*)\}/g, (_: string, name: string) => variables[name].default);

@@ -1,4 +1,4 @@
-/** `contract-first/test`: a server of the service for a test of its own, on a database in memory. It takes `t` of node:test or of tap. */
+/** `contract-first/test`: opens a server of the service for one test, on a database in memory. Takes `t` of node:test or of tap. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -19,22 +19,25 @@ import { buildRequest, type SendRequest } from './requests.ts';
 export type { Client } from './client.ts';
 export type { ReceivedReply, RequestOptions, SendRequest } from './requests.ts';
 
-/** Of node:test, or of tap. */
+/** The test: `t` of node:test, or of tap. */
 export interface TestContext {
   after(end: () => Promise<void>): unknown;
 }
 
 export interface TestOptions {
-  /** In place of those that the service builds: fakes of what would charge a card. */
+  /** Services that replace those of the service, such as a fake of one that would charge a card. */
   services?: Services;
-  /** Variables of the environment; by default, none is read. */
+  /** Variables of the environment; by default none, and the real ones are not read. */
   env?: Record<string, string>;
 }
 
 export interface TestServer {
-  /** Calls operations by their names. It throws when a reply breaks the contract. */
+  /** Calls operations by name. A call throws if the reply breaks the contract. */
   client: Client;
-  /** Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. It throws when a reply breaks the contract, and reports a request that is not an operation. */
+  /**
+   * Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. Throws if the reply breaks the contract, and
+   * reports a request that is not an operation.
+   */
   request: SendRequest;
   /** The database, by the names that handlers use. */
   collections: CollectionsOf<Domain, CallsOf<ServiceTransactions>>;
@@ -46,7 +49,7 @@ export interface TestServer {
 
 const TEST_KEY = 'key-of-the-tests-0123456789';
 
-/** Ends with the test, whose output has the cause of a 500. Each server has a database of its own. */
+/** Opens a server that closes when the test ends. The test's output shows the cause of a 500. Each server has its own database. */
 export async function openTestServer(
   t: TestContext,
   service: Service,
@@ -77,13 +80,13 @@ export async function openTestServer(
   return { client: buildClient(contract, request), request, collections, app, port, key: TEST_KEY };
 }
 
-/** Prints each request whose reply nothing was held against: to a route of a plugin, or with a misspelt path. */
+/** Prints each request with a reply that was not checked: to a route of a plugin, or with a misspelt path. */
 function reportUnchecked(check: ContractCheck, method: string, url: string): void {
   if (!check.isOperation(method, url))
     process.stderr.write(`${method} ${url} is not an operation of the contract: its reply was not checked.\n`);
 }
 
-/** Shows errors, and takes the words of a handler that drops the key of a request. */
+/** Shows errors, and collects the warnings about handlers that drop the key of a request. */
 function note(line: string, dropped: string[]): void {
   const { level, msg } = JSON.parse(line);
   if (level >= 50) process.stderr.write(line);

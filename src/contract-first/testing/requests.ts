@@ -12,16 +12,16 @@ export interface RequestOptions {
   method?: string;
   /** The API key; null sends none. */
   key?: string | null | undefined;
-  /** Sent as it is when it is text or bytes, otherwise as JSON. */
+  /** The body: text and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
-  /** A list stands for a header that is sent more than once. */
+  /** The headers; a list sends the header several times. */
   headers?: Record<string, string | string[]>;
 }
 
-/** Sends a request. @throws Error when the reply breaks the contract */
+/** Sends a request. @throws Error if the reply breaks the contract */
 export type SendRequest = (url: string, options?: RequestOptions) => Promise<ReceivedReply>;
 
-/** Requests to the server on this port, with this key, in the place that the operation wants, unless they say otherwise. */
+/** Makes the function that sends requests to this port, by default with this key, in the place that the operation demands. */
 export function buildRequest(
   port: number,
   check: ContractCheck,
@@ -37,7 +37,7 @@ export function buildRequest(
   };
 }
 
-/** The request with its key where the schemes say; without any, it stays a bearer token. */
+/** The request with its key in the place of the schemes; without schemes, the key stays a bearer token. */
 function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]): [url: string, RequestOptions] {
   const { key } = options;
   if (typeof key !== 'string') return [url, options];
@@ -60,7 +60,7 @@ function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]
   return [asked, { ...options, key: null, headers: { ...Object.fromEntries(headers), ...options.headers } }];
 }
 
-/** One request; without an agent, on its own connection. */
+/** Sends one request; without an agent, on its own connection. */
 export function send(
   port: number,
   url: string,

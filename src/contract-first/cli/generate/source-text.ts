@@ -52,7 +52,7 @@ export function toLiteral(value: unknown): CheckedCode {
 export const toField = (name: string, value: CheckedCode): CheckedCode =>
   value.text === name ? value : code`${toPropertyName(name)}: ${value}`;
 
-/** Writes an object with these fields, and with spread ones. A field is written in short form if its value is a variable of the same name. */
+/** Writes an object with these fields, and with spread ones. A field is shortened if its value is a variable of the same name. */
 export function toObjectLiteral(
   fields: (readonly [name: string, value: CheckedCode])[],
   spread: CheckedCode[] = [],

@@ -1,4 +1,4 @@
-/** Copies the SQLite database of a running server to a file, as it is at one moment, and replaces that of a stopped server by such a backup. */
+/** Copies a snapshot of a running server's SQLite database to a file, and replaces the database of a stopped server by such a backup. */
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
@@ -10,17 +10,17 @@ import { inspectSqlite } from '../../store/sqlite/migrate.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadConfig } from '../config.ts';
 
-/** How often the copy is flushed to disk, in milliseconds: a little at a time, so that creates do not wait behind it. */
+/** The time between flushes of the copy to disk, in milliseconds: each is small, so that creates do not wait for long. */
 const SYNC_INTERVAL = 50;
 
-/** Returns what to print. @throws Error that says why there is no backup */
+/** Returns the text to print. @throws Error with the reason if there is no backup */
 export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   const database = toDatabaseFile(name, env);
   if (!existsSync(database))
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
   checkNoCompanions(copy);
   if (existsSync(copy)) throw new Error(`${copy} is there already: a backup replaces none.`);
-  // Threads started from now on have the low priority, too.
+  // Threads that start from now on also have the low priority.
   setPriority(constants.priority.PRIORITY_LOW);
   const part = `${copy}.${process.pid}.part`;
   const file = await openPart(part);
@@ -37,7 +37,7 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
   return `Backed up ${database} to ${copy}.`;
 }
 
-/** @throws Error if SQLite would take the file for one of its own */
+/** @throws Error if SQLite would treat the file as its own log */
 function checkNoCompanions(file: string): void {
   const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
   if (database && existsSync(database))
@@ -51,10 +51,10 @@ async function syncUntil(copying: Promise<void>, file: FileHandle): Promise<void
   await file.sync();
 }
 
-/** The files that SQLite writes beside a database. */
+/** The endings of files that SQLite writes next to a database. */
 const LOGS = ['-wal', '-shm', '-journal'];
 
-/** Returns what to print. @throws Error that says why nothing was restored */
+/** Returns the text to print. @throws Error with the reason if nothing was restored */
 export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
   const file = resolve(toDatabaseFile(name, env));
   // A pipe may never end.
@@ -69,7 +69,7 @@ export async function restore(copy: string, { name, domain }: Service, env: Node
   return `Restored ${file}.${before ? ` What was there before is ${before} now.` : ''}`;
 }
 
-/** @throws Error if a start would not take this database; another program's, or an empty one, is no backup either */
+/** @throws Error if a start would reject this database, or if it is empty or another program's */
 function checkBackup(part: string, copy: string, domain: AnyDomain): void {
   try {
     checkIntegrity(part);
@@ -90,7 +90,7 @@ async function fill(part: string, copy: string, file: string): Promise<void> {
   await handle.close();
 }
 
-/** The advice if the owner cannot be set, which only root may do. */
+/** The advice if the owner cannot be set: only root may do that. */
 function toOwnerAdvice(file: string, { uid, gid }: Stats): string {
   return `${file} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
@@ -103,7 +103,7 @@ async function toFreeName(file: string): Promise<string> {
   return toFreeName(file);
 }
 
-/** Returns `before` if there was a database, which has that name now. */
+/** Returns `before` if there was a database: it now has that name. */
 function replaceBy(part: string, file: string, before: string): string | undefined {
   if (existsSync(file)) {
     try {
@@ -125,7 +125,7 @@ function toAdvice({ code, message }: { code?: string; message: string }): string
   return `cannot be opened (${message}): when no server runs, move it away together with its -wal and -shm, and restore again.`;
 }
 
-/** @throws Error if the configured database is no file */
+/** @throws Error if the configured database is not a file */
 function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
   const { database } = loadConfig(env, { name });
   if (database.kind === 'sqlite') return database.file;

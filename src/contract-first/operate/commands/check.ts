@@ -1,4 +1,4 @@
-/** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
+/** `node dist/src/main.js --check` prints the settings that a start would use, and their problems. It changes nothing. */
 import { lookup } from 'node:dns/promises';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { checkStoredRecords } from '../../engine/routes/stored-records.ts';
@@ -39,12 +39,12 @@ export async function checkStart(
   return wrong.length === 0;
 }
 
-/** The line to print of a part, and what was found. */
+/** The line to print for a part, and the result of its check. */
 type Finding<Found> = [line: string, found?: Found];
 
 function buildCheck(report: (text: string) => void) {
   const wrong: string[] = [];
-  /** Prints the result of a check, and returns what it has found; undefined if it failed. */
+  /** Prints and returns the result of a check; undefined if the check failed. */
   async function check<Found>(part: string, find: () => Finding<Found> | Promise<Finding<Found>>) {
     try {
       const [line, found] = await find();
@@ -73,7 +73,7 @@ async function findContract(config: Config | undefined, service: Service): Promi
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }
 
-/** These stand for every address of the machine. */
+/** Addresses that stand for every address of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Resolves the addresses without listening: the service may be running already. */
@@ -115,7 +115,7 @@ function findDisk(file: string, leastFree: number): Finding<never> {
   return [`${Math.floor(free / 1024 ** 2)} MB are free`];
 }
 
-/** @throws ContractError as the start does, if stored records do not fit the contract */
+/** @throws ContractError if stored records do not fit the contract, as at the start */
 async function findRecords(
   { database }: Config,
   contract: Contract,

@@ -1,8 +1,11 @@
-/** Commands of a program by one table: how each is called, and what it takes. The exit codes are 0 if it is done, 1 if it failed or found something, and 2 for wrong usage. */
+/**
+ * Runs the commands of a program, by one table with their usage and arguments. The exit codes are 0 for success, 1 if the command failed or
+ * found something, and 2 for wrong usage.
+ */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { toPrintableLines } from '../../json/literals.ts';
 
-/** The arguments of a call, as they were written, and parsed. */
+/** The arguments of a call, as written and as parsed. */
 export interface CommandCall {
   args: string[];
   positionals: string[];
@@ -10,31 +13,31 @@ export interface CommandCall {
 }
 
 export interface Command {
-  /** Its arguments. */
+  /** The arguments, as `--help` prints them. */
   usage?: string;
   about: string;
-  /** Lines on the arguments. */
+  /** Lines about the arguments. */
   details?: string;
-  /** How many arguments it takes, at least and at most; by default none. */
+  /** The minimum and maximum number of arguments; by default none. */
   takes?: readonly [least: number, most: number];
   options?: ParseArgsConfig['options'];
   /** Whether options of other names are Node's. */
   passesOptions?: boolean;
-  /** Returns the exit code; nothing if it is done, or runs on. */
+  /** Returns the exit code; undefined if the command is done, or keeps running. */
   run(call: CommandCall): Promise<number | undefined>;
 }
 
 interface Program {
-  /** How it is called: `node dist/src/main.js`. */
+  /** The call of the program: `node dist/src/main.js`. */
   call: string;
   /** The lines of `--help` before the list of commands, and after it. */
   about: string;
   notes: string;
-  /** By their names, of one word or two. */
+  /** The commands by name; a name has one or two words. */
   commands: Record<string, Command>;
 }
 
-/** Runs a command, or says how it is called. Returns the exit code, if there is one. @throws Error of the command */
+/** Runs a command, or prints its usage. Returns the exit code, if there is one. @throws Error of the command */
 export async function runCommand(program: Program, args: string[]): Promise<number | undefined> {
   const { commands } = program;
   const name = [args.slice(0, 2).join(' '), ...args.slice(0, 1)].find((words) => Object.hasOwn(commands, words));
@@ -47,7 +50,7 @@ export async function runCommand(program: Program, args: string[]): Promise<numb
   return isHelp ? 0 : 2;
 }
 
-/** Undefined if the arguments do not fit. */
+/** Parses the arguments; returns undefined if they do not fit. */
 function parse(
   args: string[],
   { takes = [0, 0], options = {}, passesOptions = false }: Command,
@@ -68,7 +71,7 @@ function toUsage({ call, commands }: Program, name: string): string {
   return lines.join('\n');
 }
 
-/** Of all commands, or of those that begin with the same word. */
+/** The usage of all commands, or of those that begin with the same word. */
 function toUsages(program: Program, [word = '--help']: string[]): string {
   const names = Object.keys(program.commands);
   const family = names.filter((name) => name.startsWith(`${word} `));

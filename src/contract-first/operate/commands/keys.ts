@@ -7,7 +7,7 @@ import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.
 import { loadConfig } from '../config.ts';
 import type { Command, CommandCall } from './command-table.ts';
 
-/** Opens the database, which it may make, and prints what the work returns. */
+/** Opens the database, creates it if allowed, and prints the result of the work. */
 type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
 
 interface Options {
@@ -66,7 +66,7 @@ Without --rate a key may be used as often as KEY_RATE says; with --rate none, wi
   };
 }
 
-/** Opens the database with or without a running server, and makes it if it may. @throws Error whose message is for the operator */
+/** Opens the database, with or without a running server, and creates it if allowed. @throws Error with a message for the operator */
 export async function withDatabase(
   { name, domain }: Pick<Service, 'name' | 'domain'>,
   env: NodeJS.ProcessEnv,
@@ -103,7 +103,7 @@ function endUnlessWritten(): void {
   });
 }
 
-/** Why the command failed, and what that means for the keys. */
+/** The reason why the command failed, and the consequence for the keys. */
 function toAdvice({ kind, cause }: StoreUnavailable): Error {
   const outcome =
     kind === 'outcome_unknown'
@@ -115,10 +115,10 @@ function toAdvice({ kind, cause }: StoreUnavailable): Error {
 const REFUSED = 'running servers refuse it within a second';
 const OVER = `has ended: ${REFUSED}`;
 
-/** The latest date: stores compare times as text, which needs years of four digits. */
+/** The latest date: stores compare times as text, so years must have four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
 
-/** @throws Error that says which value is wrong */
+/** @throws Error that names the wrong value */
 function toOptions(values: CommandCall['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
   const { expires, keep = '7', scopes: wanted, rate } = values as Partial<Record<string, string>>;
   const endsNow = /^0d?$/.test(keep);

@@ -12,7 +12,7 @@ export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, veri
   verifyToken === undefined || !keyLocations.every(({ isToken }) => isToken);
 
 /**
- * Undefined if any key was ever made: a service whose keys are all revoked refuses every caller, and logs a warning.
+ * Returns undefined if any key was ever made: if all are revoked, the service rejects every caller, and logs a warning.
  * @throws ConfigError in production if no key was ever made
  */
 export async function makeOneRunKey(
@@ -32,7 +32,7 @@ export async function makeOneRunKey(
   throw new ConfigError(NO_KEY_CONFIGURED);
 }
 
-/** Not `npm run keys`, which would compile: a deployment has no development tools. */
+/** The command that makes a key. Not `npm run keys`, which would compile: a deployment has no development tools. */
 export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;

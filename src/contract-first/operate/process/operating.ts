@@ -14,7 +14,7 @@ interface Operating {
   listen(): Promise<void>;
 }
 
-/** Undefined without ADMIN_PORT. */
+/** Returns undefined without ADMIN_PORT. */
 export async function startOperating(
   { adminHost, adminPort, database }: Config,
   contract: Contract,
@@ -53,8 +53,8 @@ export async function startOperating(
 }
 
 /**
- * Notifies systemd that the event loop turns, if its unit has a `WatchdogSec`: a process whose event loop hangs cannot notice by itself. By
- * systemd's own program, since its socket is a datagram socket, which Node lacks.
+ * Notifies systemd that the event loop turns, if its unit has a `WatchdogSec`: a process with a hanging event loop cannot notice it.
+ * Calls systemd's own program, because systemd's socket is a datagram socket, which Node lacks.
  */
 export function notifySystemd({ WATCHDOG_USEC }: NodeJS.ProcessEnv): NodeJS.Timeout | undefined {
   if (WATCHDOG_USEC === undefined) return undefined;

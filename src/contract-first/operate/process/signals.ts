@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 /** The signals that ask for a stop, from a terminal, a supervisor, or nodemon. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
-/** Ctrl-C on `npm start` arrives twice, from the terminal and from npm: within this time, in milliseconds, both count as one. */
+/** Ctrl-C on `npm start` arrives twice, from the terminal and from npm: two signals in this time, in milliseconds, count as one. */
 const DOUBLE_SIGNAL_MS = 500;
 
 /** Handles signals until `onSignals` is called: nothing needs a graceful stop yet. */
@@ -60,7 +60,7 @@ export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);
 }
 
-/** With a terminal, SIGHUP says that it has gone. Without one, logrotate sends it to have files reopened, of which we have none. */
+/** With a terminal, SIGHUP means that the terminal has closed. Without one, logrotate sends it to have log files reopened; we have none. */
 function hasTerminal(): boolean {
   return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }
