@@ -1,4 +1,4 @@
-/** Builds this package beside its sources, in `dist/`: JavaScript with blanks for types. With `--types` its declarations, too, which only a tarball needs. */
+/** Builds this package next to its sources, in `dist/`: JavaScript with blanks for types. `--types` adds the declarations for a tarball. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,18 +20,18 @@ function readPackageFiles() {
     .filter((path) => !IS_LEFT_OUT.test(path));
 }
 
-/** Writes only what has changed, and each file at once: servers that run may load more of them. */
+/** Writes only changed files, and each in one step: running servers may still load some of them. */
 export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);
   for (const path of readPackageFiles()) {
     const content = readFileSync(join(PACKAGE, path));
-    // JavaScript may import TypeScript, too: rules of the lint do.
+    // JavaScript may also import TypeScript: rules of the lint do.
     const isCode = /\.[jt]s$/.test(path) && !path.endsWith('.d.ts');
     const target = isCode ? path.replace(/ts$/, 'js') : path;
     write(join(folder, target), isCode ? Buffer.from(await compile(content.toString(), path)) : content);
     made.add(target);
   }
-  // npm bundles no package that a workspace shares with its root.
+  // npm does not bundle a package that a workspace shares with its root.
   write(join(folder, 'cli/recheck.cjs'), readFileSync(require.resolve('recheck/lib/browser.js')));
   for (const one of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(one.parentPath, one.name).slice(folder.length + 1);
@@ -46,7 +46,7 @@ function write(file, content) {
   renameSync(`${file}.${process.pid}`, file);
 }
 
-/** The compiler declares also what no entry point leads to. */
+/** Removes declarations that no entry point uses: the compiler writes them for all files. */
 function dropUnusedDeclarations() {
   const { exports: entryPoints } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
   const used = new Set();

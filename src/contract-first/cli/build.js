@@ -1,4 +1,4 @@
-/** `build` checks the program of the service in the current folder, and compiles it to `dist/`. If nothing has changed since the last build, it does nothing. */
+/** `build` checks the service in the current folder, and compiles it to `dist/`. It does nothing if nothing has changed since the last build. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (!existsSync('dist/built-from')) say('The first build takes some ten seconds'
 await prepareEngine();
 
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
-/** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */
+/** The checks. `generate` is first, because its messages about missing handlers are clearer than the compiler's. */
 const CHECKS = [
   [`--import=${ours('typescript/register.js')}`, ours(`main.${isSource ? 'ts' : 'js'}`), 'generate', '--check'],
   [
@@ -31,10 +31,10 @@ const CHECKS = [
     String(process.stderr.isTTY ?? false),
   ],
 ];
-/** How files are checked, and the packages that are installed. */
+/** The files with the settings of the checks, and the list of installed packages. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
 
-/** A digest of the contents of all files that a build reads: their times mean nothing after a checkout or a copy. */
+/** A digest of the contents of all files that a build reads. Their times are useless after a checkout or a copy. */
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);

@@ -1,4 +1,4 @@
-/** `contract-first dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
+/** `contract-first dev` builds and starts the service, again after each change. It prints errors, and keeps the last server meanwhile. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
@@ -21,9 +21,9 @@ const env = {
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
-/** How many errors the compiler has found; unknown until it has ended for the first time. */
+/** The number of errors that the compiler has found; unknown until it has run once. */
 let errorCount: number | undefined;
-/** Whether `generate` has refused the contract as it is now. */
+/** Whether `generate` has failed on the current contract. */
 let isBroken = false;
 
 const say = (text: string) => console.log(`\n${text}\n`);
@@ -37,7 +37,7 @@ async function stop(): Promise<void> {
 async function restart(): Promise<void> {
   if (isBroken) return reportErrors(1);
   await prepareEngine();
-  // A server that still starts would load files that are gone.
+  // A server that is still starting would load removed files.
   await placeProgram(undefined, '', stop);
   const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
   server = started.once('exit', () => {
@@ -49,7 +49,7 @@ async function restart(): Promise<void> {
 
 let working = Promise.resolve();
 
-/** Runs once for all changes that come together, and after all that ran before: a server starts with what was generated for its contract. */
+/** Runs the work once for changes that arrive together, after all earlier work: a server must start with the code of its contract. */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {
@@ -67,7 +67,7 @@ function reportErrors(count: number): void {
   say(`Errors: ${count}. ${server ? 'The last good server goes on.' : 'No server runs yet.'}`);
 }
 
-/** In another process, since it loads modules of the service. */
+/** Runs `generate` in another process, because it loads modules of the service. */
 async function generate(): Promise<void> {
   const command = [...process.execArgv, process.argv[1] as string, 'generate'];
   const [code] = await once(spawn(process.execPath, command, { stdio: 'inherit' }), 'exit');

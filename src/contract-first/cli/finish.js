@@ -1,6 +1,6 @@
 /**
- * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and makes its reference page, in a process of its
- * own: a module is loaded once in each.
+ * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and makes its reference page, in its own
+ * process: a process loads each module only once.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

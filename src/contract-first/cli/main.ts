@@ -1,4 +1,4 @@
-/** The command `contract-first`: what the developers of a service run, in the folder of the service. Each tool is loaded only when it is called. */
+/** The command `contract-first`: developers run it in the folder of their service. Each tool is loaded only when it is called. */
 import { toPrintableLines } from '../json/literals.ts';
 import { type Command, type CommandCall, runCommand } from '../operate/commands/command-table.ts';
 import { withProgress } from './progress.ts';
@@ -10,7 +10,7 @@ const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', 
 const LINTER: Tool[] = ['@redocly/openapi-core', 'ts-blank-space'];
 const ANY_NUMBER = [0, Number.POSITIVE_INFINITY] as const;
 
-/** Runs a command only if its tools are installed. One that works as soon as it is imported sets the exit code itself. */
+/** Runs a command if its tools are installed. A command that starts on import sets the exit code itself. */
 const having =
   (tools: Tool[], load: (call: CommandCall) => Promise<unknown>): Command['run'] =>
   async (call) => {

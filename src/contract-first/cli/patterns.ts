@@ -1,4 +1,4 @@
-/** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time: recheck judges them. */
+/** Finds invalid patterns of a contract, and those that could hang the server because they need more than linear time. Uses recheck. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import recheck from '#recheck';
 import { schemasIn } from '../contract/subsets/keyword-subsets.ts';
@@ -9,7 +9,7 @@ import { toRegExp } from '../engine/schema/ajv.ts';
 /** How many steps a match may take: some milliseconds. */
 const STEPS = 1_000_000;
 
-/** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
+/** The patterns, one line each, with the first operation that uses it. Headers of replies are omitted, because clients do not send them. */
 export function findSlowPatterns({ operations }: ReadContract, budget = newBudget()): string[] {
   const seen = new Set<unknown>();
   const reported = new Map<string, string>();
@@ -64,7 +64,7 @@ function readExpression(pattern: string): RegExp | string {
 const FOLDER = 'node_modules/.cache';
 const FILE = `${FOLDER}/complexity-of-expressions.json`;
 
-/** How many steps the checker may make: for one expression, and as long as some are left. A million takes it a few seconds. */
+/** The steps that the checker may make, for one expression and in total. A million steps take a few seconds. */
 export interface Budget {
   readonly one: number;
   left: number;
@@ -72,13 +72,13 @@ export interface Budget {
 
 const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
 
-/** Larger automata take it seconds for a few steps: it tries texts instead. */
+/** The maximum size of automata. Larger ones take seconds for a few steps, so the checker tries texts instead. */
 const MOST_STATES = 10_000;
 
-/** JSON has no infinity. */
+/** The exponents by expression; null is infinity, which JSON lacks. */
 let degrees: Record<string, number | null> | undefined;
 
-/** The exponent of its time in the text's length: 1 if it is linear, infinite if it is exponential; undefined without a verdict, which is not stored. */
+/** The exponent of the time in the text's length: 1 is linear, infinity is exponential. Undefined without a verdict, which is not stored. */
 export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);
   if (bound?.degree === 1 && bound.size <= FEW) return 1;
@@ -97,7 +97,7 @@ export function degreeOf(expression: RegExp, budget = newBudget()): number | und
 
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
-/** How many letters are few enough to be tried at each position in a text; above `MANY`, the checker reaches its limit. */
+/** The number of letters that is small enough to be tried at each position in a text. Above `MANY`, the checker reaches its limit. */
 const FEW = 100;
 const MANY = 500;
 
@@ -121,8 +121,8 @@ function boundOf({ source }: RegExp): { degree: number; size: number } | undefin
 }
 
 /**
- * The checker looks at the clock after each step. It is given one that counts these looks, so that a busy machine gives the same verdict, and
- * its limit in milliseconds is one of steps.
+ * The checker reads the clock after each step. This clock counts the reads, so the checker's limit in milliseconds becomes a limit of
+ * steps, and a busy machine gives the same verdict.
  */
 function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   const limit = Math.min(budget.one, budget.left);

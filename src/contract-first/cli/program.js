@@ -10,10 +10,10 @@ const PACKAGE_BUILD = new URL('build-package.js', import.meta.url);
 const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));
 const PARTS = ['src', 'handlers'];
 
-/** Whether this is the package's source, which is built, too, before a service that imports it. */
+/** Whether this is the package's source: it is also built, before a service that imports it. */
 export const isSource = existsSync(PACKAGE_BUILD);
 
-/** Brings the built package up to date where its sources are. */
+/** Builds the package again if its sources are here. */
 export async function prepareEngine() {
   if (isSource) await (await import(PACKAGE_BUILD.href)).buildPackage();
 }
@@ -38,7 +38,7 @@ export declare const service: Service;
 
 export const readProgram = () => readFilesIn(PARTS);
 
-/** Names what a server would not send, or should not: a link could show any file of the machine to everybody. Undefined if there is none. */
+/** Names files that a server cannot or must not send: a link could show any file of the machine to everybody. Undefined if there are none. */
 export function findUnfitClient(contract) {
   const clients = join(dirname(contract), 'clients');
   if (!existsSync(clients)) return undefined;
@@ -50,7 +50,7 @@ export function findUnfitClient(contract) {
   );
 }
 
-/** Writes the program to a folder below the project's, which has its contract and its packages. */
+/** Writes the program to a folder below the project's folder, so that it finds the contract and the packages. */
 export async function writeProgram(folder, files = readProgram()) {
   for (const [path, content] of files) {
     if (path.endsWith('.md')) continue;

@@ -1,9 +1,9 @@
-/** Long work says that it goes on. */
+/** Prints a line during long work, to show that it goes on. */
 
-/** How long nothing may be said, in milliseconds. */
+/** The time without a line, in milliseconds. */
 const SILENCE = 4000;
 
-/** On standard error, since standard output is the tool's. */
+/** Prints on standard error, because the tool uses standard output. */
 export async function withProgress<Made>(name: string, work: () => Promise<Made>): Promise<Made> {
   const started = Date.now();
   const timer = setInterval(() => {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { normalize } from 'node:path';
 import { inspect } from 'node:util';
 
-/** The folder is no project, or its contract is not clear: a developer needs the sentence alone. */
+/** The folder is not a project, or its contract is not clear. The message is enough for a developer: no stack is printed. */
 export class ProjectError extends Error {
   [inspect.custom]() {
     return this.message;
@@ -38,7 +38,7 @@ export function findContracts() {
 
 const GENERATED = 'src/generated/domain.ts';
 
-/** A sentence, if another version of this package has generated the files that are there: they may not fit its types. */
+/** A warning if another version of this package has generated the existing files: they may not fit its types. */
 export function findOtherVersion() {
   const { version } = createRequire(import.meta.url)('contract-first/package.json');
   const text = existsSync(GENERATED) ? readFileSync(GENERATED, 'utf8') : '';
@@ -47,7 +47,7 @@ export function findOtherVersion() {
   return `src/generated is made by contract-first ${other}, and this is ${version}: run \`npx --no -- contract-first generate\`.`;
 }
 
-/** In a folder of the project, which the build copies it from. */
+/** Checks that the contract is in a folder of the project, because the build copies that folder. */
 function checkContract(contract) {
   const path = typeof contract === 'string' ? normalize(contract) : '';
   if (!/^(?!\.\.)[^/\\]+[/\\]/.test(path))
@@ -56,7 +56,7 @@ function checkContract(contract) {
   return path;
 }
 
-/** Ends a tool with the sentence if there is none. */
+/** Finds the contract, or ends the tool with the message. */
 export function findContractOrExit() {
   try {
     return findContract();

@@ -1,4 +1,4 @@
-/** The parts of a service that judge its contract, as it has written them so far: it need not have any. */
+/** The parts of a service that decide whether its contract is valid. A service may have none of them yet. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ export interface LoadedParts extends TeamParts {
   verifyToken: VerifyToken<never> | undefined;
 }
 
-/** Loads them from the current folder. */
+/** Loads the parts from the current folder. */
 export async function loadTeamParts(): Promise<LoadedParts> {
   const load = async (path: string): Promise<Partial<LoadedParts>> =>
     existsSync(path) ? import(pathToFileURL(resolve(path)).href) : {};

@@ -1,10 +1,10 @@
-/** The tools that a service has as devDependencies, since a server needs none of them: npm would install optional peers in production, too. */
+/** The tools are devDependencies of a service, because a server needs none: npm would also install optional peers in production. */
 import { createRequire } from 'node:module';
 
 interface Package {
   version: string;
   devDependencies: Record<string, string>;
-  /** npm reads these of the top package alone, so that `new` writes them there. */
+  /** npm only reads overrides of the top package, so `new` writes them there. */
   overrides: Record<string, string>;
 }
 
@@ -19,11 +19,11 @@ export type Tool =
   | 'ts-blank-space'
   | 'typescript';
 
-/** As arguments of npm, and as in package.json: `['typescript', '~5.9']`. */
+/** The tools as arguments of npm, and as in package.json: `['typescript', '~5.9']`. */
 export const toRanges = (tools: Tool[]) =>
   tools.map((name) => [name, OWN_PACKAGE.devDependencies[name] as string] as const);
 
-/** A sentence on those that are not installed; undefined if all are. */
+/** A sentence that names the missing tools; undefined if all are installed. */
 export function findMissingTools(tools: Tool[]): string | undefined {
   const missing = tools.filter((name) => !isInstalled(name));
   if (missing.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Finds the problems of a contract that stop `generate`, for `lint` and `inspect` too, so that all three agree. */
+/** Finds the problems of a contract that stop `generate`. `lint` and `inspect` also use it, so that all three agree. */
 import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { findUnknownCodes, isOfErrors } from '../contract/checks/server-errors.ts';
 import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
@@ -6,7 +6,7 @@ import { findSlowPatterns } from './patterns.ts';
 import type { LoadedParts } from './team-parts.ts';
 
 export interface Unservable {
-  /** Problems that the contract has. */
+  /** Problems of the contract. */
   ofContract: string[];
   /** Problems of `src/errors.ts`, which only its team can write. */
   ofTeam: string[];
@@ -27,7 +27,7 @@ export function findUnservable(contract: ReadContract, own: LoadedParts): Unserv
   return { ofContract, ofTeam: problems.filter(isOfErrors), warnings };
 }
 
-/** The problems with which it throws. @throws Error that is not a ContractError */
+/** Runs it, and returns the problems that it throws. @throws Error that is not a ContractError */
 export function problemsThrownBy(run: () => void): string[] {
   try {
     run();

@@ -1,4 +1,4 @@
-/** `contract-first migration NAME`: writes the next migration of each collection whose description has changed. */
+/** `contract-first migration NAME`: writes the next migration of each collection with a changed description. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,7 @@ export async function runMigration(name: string, drop: readonly string[], rename
   return 0;
 }
 
-/** Writes the files, and tries those of SQLite. @throws Error that says why a start would refuse them; then none is there */
+/** Writes the files, and tries those of SQLite. @throws Error with the reason if a start would fail on them; then no file is left */
 export function writeNext(
   domain: AnyDomain,
   name: string,

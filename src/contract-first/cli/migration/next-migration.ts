@@ -20,13 +20,13 @@ export interface NextMigration extends Record<DatabaseKind, string> {
   collection: string;
 }
 
-/** The migrations to write; or the questions that must be answered first, and then nothing is written. */
+/** The migrations to write. If questions must be answered first, it returns them, and nothing is written. */
 export interface Next {
   migrations: NextMigration[];
   questions: string[];
 }
 
-/** A table as the migrations make it. */
+/** A table after all migrations. */
 interface Made {
   columns: { name: string; type: string }[];
   indexes: { name: string; isOwn: boolean; columns: string[] }[];
@@ -121,7 +121,7 @@ class Changes {
     this.all(() => `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column} TO ${now};`);
   }
 
-  /** SQLite drops no column that an index has. PostgreSQL drops the index. */
+  /** SQLite cannot drop a column that an index uses. PostgreSQL drops the index with it. */
   drop(column: string): void {
     const indexes = this.#made.indexes.filter(({ columns }) => columns.includes(column));
     if (indexes.some(({ isOwn }) => !isOwn)) {
@@ -153,7 +153,7 @@ class Changes {
   }
 }
 
-/** The value of records that are there, in SQL; undefined if the description has none. */
+/** The value for existing records, in SQL; undefined if the description has none. */
 function toDefault({ first, set, type }: Field): string | undefined {
   if (set === 'revision') return '1';
   if (first === undefined || set !== undefined || type === 'json' || type === 'boolean' || type === 'number')

@@ -12,7 +12,7 @@ import { type Field, isText, mayBeAbsent, type Table, toTables } from '../../sto
 export interface SqlWriter {
   kind: DatabaseKind;
   typeOf(type: ColumnType): string;
-  /** The type of the column with the numbers of the records. */
+  /** The type of the column with the record numbers. */
   sequence: string;
   /** The end of CREATE TABLE. */
   end: string;
@@ -64,7 +64,7 @@ export function writeCreate(table: Table, writer: SqlWriter, name = table.name):
   return `CREATE TABLE ${name} (\n${parts.map((part) => `  ${part}`).join(',\n')}\n${writer.end}`;
 }
 
-/** A column with its reference to another table, unless that has the tenant, too. */
+/** A column with its reference to another table, unless the reference includes the tenant. */
 export function writeColumn(field: Field, { relations, key }: Table, { typeOf }: SqlWriter): string {
   const relation = relations.find((one) => one.field === field && one.columns.length === 1);
   const parts = [field.column, typeOf(field.type), ...(mayBeAbsent(field) ? [] : ['NOT NULL'])];

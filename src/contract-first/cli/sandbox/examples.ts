@@ -46,7 +46,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     return body === undefined ? undefined : { body };
   }
 
-  /** Values for the headers that the handler has to send; undefined if one has none. */
+  /** Values for the headers that the handler must send; undefined if a header has no example. */
   function headersFor(operation: Operation, reply: Reply): Record<string, unknown> | undefined {
     const needed = headersOfHandler(operation, reply).filter(([, { required }]) => required);
     const values = needed.map(([name, header]) => [name, samples.ofMedia(header, 'writeOnly')[0]?.value] as const);
@@ -57,7 +57,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
   return Object.fromEntries([...contract.operations.values()].map((one) => [one.id, handlerOf(one)]));
 }
 
-/** The replies that an example may be of: successes first, then redirects and the default; JSON first. */
+/** The replies that may provide an example: successes first, then redirects and the default; JSON first. */
 function repliesOf({ replies }: Operation): Reply[] {
   const order = (status: string) => (/^[23]/.test(status) ? status : /^default$/i.test(status) ? '4' : '9');
   const known = replies.filter(({ status }) => order(status) < '9').flatMap((reply) => inAllTypes([reply]));

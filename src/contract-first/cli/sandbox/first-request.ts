@@ -1,4 +1,4 @@
-/** Finds a request that works: of all operations, the first create whose sample is accepted; else another request that is. */
+/** Finds a request that works: the first create with an accepted sample, or else another accepted request. */
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { stringify } from 'lossless-json';
 import { toCurlWords, toSampleRequest } from '../../contract/page/request.ts';
@@ -12,7 +12,7 @@ import type { Service } from '../../start/service.ts';
 import { makeKey } from '../../store/api-keys.ts';
 import { buildExampleHandlers } from './examples.ts';
 
-/** How many requests are tried. */
+/** The number of requests that are tried. */
 const MOST_TRIES = 20;
 
 /** A server that answers with the contract's examples. It runs no code of a team except that of its errors. */

@@ -18,11 +18,11 @@ import { findMissingTools } from '../tools.ts';
 export interface LoadedContract {
   contract: Contract;
   toErrorBody: ToErrorBody;
-  /** One line for each part that was fixed or assumed. */
+  /** The notes, one line for each part that was fixed or assumed. */
   notes: string[];
 }
 
-/** `source` is a file, or a URL. @throws ProjectError that says in lines for people why it cannot be served */
+/** Loads a contract. `source` is a file or a URL. @throws ProjectError with readable reasons if it cannot be served */
 export async function loadAny(source: string): Promise<LoadedContract> {
   try {
     return await withFile(source, async (file) => {
@@ -64,7 +64,7 @@ async function toProjectError(error: unknown, source: string): Promise<ProjectEr
 
 const MOST_PROBLEMS = 20;
 
-/** The contract whose operations need no key. */
+/** The contract without keys: all operations are open. */
 export function withoutKeys(contract: Contract): Contract {
   const open = (operation: Operation): Operation => ({ ...operation, security: [], isKeyOptional: false });
   const operations = [...contract.operations].map(([id, operation]) => [id, open(operation)] as const);

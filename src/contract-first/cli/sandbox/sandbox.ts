@@ -11,7 +11,7 @@ import { buildExampleServer, findFirstRequest } from './first-request.ts';
 import { loadAny, withoutKeys } from './load.ts';
 
 export interface SandboxOptions {
-  /** Without it, 3000, or any free port if that is taken. */
+  /** The port; by default 3000, or any free port if that is taken. */
   port: number | undefined;
   /** Whether operations need the keys that the contract demands. */
   hasKeys: boolean;
@@ -19,7 +19,7 @@ export interface SandboxOptions {
 
 interface Served {
   app: FastifyInstance;
-  /** Lines about it, without its address. */
+  /** Lines about the sandbox, without its address. */
   about: string[];
   findRequest: () => Promise<FirstRequest | undefined>;
 }
@@ -47,7 +47,7 @@ async function prepare(source: string, { hasKeys }: SandboxOptions): Promise<Ser
 
 type Say = (text: string) => void;
 
-/** Listens, and prints how to call it. Returns the origin. */
+/** Listens, and prints a first request. Returns the origin. */
 async function serve({ app, about, findRequest }: Served, port: number | undefined, say: Say): Promise<string> {
   const origin = await listenAt(app, port);
   const request = await findRequest();
@@ -98,7 +98,7 @@ export async function openSandbox(source: string, options: SandboxOptions, say: 
   };
 }
 
-/** How long to wait for further changes, in milliseconds. */
+/** The time to wait for further changes, in milliseconds. */
 const TOGETHER = 50;
 
 /** Runs after each change, one at a time. An editor may replace the file, so its folder is watched. */

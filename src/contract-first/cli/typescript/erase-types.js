@@ -1,5 +1,5 @@
 /**
- * Puts blanks where types stand, so that lines and columns stay as they are written: stack traces and coverage need no source
+ * Replaces types by blanks, so that lines and columns stay as they are written: stack traces and coverage need no source
  * maps. Results are cached in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** In the nearest `node_modules`: of the service, or of the repository that this package is a workspace of. */
+/** The cache, in the nearest `node_modules`: of the service, or of the repository with this package as a workspace. */
 const MODULES = createRequire(import.meta.url)
   .resolve.paths('ts-blank-space')
   .find((folder) => existsSync(folder));
@@ -24,7 +24,7 @@ export function toJavaScript(source) {
   return cached(source, async () => (await import('ts-blank-space')).default(source));
 }
 
-/** The cached result for this text, by any process, or a new one. */
+/** The result for this text: a cached one, from any process, or a new one. */
 async function cached(text, make) {
   const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
   try {
@@ -39,7 +39,7 @@ async function cached(text, make) {
   }
 }
 
-/** The source without types. What it imports by a relative path is compiled, too, so those names end with `.js`. */
+/** The source without types. Files that it imports by relative paths are also compiled, so these paths end with `.js`. */
 export function compile(source, path) {
   return cached(JSON.stringify([path, source]), async () => {
     const { default: ts } = await import('typescript');
