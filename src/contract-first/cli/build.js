@@ -1,4 +1,4 @@
-/** `build` checks the service in the current folder, and compiles it to `dist/`. It does nothing if nothing has changed since the last build. */
+/** `build` checks the service in the current folder, and compiles it to `dist/`, unless nothing has changed since the last build. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Makes a service of a folder in which this package is installed. It says each file that it writes, and overwrites none. */
+/** Makes a service of a folder in which this package is installed. It prints the name of each file that it writes, and overwrites none. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const TOOLS: Tool[] = [
   'typescript',
 ];
 
-/** They run on Windows, too: none has the syntax of a shell. */
+/** The scripts also run on Windows: they use no syntax of a shell. */
 const SCRIPTS = {
   generate: 'contract-first generate',
   build: 'contract-first build',
@@ -69,7 +69,7 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   return 0;
 }
 
-/** Works there from now on. @throws ProjectError if it has no package.json that npm made */
+/** Changes the working directory. @throws ProjectError if this package is not installed there */
 function enter(folder: string): void {
   const file = join(folder, 'package.json');
   const { dependencies = {} } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -127,7 +127,7 @@ function writeTemplate(part: string, name: string): void {
     write(file.replace(/\.txt$/, ''), readFileSync(join(folder, file), 'utf8').replaceAll('{{name}}', name));
 }
 
-/** Returns whether it was written: a file that is there is left as it is. */
+/** Returns whether the file was written: an existing file stays unchanged. */
 function write(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   const isThere = existsSync(file);
@@ -138,7 +138,7 @@ function write(file: string, text: string): boolean {
 
 const hasContract = () => readPackage().contract !== undefined || findContracts().length > 0;
 
-/** A command that may take minutes: it says so while it is silent. */
+/** Runs a command that may take minutes, and shows that it is still running. */
 async function runProgram(name: string, command: string, args: string[], shell = false): Promise<boolean> {
   say(`\n${name} …`.trim());
   const [code] = await withProgress(name, () => once(spawn(command, args, { stdio: 'inherit', shell }), 'exit'));

@@ -78,7 +78,7 @@ const MOST_STATES = 10_000;
 /** The exponents by expression; null is infinity, which JSON lacks. */
 let degrees: Record<string, number | null> | undefined;
 
-/** The exponent of the time in the text's length: 1 is linear, infinity is exponential. Undefined without a verdict, which is not stored. */
+/** The exponent of the time in the text's length: 1 is linear, infinity exponential. Undefined without a verdict, which is not stored. */
 export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);
   if (bound?.degree === 1 && bound.size <= FEW) return 1;

@@ -38,7 +38,7 @@ export declare const service: Service;
 
 export const readProgram = () => readFilesIn(PARTS);
 
-/** Names files that a server cannot or must not send: a link could show any file of the machine to everybody. Undefined if there are none. */
+/** Names files that a server cannot or must not send: a link could show any file of the machine to everybody. Undefined without any. */
 export function findUnfitClient(contract) {
   const clients = join(dirname(contract), 'clients');
   if (!existsSync(clients)) return undefined;

@@ -87,7 +87,7 @@ export class ConfigError extends OperatorError {
 const MORE_CORES =
   'a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)';
 
-/** Reads the configuration. `used` gets the values by name, without secrets. @throws ConfigError with every wrong variable */
+/** Reads the configuration. `used` gets the values by name, without secrets. @throws ConfigError with all problems */
 export function loadConfig<Declared extends Settings>(
   env: Record<string, string | undefined>,
   { name, settings = {} as Declared }: Configured<Declared>,

@@ -79,7 +79,7 @@ function writeCollection(
   return { name: plan.name, files, handlers, createId: create.id, assumed: plan.assumed };
 }
 
-/** Returns the reason if there is none. */
+/** Returns the written handler, or the reason if it cannot be written. */
 function tryHandler(kind: OperationKind, plan: CollectionPlan, operation: Operation, source: DocumentSource) {
   let written: ReturnType<typeof writeHandler> | undefined;
   const [reason] = problemsThrownBy(() => {
@@ -102,7 +102,7 @@ const toLists = ({ equal, skips, counts }: ListUse) => ({
   ...(counts && { count: true as const }),
 });
 
-/** A column without what its name and type say already. */
+/** A column without the parts that follow from its name and type. */
 function toColumn({
   name,
   column,

@@ -1,4 +1,4 @@
-/** Plans the columns of a resource's records: what a client gives, what the store sets, and what is assumed. */
+/** Plans the columns of a resource's records: the values from clients, those from the store, and assumed ones. */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
 import type { Operation } from '../../engine/contract/contract.ts';
@@ -23,11 +23,11 @@ export interface CollectionPlan extends Resource {
   id: PlannedColumn;
   /** How ids are made that a client may leave out; undefined if the store or the client sets them. */
   madeId: 'integer' | 'bigint' | 'uuid' | undefined;
-  /** The fields that a create's body has. */
+  /** The fields of a create's body. */
   given: string[];
-  /** Values that the contract does not give: in one line each. */
+  /** Values that the contract does not give, one line each. */
   assumed: string[];
-  /** Fields that the body of a create has to have, and has not. */
+  /** Fields that the body of a create would need but lacks. */
   missing: string[];
 }
 
@@ -45,7 +45,7 @@ temp then to trailing transaction trigger true union unique update user using va
 when where window with without seq oid ctid xmin xmax cmin cmax tableoid rowid _rowid_`.split(/\s+/),
 );
 
-/** A name of a table or column that needs no quotes: letters, digits and underscores alone. */
+/** A name of a table or column that needs no quotes: only letters, digits and underscores. */
 export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()): string {
   const plain = wordsOf(name)
     .join('_')
@@ -57,7 +57,7 @@ export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()):
   return made;
 }
 
-/** Undefined with a reason if the records cannot be stored. */
+/** Returns the plan, or the reason if the records cannot be stored. */
 export function planCollection(resource: Resource, source: DocumentSource): CollectionPlan | string {
   const record = source.flat({ $ref: `#/components/schemas/${resource.record}` });
   const { properties = {}, required = [], additionalProperties } = record;
@@ -184,7 +184,7 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: CollectionPla
   if (planned.set === 'created' || planned.set === 'changed') planned.type = 'time';
 }
 
-/** A required field that a create need not have. */
+/** A required field that a create may omit. */
 function planFirst(planned: PlannedColumn, keywords: Keywords, plan: CollectionPlan): void {
   const { default: preset, const: only, enum: [listed] = [], type } = keywords;
   const isCount = /count|total|number|views|likes/i.test(planned.name) && /int|number/.test(String(type));

@@ -26,16 +26,16 @@ interface FormOptions {
   buildCheck: BuildCheck;
   /** The codes of the errors that have this body. */
   codes: ErrorCode[];
-  /** Whether a field of an unknown meaning gets the message: the body would say nothing without it. */
+  /** Whether a field with an unknown meaning gets the message: otherwise the body would not contain it. */
   saysAnywhere: boolean;
 }
 
-/** Where in a body a value is. */
+/** The place of a value in a body. */
 interface Place {
   /** The name of the field, and its path for people: `body.error`. */
   name: string;
   at: string;
-  /** The names of the fields beside it. */
+  /** The names of the fields next to it. */
   others: string[];
   isInProblem: boolean;
   /** The schemas around it. */
@@ -46,7 +46,7 @@ const samples = buildSamples({ follow: structuredClone, flat: (schema = true) =>
 
 const flat = (schema: Schema): Keywords => mergeAllOf(targetOf(schema) ?? schema);
 
-/** Undefined if no value was found. */
+/** Returns undefined if no value was found. */
 export function findForm(schema: Schema, options: FormOptions): ErrorValue | undefined {
   const whole = { name: '', at: 'body', others: [], isInProblem: false, around: [] };
   return new FormFinder(options).find(schema, whole);
@@ -191,7 +191,7 @@ function toMap(isText: boolean): ErrorValue {
   return toErrorValue(toCode(code`(problems ?? [])`), ['problems'], toValue, { ofProblems: toCode(code`problems`) });
 }
 
-/** Whether an optional field is one for errors: a text of any other name says nothing. */
+/** Whether an optional field is for errors: a text with another name has no known meaning. */
 const isMeant = (name: string, field: Schema, { assumed, uses }: ErrorValue): boolean =>
   assumed.every((one) => one.endsWith('is the message')) &&
   (uses.length > 0 || isProblems(name) || ['string', 'boolean'].includes(String(flat(field).type)));

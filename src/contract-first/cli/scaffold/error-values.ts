@@ -47,7 +47,7 @@ export const toConstant = (value: unknown, others: Partial<ErrorValue> = {}): Er
 const MESSAGE = toErrorValue(code`message`, ['message'], ({ message }) => message);
 const STATUS = toErrorValue(code`status`, ['status'], ({ status }) => status);
 
-/** The spellings of a code, with what an example in that spelling looks like. */
+/** The spellings of a code, each with a pattern of its examples. */
 const SPELLINGS: [example: RegExp, value: ErrorValue][] = [
   [/^[a-z0-9]+(_[a-z0-9]+)+$/, toErrorValue(code`code`, ['code'], (error) => error.code)],
   [/^[A-Z0-9]+(_[A-Z0-9]+)*$/, toErrorValue(code`code.toUpperCase()`, ['code'], (error) => error.code.toUpperCase())],
@@ -83,7 +83,7 @@ const BLANK = toConstant('about:blank');
 const ofProblem = (name: 'place' | 'message' | 'code' | 'in'): ErrorValue =>
   toErrorValue(code`problem.${checkedName(name)}`, [], ({ problem }) => problem?.[name]);
 
-/** The first that the name fits comes first. */
+/** The properties of a problem by the name of a field: the first name that fits wins. */
 const PROBLEM_TEXTS: [name: RegExp, value: ErrorValue][] = [
   [/message|msg|detail|descr|reason|text|title|issue|^error$/i, ofProblem('message')],
   [/^in$|location|source/i, ofProblem('in')],
@@ -91,7 +91,7 @@ const PROBLEM_TEXTS: [name: RegExp, value: ErrorValue][] = [
   [/field|path|property|pointer|loc|param|attribute|target|name|key|place|where|domain/i, ofProblem('place')],
 ];
 
-/** Whether a field's name says that it is for people. */
+/** Whether a field's name shows that it is for people. */
 const isMessage = (name: string): boolean =>
   /message|msg|detail|descr|reason|text|explanation|summary/i.test(name) && !/code|type/i.test(name);
 
@@ -193,6 +193,6 @@ export function toStatusTable(name: string, values: unknown[], codes: ErrorCode[
   });
 }
 
-/** Whether a field's name says that it has problems. */
+/** Whether a field's name shows that it contains problems. */
 export const isProblems = (name: string): boolean =>
   /error|problem|detail|violation|field|issue|invalid|validation|fault|cause|param|reason/i.test(name);

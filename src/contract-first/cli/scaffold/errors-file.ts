@@ -72,7 +72,7 @@ function joinOpen(forms: Form[]): [Form, ...Form[]] {
   return [{ ...first, replies: [...first.replies, ...(open?.replies.filter(isOpen) ?? [])] }, ...rest];
 }
 
-/** Replies of the same schema look alike, whatever their examples are. */
+/** A key for replies of the same schema: they have the same form, whatever their examples are. */
 const toKey = (schema: unknown): string =>
   JSON.stringify(schema, (key, value) => {
     if (typeof value === 'bigint') return `${value}`;
@@ -129,7 +129,7 @@ const toOwn = (parts: Parts, requestId: string): OwnError => ({
 /** The replies of a form: by their status alone, if all of that status have it. */
 interface Condition {
   statuses: string[];
-  /** `getThing 404`. */
+  /** The operation and status: `getThing 404`. */
   places: string[];
 }
 

@@ -6,7 +6,7 @@ import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { type CheckedCode, checkedName, code, indented, joined, toLiteral } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 
-/** No handler can be written. */
+/** Thrown if a handler cannot be written. */
 export class NotWritten extends ContractError {
   constructor(reason: string) {
     super([reason]);
@@ -42,7 +42,7 @@ export const member = (object: string, name: string): CheckedCode =>
     ? code`${checkedName(object)}.${checkedName(name)}`
     : code`${checkedName(object)}[${name}]`;
 
-/** A parameter that is not understood is a 501 when it is sent. @throws NotWritten if it is always sent */
+/** Answers 501 to requests with a parameter that is not understood. @throws NotWritten if the parameter is always sent */
 export function reportParameters({ operation }: Writing, made: HandlerCode, known: string[]): void {
   const unknown = operation.parameters.filter(
     ({ name, in: location, keptHours }) => location !== 'path' && !known.includes(name) && keptHours === undefined,

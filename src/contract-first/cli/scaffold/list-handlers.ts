@@ -113,7 +113,7 @@ function isFilter({ name, schema, required }: Parameter, { columns, id }: Collec
   );
 }
 
-/** How many records are before a page. */
+/** The number of records before a page. */
 function toSkip(page: CheckedCode, first: number, size: CheckedCode): CheckedCode {
   const before = first === 0 ? inBrackets(page) : code`(${inBrackets(page)} - ${first})`;
   return code`${before} * ${inBrackets(size)}`;

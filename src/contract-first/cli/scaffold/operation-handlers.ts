@@ -1,4 +1,4 @@
-/** Writes the handler of an operation of a stored resource, or says why there is none. */
+/** Writes the handler of an operation of a stored resource, or gives the reason if it cannot. */
 import type { Parameter, Reply } from '../../engine/contract/contract.ts';
 import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import {
@@ -64,7 +64,7 @@ function toReplyBody({ plan, operation, source }: Writing, record: CheckedCode):
   ];
 }
 
-/** A body that may be left out, or that has other types, is checked first. */
+/** Checks a body first if it is optional or may have several types. */
 function checkBody({ operation }: Writing, made: HandlerCode): void {
   if (!operation.body) throw new NotWritten('it has no body');
   const { required, contents } = operation.body;

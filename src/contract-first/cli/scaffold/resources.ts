@@ -1,4 +1,4 @@
-/** Recognises resources in a contract: `…/books` with `…/books/{bookId}`, whose records are a schema of the contract. */
+/** Recognises resources in a contract: `…/books` with `…/books/{bookId}`, and a schema of the contract for their records. */
 import { componentNameOf, type DocumentSource, toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
@@ -29,13 +29,13 @@ export interface Resource {
   operations: Map<OperationKind, Operation>;
 }
 
-/** A reason for each operation that is no part of a resource, by operationId. */
+/** A reason for each operation that is not part of a resource, by operationId. */
 export interface Recognised {
   resources: Resource[];
   reasons: Map<string, string>;
 }
 
-/** Words of a name: letters and digits alone. */
+/** The words of a name: only letters and digits. */
 export const wordsOf = (name: string): string[] =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

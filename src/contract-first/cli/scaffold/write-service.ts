@@ -1,4 +1,4 @@
-/** Writes collections and handlers into a service, compiles them, and takes back what does not fit. */
+/** Writes collections and handlers into a service, compiles them, and removes those that do not fit. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { checkedName, code, toComment } from '../generate/source-text.ts';
@@ -26,7 +26,7 @@ function toEmptyHandler(id: string, reason: string | undefined): string {
     .text;
 }
 
-/** Returns the lines of a table of all operations, and of what was assumed. */
+/** Writes the service. Returns the lines of a table of all operations, and of the assumptions. */
 export async function writeService(contract: ReadContract, writing: ServiceWriting): Promise<string[]> {
   const made = new ServiceParts(contract, writing);
   made.write();
@@ -65,7 +65,7 @@ class ServiceParts {
     }
   }
 
-  /** Takes back, until all is right, what does not generate or compile. */
+  /** Removes the parts that do not generate or compile, until all is right. */
   async fit(): Promise<void> {
     const most = MOST_ROUNDS + this.#collections.length;
     for (let round = 0; round < most; round++) {
@@ -91,7 +91,7 @@ class ServiceParts {
     return named.length > 0 ? named : this.#collections;
   }
 
-  /** Returns whether anything was taken back. */
+  /** Returns whether anything was removed. */
   #takeBack(faults: ReadonlyMap<string, string>): boolean {
     let isChanged = false;
     for (const one of [...this.#collections]) {
