@@ -92,7 +92,7 @@ export type Catalogue = Readonly<Record<string, Kind>>;
 /** The codes of the collections come before the engine's own: metrics count a status under its first code. */
 export function buildCatalogue(domain: Readonly<Record<string, { errors: object }>>): Catalogue {
   const ofCollections = Object.values(domain).map(({ errors }) => errors);
-  return { ...Object.assign({}, ...ofCollections), ...ENGINE_ERRORS };
+  return { ...addErrors(Object.assign({}, ...ofCollections)), ...ENGINE_ERRORS };
 }
 
 /** The codes of every service in the process, for errors on their way to the service that sends them. */
