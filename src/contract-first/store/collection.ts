@@ -23,7 +23,7 @@ interface Answers<Answer> {
   promise: Promise<Answer>;
   steps: SqlSteps<Answer>;
 }
-/** The options of a method. In a transaction, they do not include an `Idempotency-Key`: the transaction has one as a whole. */
+/** The options of a method. In a transaction, they do not include an `Idempotency-Key`: one key covers the whole transaction. */
 interface Hows<Found> {
   promise: HowToChange<Found>;
   steps: { if?: HowToChange<Found>['if'] };
@@ -107,7 +107,7 @@ export type AnyCollection = Collection;
 
 /** The options of a change: a condition for the record, and an `Idempotency-Key`. */
 export interface HowToChange<Found = Fields> {
-  /** The values that the record must have. A list of values matches if the record has one of them. */
+  /** The values that the record must contain. A list of values matches if the record contains one of them. */
   if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
   idempotency?: Idempotency | undefined;
 }
@@ -194,7 +194,7 @@ export type PageQuery<Found = Fields, Lists = AnyLists> = {
 interface AnyLists {
   equal: readonly string[];
 }
-/** The query of a list that is read as a whole. */
+/** The query of a whole list. */
 export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
   PageQuery<Found, Lists>,
   'limit' | 'after' | 'skip' | 'count'

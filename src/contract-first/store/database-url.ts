@@ -11,7 +11,7 @@ export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM
 /** Matches `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`: there, `data.db` is a host. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 
-/** Parses the URL of a database. Returns undefined if it has an unknown form. */
+/** Parses the URL of a database. Returns undefined if its form is unknown. */
 export function parseDatabaseUrl(url: string, applicationName: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };

@@ -86,7 +86,7 @@ export const isPlain = (table: Table, query: PageQuery) =>
 /** Whether the page must scan all records, because it skips or counts those that match its ranges. */
 const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || count === true;
 
-/** The way in which a page is read. */
+/** How a page is read. */
 export interface Reading {
   dialect: Dialect;
   /** SQL of a record; by default, as clients see it. */
@@ -291,7 +291,7 @@ class PageWriter {
     ];
   }
 
-  /** Writes the condition for the records after a position. It begins with a range of the first field, so that an index finds them. */
+  /** Writes the condition for the records after a position. The range of the first field is first, so that an index finds them. */
   #toAfter(keys: readonly Key[], position: readonly unknown[], isFirst = false): string {
     const [{ field, isDown, isPresent }, ...others] = keys as [Key, ...Key[]];
     const isPlain = (key: Key) => key.isDown === isDown && (key.isPresent || !mayBeAbsent(key.field));
@@ -335,7 +335,7 @@ function toRanges(table: Table, query: PageQuery): Range[] {
   return [...ranges, ...prefixes];
 }
 
-/** Finds the first text after all texts with this prefix, in the databases' order of code points. Undefined if there is none. */
+/** Finds the first text after all texts with this prefix, in the databases' order of code points. Returns undefined if there is none. */
 function toEnd(text: string): string | undefined {
   const points = Array.from(text, (character) => character.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
@@ -345,7 +345,7 @@ function toEnd(text: string): string | undefined {
   return undefined;
 }
 
-/** The number of characters of the filters' digest in a cursor. They only distinguish lists, and need not be secure. */
+/** The length of the filters' digest in a cursor. The digest only distinguishes lists, and need not be secure. */
 const LENGTH = 11;
 
 /**

@@ -1,4 +1,4 @@
-/** Copies everything in a database into another, empty one. It reads one snapshot, and writes in one transaction. */
+/** Copies everything in a database to another, empty one. Reads from one snapshot, and writes in one transaction. */
 import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
 import { inspectDatabase, nameOfDatabase, openStore } from './open-store.ts';

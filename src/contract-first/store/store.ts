@@ -2,7 +2,7 @@
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable } from './collection.ts';
 
-/** The stored form of an API key. It never contains the key itself. Times are ISO 8601, in UTC. */
+/** The stored form of an API key, without the key itself. Times are ISO 8601, in UTC. */
 export interface StoredKey {
   id: string;
   name: string;
@@ -24,7 +24,7 @@ export interface KeyChanges {
   /** Whether `keys` contains all keys that are not revoked. If false, it contains only the changed keys. */
   isAll: boolean;
   keys: StoredKey[];
-  /** A random value of this database, for the ids of configured keys. It never changes. */
+  /** A random, constant value of this database, for the ids of configured keys. */
   salt: string;
 }
 
@@ -157,18 +157,18 @@ export interface Store<Collections extends object = object> extends Keys, Conten
   readonly counts: StoreCounts;
   /** Checks the store. Throws if it does not answer, or cannot write. */
   check(): Awaitable<void>;
-  /** Waits for writes in progress, and closes the store. It cannot be used afterwards. */
+  /** Waits for writes in progress, and closes the store for good. */
   close(): Awaitable<void>;
 }
 
 export interface Pool {
   used: number;
   idle: number;
-  /** The number of statements that wait for a connection. Each is for many calls. */
+  /** The number of statements that wait for a connection. One statement can serve many calls. */
   waiting: number;
 }
 
-/** A commit. Its times are those of performance.now(). */
+/** A commit, with times of performance.now(). */
 export interface Commit {
   began: number;
   ended: number;

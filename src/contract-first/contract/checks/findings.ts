@@ -24,7 +24,7 @@ export const toFindings = (all: Unfit[], { location, proven, unproven, isCertain
     isCertain: isCertain && witness !== undefined,
   }));
 
-/** Finds the largest collection with all its columns among these fields. `isWhole` is true if there are no other fields. */
+/** Finds the largest collection with all its columns among these fields. `isWhole` is true if these are all its fields. */
 export function findCollection(
   all: RecordSchema[],
   fields: object,

@@ -14,7 +14,7 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
-/** The error codes that the server itself sends in an operation. A 405 has no operation; all other codes are for handlers and plugins. */
+/** The error codes that the server itself sends in an operation. A 405 is outside of operations; all other codes are for handlers and plugins. */
 export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
@@ -45,7 +45,7 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
     ),
   );
 
-/** The longest message. It names fields of the body, which may have any name, in up to 8 KB. All other messages are short, and ours. */
+/** The longest message. Contains names of fields from the body: any text, up to 8 KB. All other messages are short, and ours. */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
 /** As many problems as one error may list, in all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {

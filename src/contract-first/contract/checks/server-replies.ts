@@ -14,7 +14,7 @@ import { EXTREME_CURSORS } from '../../store/lists.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
-/** The text types in which the server can send errors. */
+/** The text types that the server can use for errors. */
 export const TEXT = /^text\/(plain|html)$/;
 
 export const RETRY_AFTER = ['1', '86400'];

@@ -19,7 +19,7 @@ export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
 
 type Contents = Record<string, MediaNode>;
 
-/** The media types of a request or a response. For a range, JSON is served, unless JSON has its own schema. */
+/** The media types of a request or a response. For a range, JSON is served, unless JSON is declared with its own schema. */
 export function toTypes(
   content: Contents,
   location: string,

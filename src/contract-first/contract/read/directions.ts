@@ -13,7 +13,7 @@ const known = {
   writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
 };
 
-/** Replaces each field with this keyword by `hidden`, and no longer requires it. Returns the same object if there is no such field. */
+/** Replaces each field with this keyword by `hidden`, and no longer requires it. Returns the same object if it lacks such a field. */
 export function withoutFields(word: Word, schema: Keywords): Keywords;
 export function withoutFields(word: Word, schema: Schema): Schema;
 export function withoutFields(word: Word, schema: Schema): Schema {

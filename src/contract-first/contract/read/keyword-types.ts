@@ -1,6 +1,6 @@
 /**
  * Reports keywords with a value of a wrong kind before other code reads them, such as a text for a schema, or an object for a list. Also
- * reports 64-bit integers that would have two types, or could not be compared.
+ * reports 64-bit integers that would be of two types, or could not be compared.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
@@ -76,7 +76,7 @@ export function reportKeywordTypes(root: unknown, name: string, report: ReportPr
   }
 }
 
-/** Only the contract's authors can decide this: a schema has one type wherever it is used. */
+/** Only the contract's authors can decide this: a schema is of the same type wherever it is used. */
 const MIXED =
   'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 
@@ -106,7 +106,7 @@ function reportInt64Map(int64s: Int64Map, name: string, reportAny: ReportProblem
   if (isSound) soundMaps.add(int64s);
 }
 
-/** Reports faults that a recursion adds. Its inside is checked at the place where the recursion begins. */
+/** Reports faults that a recursion adds. The inside of a recursion is checked where it begins. */
 function reportRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
   if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of int64s.fields) {

@@ -70,7 +70,7 @@ export function withPathNames(document: Document): Document {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Renames path parameters. Copies a parameter behind a reference, since another path may use it with its original name. */
+/** Renames path parameters. Copies the target of a reference, since another path may use it with its original name. */
 function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
@@ -129,7 +129,7 @@ const toWords = (text: string): string =>
     .join('');
 
 /**
- * Removes the bodies of GET and HEAD, and puts HEAD first. Such bodies have no meaning (RFC 9110, section 9.3.1), OpenAPI 3.0 ignores
+ * Removes the bodies of GET and HEAD, and puts HEAD first. Such bodies do not mean anything (RFC 9110, section 9.3.1), OpenAPI 3.0 ignores
  * them, and Fastify does not read them. Fastify adds a HEAD to each GET unless there already is one, so the contract's HEAD
  * must come first.
  */

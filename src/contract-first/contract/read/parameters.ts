@@ -152,7 +152,7 @@ export function findLimit(parameters: Parameter[]): Parameter | undefined {
   return parameters.find(({ name, in: location }) => name === 'limit' && location === 'query');
 }
 
-/** Reports limits below 1: there is no next page after a page without items. */
+/** Reports limits below 1: a page without items cannot lead to a next page. */
 function reportLimit(parameters: Parameter[], report: ReportProblem): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;

@@ -12,8 +12,8 @@ import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
 /**
- * The headers that OWASP recommends for HTML, added to those of every reply. The page loads nothing from other sites, and has no inline
- * script or style. No `upgrade-insecure-requests`: it would leave the page blank on plain HTTP.
+ * The headers that OWASP recommends for HTML, added to those of every reply. The page loads nothing from other sites, and contains no
+ * inline script or style. No `upgrade-insecure-requests`: it would leave the page blank on plain HTTP.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [

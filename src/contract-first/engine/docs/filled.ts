@@ -1,4 +1,4 @@
-/** Values in the page that only a start knows. Each is after a comment with its name: `<!--prefix-->/v1<!---->`. */
+/** Values in the page that only a start knows. The page marks each with a comment: `<!--prefix-->/v1<!---->`. */
 import type { AnyContract } from '../contract/contract.ts';
 import { html } from './html.ts';
 

@@ -10,7 +10,7 @@ export async function addCors(app: FastifyInstance, origins: readonly string[] =
   await app.register(cors, toCorsOptions(new Set(origins)));
 }
 
-/** The headers that a script of another origin may read (Fetch Standard, section 3.3.3). */
+/** The headers that a script from another origin may read (Fetch Standard, section 3.3.3). */
 const EXPOSED_HEADERS = [
   ...['Link', 'Location', 'Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy'],
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],

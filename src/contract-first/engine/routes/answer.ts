@@ -7,7 +7,7 @@ import { isTagIn } from '../requests/request-headers.ts';
 /** The status of a success; of `put`, those of a record that was replaced, and of one that was made. */
 type Statuses = number | readonly [replaced: number, made: number];
 
-/** The meaning of a result for clients. Each type parameter is `never` if its property is left out. */
+/** The meaning of a result for clients. If a property is left out, its type parameter is `never`. */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   /** The code if the record does not exist. */
   absent?: Absent;
@@ -16,7 +16,7 @@ interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   headers?: Own | ((found: Found) => Own);
   /** Makes the `ETag`. */
   tag?: (found: Found) => Tag;
-  /** `If-None-Match`: if it has the tag, the answer is 304 (RFC 9110, section 13.1.2). */
+  /** `If-None-Match`: if it contains the tag, the answer is 304 (RFC 9110, section 13.1.2). */
   unless?: Unless;
   /** If an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
   idempotency?: Key;

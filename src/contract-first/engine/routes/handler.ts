@@ -59,7 +59,7 @@ interface Context<Params, Query, Headers, Sender> {
   caller: Sender;
   /** The services that `src/services.ts` has built. */
   services: Services;
-  /** Makes a change take effect once, for any number of retries; undefined if the request has no `Idempotency-Key`. */
+  /** Makes a change take effect once, for any number of retries; undefined if the request is without an `Idempotency-Key`. */
   idempotency: Idempotency | undefined;
   /** The `X-Request-Id` of the reply, which is in all the request's lines of the log. */
   requestId: string;

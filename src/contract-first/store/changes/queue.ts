@@ -1,4 +1,4 @@
-/** A queue with a timeout: an item that is not taken in time is rejected. It is independent of databases. */
+/** A queue with a timeout, for any database. Rejects each item that is not taken in time. */
 
 /** A waiting item. Whoever takes it must resolve or reject it. */
 export interface Waiting<Item, Result = unknown> {

@@ -10,7 +10,7 @@ export interface Dialect {
   placeholder(number: number, field: Field): string;
   /** The placeholder of a value that does not belong to a field. */
   mark(number: number): string;
-  /** Converts a field's value to the form in which it is bound. */
+  /** Converts a field's value to its bound form. */
   toValue(field: Field, value: unknown): unknown;
   /** SQL of the name of a table. */
   nameOf(table: Pick<Table, 'name'>): string;
@@ -18,7 +18,7 @@ export interface Dialect {
   toJsonSql(table: Table): string;
   /** SQL of a row as JSON as clients see it: without its internal columns. */
   toShownSql(table: Table): string;
-  /** SQL of a sum. It fails if the result is outside the range of the field's type. */
+  /** SQL of a sum. The statement fails if the result is outside the range of the field's type. */
   toSum(field: Field, bind: () => string): string;
   /** SQL of a value to compare for equality. */
   toCompared(field: Field, sql: string): string;
@@ -30,15 +30,15 @@ export interface Dialect {
   now: string;
   /** SQL of a number of hours, in a form that can be added to `now`. */
   toHours(count: string): string;
-  /** The column that sorts API keys by the order in which they were added. */
+  /** The column that sorts API keys from the oldest to the newest. */
   keyOrder: string;
   /** The column with the location of a row in its table. */
   row: string;
   /** Whether the database allows data-modifying statements in WITH. */
   nestsWrites: boolean;
   /**
-   * SQL of a text that identifies the state of the database. If the text has changed, the API keys may be those of another time, as after a
-   * restored backup: then all keys are read again.
+   * SQL of a text that identifies the state of the database. If the text has changed, the API keys may be older ones, for example from
+   * a restored backup: then all keys are read again.
    */
   keyState: string;
 }

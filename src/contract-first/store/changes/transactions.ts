@@ -32,7 +32,7 @@ type Given<Domain extends AnyDomain> = {
   sql: Sql;
   tenant: Tenants<Domain>;
 };
-/** The type of the tenant, in a transaction of a collection with tenants. All parameters but `sql` see only this tenant's records. */
+/** The type of the tenant, in a transaction of a collection with tenants. Except for `sql`, all parameters see only its records. */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
 /** The type of the first parameter of a reading function. All its reads see one snapshot. */
@@ -119,7 +119,7 @@ export interface RunContext {
   refusalCodeOf(error: unknown, change: Change): string | undefined;
 }
 
-/** Runs the steps of a change or a transaction. If it is refused or fails, nothing of it stays. */
+/** Runs the steps of a change or a transaction. If it is refused or fails, all its steps are undone. */
 export function* inSavepoint<Answer>(
   change: Change | TransactionCall,
   { hasSavepoint, isFatal }: RunContext,
@@ -260,7 +260,7 @@ class Steps {
 /** Prefixes in JSON of bigints, of texts, and of lists of internal columns. With them, a client's text is never read as anything else. */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
-/** The form in JSON of a record with internal columns. It keeps their names, since replies leave these columns out. */
+/** The JSON form of a record with internal columns. Contains the names of these columns, since replies leave them out. */
 class WrittenRecord {
   readonly internal: string;
   readonly record: Fields;

@@ -112,7 +112,7 @@ class ChangeTransactions {
   }
 }
 
-/** An error of PostgreSQL. Its detail names the columns. */
+/** An error of PostgreSQL, with the names of the columns in `detail`. */
 interface DatabaseError extends Error {
   code?: string;
   detail?: string;

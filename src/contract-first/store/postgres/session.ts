@@ -61,10 +61,10 @@ export function localSettingsSql(schema: string): string {
     .join();
 }
 
-/** The most statements of a connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
+/** The maximum of statements per connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
 const MAX_STATEMENTS = 200;
 
-/** The time for which a plan is used, in milliseconds: the table may have been nearly empty when it was made, and be large now. */
+/** How long a plan is used, in milliseconds: the table may have been nearly empty when the plan was made, and be large now. */
 const FRESH = 10_000;
 
 /** The part of pg's connection that lists its prepared statements. */

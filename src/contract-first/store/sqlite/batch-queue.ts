@@ -26,7 +26,7 @@ export interface BatchOptions<Item, Result> {
 
 /** The interval of searches for late writes in the current batch, in milliseconds. */
 const WATCH_INTERVAL = 100;
-/** The time for which a written batch proves that the disk can be written, in milliseconds. */
+/** How long a written batch proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 /** The longest wait of a batch for more writes, in milliseconds. */
 const GATHER_TIME = 2;
@@ -47,7 +47,7 @@ export class BatchQueue<Item, Result> {
   /** The timer that rejects late writes of the batch. */
   #watching: NodeJS.Timeout | undefined;
   #isDue = false;
-  /** The most writes in the next batch. It is smaller while the queue bisects for a faulty write. */
+  /** The maximum number of writes in the next batch. Smaller while the queue bisects for a faulty write. */
   #batchSize: number;
   #provenAt = Number.NEGATIVE_INFINITY;
   /** True if the last batch wrote nothing, so that a waiting health check needs a test write. */

@@ -4,7 +4,7 @@ import { Sqlite } from './sqlite.ts';
 
 try {
   const db = new Sqlite(workerData.from, { readonly: true, fileMustExist: true });
-  // VACUUM INTO copies one snapshot. `.backup` copies in steps, and begins again after each write of another process, perhaps for ever.
+  // VACUUM INTO copies one snapshot. `.backup` copies in steps, and begins again after each write of another process, possibly for ever.
   db.prepare<[string]>('VACUUM INTO ?').run(workerData.to);
   db.close();
 } catch (error) {

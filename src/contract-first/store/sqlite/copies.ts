@@ -44,7 +44,7 @@ export function exchange(file: string, location: string, old: string): void {
 function takeAlone(file: string): Database {
   const db = new Sqlite(file, { fileMustExist: true, timeout: 0 });
   try {
-    // SQLite leaves WAL mode only if there is no other connection.
+    // SQLite leaves WAL mode only if this is the only connection.
     db.pragma('journal_mode = DELETE');
     db.pragma('locking_mode = EXCLUSIVE');
     db.exec('BEGIN EXCLUSIVE; COMMIT');

@@ -83,7 +83,7 @@ export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationH
 
 /** Runs the steps of a migration, and rolls all of them back if one fails. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
-  // Otherwise rebuilding a table would delete the records that refer to it. In a transaction, this pragma would have no effect.
+  // Otherwise rebuilding a table would delete the records that refer to it. This pragma does not work in a transaction.
   db.pragma('foreign_keys = OFF');
   try {
     return new Driver(db).drive(steps);

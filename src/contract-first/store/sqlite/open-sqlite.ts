@@ -28,7 +28,7 @@ import { type Writer, WritingThread } from './writing-thread.ts';
 
 const MEMORY = ':memory:';
 
-/** Opens the store. @throws Error if the file cannot be opened or created, is not a database, or has a schema of another program */
+/** Opens the store. @throws Error if the file cannot be opened or created, is not a database, or contains the schema of another program */
 export function openSqlite(
   file: string,
   domain: AnyDomain,

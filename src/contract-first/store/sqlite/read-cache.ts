@@ -1,6 +1,6 @@
 /**
  * Caches pages and records as text, until any program may have changed a record. Records that are added at the end only invalidate last
- * pages; full pages, which have a next page, stay valid.
+ * pages; full pages stay valid, because a next page follows them.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -16,10 +16,10 @@ import type { Snapshots } from './snapshots.ts';
 /** The size of each of the three caches, for all collections together, in characters. Each page counts PAGE_SIZE characters more. */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
-/** The time for which full pages and records stay cached after a write, in milliseconds: the writer may have disabled the triggers. */
+/** How long full pages and records stay cached after a write, in milliseconds: the writer may have disabled the triggers. */
 const MAX_TRUST = 1000;
 
-/** Answers reads from the cache. It looks for changes once for each snapshot. */
+/** Answers reads from the cache. Looks for changes once for each snapshot. */
 export class ReadCache implements Reads {
   readonly #table: Table;
   readonly #snapshots: Snapshots;

@@ -6,7 +6,7 @@ import Better, { type Options, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The connections and statements of this thread, a few KB each. A server has one connection in the event loop and one in its writing
+ * The connections and statements of this thread, a few KB each. A server opens one connection in the event loop and one in its writing
  * thread. The latter is opened again after some failed writes.
  */
 const KEPT: object[] = [];

@@ -1,4 +1,4 @@
-/** The code of the writing thread. The thread has its own connection, so that reads do not wait for an fsync. */
+/** The code of the writing thread. The thread uses its own connection, so that reads do not wait for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import type { TransactionsModule } from '../changes/transactions.ts';
@@ -47,7 +47,7 @@ interface NotDone {
   at: number | undefined;
 }
 
-/** The interval in which the thread checks that the files are in place, in milliseconds. It also checks before each write. */
+/** How often the thread checks that the files are in place, in milliseconds. The thread also checks before each write. */
 const LOOK_INTERVAL = 1000;
 
 const NOTHING: Written = { now: '', first: {}, changes: [] };

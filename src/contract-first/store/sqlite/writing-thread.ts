@@ -20,7 +20,7 @@ import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
-/** The pause before a restart, in milliseconds. It doubles with each restart, up to MOST_PAUSE, until a batch is answered. */
+/** The pause before a restart, in milliseconds. Each restart doubles it, up to MOST_PAUSE, until a batch is answered. */
 const FIRST_PAUSE = 100;
 const MOST_PAUSE = 10_000;
 

@@ -28,13 +28,13 @@ export interface Column {
    * `orders.of(tenant)`, which neither sees nor changes records of other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
-  /** The field is the id, and whoever creates the record chooses it. */
+  /** The field is the id, chosen by the creator of the record. */
   is?: 'id';
   /** The field's value in a record that is created without it. */
   first?: unknown;
   /** Comparisons, orders and unique indexes ignore the case of the letters a to z. The case of other letters counts. */
   ignoresCase?: true;
-  /** The field contains the id of a record of this collection: the table has a foreign key. */
+  /** The field contains the id of a record of this collection, and its column is a foreign key. */
   of?: string;
   /** The record is deleted with the record that it refers to. Without this, deleting that record is the refusal `referenced`. */
   onDelete?: 'delete';
@@ -113,7 +113,7 @@ interface Described<Filter extends string> {
     /** Whether lists can count all their records. The more records there are, the longer that takes. */
     count?: true;
   };
-  /** Sets of fields that are unique: the table has a unique index on them. A second record with these values is refused with the code. */
+  /** Sets of fields that are unique: the table needs a unique index on them. A second record with these values is refused with the code. */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
   /** The errors that the collection adds to the catalogue, by code. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number; readonly message?: string } };
@@ -189,7 +189,7 @@ interface ReadsInTransaction<Found, Lists, Id> {
     query: Query & NoOther<Query, AllQuery<Found, Lists>>,
   ): SqlSteps<Found[]>;
 }
-/** The methods that a collection does not have: `put` works only with ids that clients choose. */
+/** The methods that a collection lacks: `put` works only with ids that clients choose. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
 /** The refusal of a delete; `never` if no collection refers to this one. */
 export type Referenced<Domain extends AnyDomain, Name> = {

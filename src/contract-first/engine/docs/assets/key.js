@@ -63,7 +63,7 @@ for (const input of inputs) {
   });
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
-    // Else it would also press the button that has the focus next.
+    // Otherwise Enter would also press the button that gets the focus.
     event.preventDefault();
     input.closest('[popover]')?.hidePopover();
   });

@@ -1,4 +1,4 @@
-/** A connection. It serves one request after the other, each in its own iteration of the event loop. */
+/** A connection. Serves one request after the other, each in its own iteration of the event loop. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';

@@ -1,4 +1,4 @@
-/** All connections: their number, and the time that a client may leave a reply unread. */
+/** All connections: their number, and how long a client may leave a reply unread. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -66,7 +66,7 @@ export class Connections {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
     server.maxConnections = 2 * this.limits.maxConnections;
-    // Node's own reply to an unmet `Expect` would have an empty body.
+    // The body of Node's own reply to an unmet `Expect` would be empty.
     server.on('request', take).on('checkExpectation', take);
     server.on('checkContinue', (request, response) => {
       (response as HttpResponse).continueWhenRead();
