@@ -19,7 +19,7 @@ export interface ContractSource {
   bundle?: Bundle;
 }
 
-/** Reads a contract with all its files. @throws ContractError if a text is not YAML, or if the target of a reference is missing */
+/** Reads a contract with all its files. @throws ContractError if a text is not YAML, or a reference to another file leads nowhere */
 export async function readSource(file: URL | string): Promise<ContractSource> {
   const source = await readFiles(file);
   const { missing = [] } = source.bundle ?? {};

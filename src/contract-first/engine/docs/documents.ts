@@ -34,7 +34,7 @@ export const addDocument = (app: FastifyInstance, url: string, ...document: Para
 
 /**
  * Loads the text on the first request, and sends it with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has it already
- * gets 304. The reply may be sent meanwhile, if the request's body breaks off. `load` gets the folder of the text in a
+ * gets 304. The reply may be sent meanwhile, if the request's body breaks off. `load` gets the folder from which the text is read in a
  * browser: `../` if the URL ends in a slash, otherwise `./`.
  */
 export function buildSendDocument(headers: Headers, load: (root: string) => Promise<Loaded>) {

@@ -61,7 +61,7 @@ export function localSettingsSql(schema: string): string {
     .join();
 }
 
-/** The maximum of statements per connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
+/** The most statements per connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
 const MAX_STATEMENTS = 200;
 
 /** How long a plan is used, in milliseconds: the table may have been nearly empty when the plan was made, and be large now. */

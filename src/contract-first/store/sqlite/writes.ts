@@ -87,7 +87,7 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
   });
 }
 
-/** Prepares a function that writes a batch. That function throws StoreUnavailable if COMMIT may have succeeded, or if ids are used up. */
+/** Prepares a function that writes a batch. That function throws StoreUnavailable if COMMIT may have succeeded, or the ids are used up. */
 export function prepareWriteAll(
   db: Database,
   stored: readonly StoredTable[],
