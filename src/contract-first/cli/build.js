@@ -13,7 +13,7 @@ const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Tells the person who waits what is being done. On standard error, since standard output is the program's. */
+/** Shows progress to the person who waits, on standard error, because standard output belongs to the program. */
 const say = (text) => process.stderr.write(`${text} …\n`);
 
 if (!existsSync('dist/built-from')) say('The first build takes some ten seconds');
@@ -34,7 +34,7 @@ const CHECKS = [
 /** The files with the settings of the checks, and the list of installed packages. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
 
-/** A digest of the contents of all files that a build reads. Their times are useless after a checkout or a copy. */
+/** A digest of the contents of all files that a build reads. File times are useless after a checkout or a copy. */
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);

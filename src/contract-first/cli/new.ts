@@ -9,7 +9,7 @@ import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
 import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 
-/** Files to copy, in folders: of each service, of one with the first contract, and of one with a contract of its own. */
+/** The folders of files to copy: for every service, for one with the first contract, and for one with its own contract. */
 const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
 
 const TOOLS: Tool[] = [
@@ -171,7 +171,7 @@ async function writeContract(source: string): Promise<boolean> {
 /** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
 async function writeHandlers(hasCollections: boolean): Promise<void> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
-  // It needs tools that have just been installed.
+  // The imports need tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
   const contract = await loadContract(findContract());

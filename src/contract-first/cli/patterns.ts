@@ -141,7 +141,7 @@ function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   }
 }
 
-/** Reads the cache; empty if there is none yet, or another process is writing it. */
+/** Reads the cache; empty if it does not exist yet, or another process is writing it. */
 function readDegrees(): Record<string, number | null> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));

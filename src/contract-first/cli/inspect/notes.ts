@@ -15,7 +15,7 @@ import { namesIn } from '../../engine/contract/path-names.ts';
 import { inAllTypes, isJson } from '../../engine/contract/replies.ts';
 import type { Keywords, Schema } from '../../engine/schema/json.ts';
 
-/** Statuses whose replies have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
+/** The statuses of replies without a body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = /^(1..|204|205|304)$/;
 
 /** The notes, one line each, with the operation. */
@@ -36,7 +36,7 @@ export function findNotes(contract: ReadContract): string[] {
   return [...new Set([...ofServer(document), ...notes])];
 }
 
-/** The schemes with tokens of another issuer, unless `src/tokens.ts` checks them. */
+/** The schemes with tokens from a third-party issuer, unless `src/tokens.ts` checks them. */
 export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown): string[] {
   const schemes = verifyToken === undefined ? toTokenSchemes(resolved) : [];
   return schemes.map(
@@ -45,7 +45,7 @@ export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown
   );
 }
 
-/** Notes variables in the prefix of all paths that have no default. */
+/** Notes the variables without a default in the prefix of all paths. */
 function ofServer({ servers: [first] = [] }: Document): string[] {
   const path = String(first?.url).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '');
   const names = namesIn(path.slice(path.indexOf('/')));

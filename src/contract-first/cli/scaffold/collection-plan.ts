@@ -171,7 +171,7 @@ const fitsUuid = ({ format = 'uuid', pattern, minLength = 0, maxLength = 36, enu
   !listed &&
   (pattern === undefined || isMatch(pattern, UUID) === true);
 
-/** A field that no client sends: the store sets it, or it has a value of its own. */
+/** A field that no client sends: the store sets it, or it gets its own value. */
 function planSet(planned: PlannedColumn, keywords: Keywords, plan: CollectionPlan): void {
   const name = wordsOf(planned.name).join('');
   const isTime = keywords.type === 'string' && keywords.format === 'date-time';

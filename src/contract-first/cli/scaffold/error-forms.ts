@@ -1,4 +1,4 @@
-/** Finds how the server's errors are written as the schema of an error body wants them. Each field is tried with the errors that the server sends. */
+/** Finds an error body that fits its schema in the contract. Every field is tried with the errors that the server sends. */
 
 import { failuresOf, REQUEST_ID } from '../../contract/checks/server-errors.ts';
 import { buildSamples } from '../../contract/page/sample.ts';
@@ -57,7 +57,7 @@ class FormFinder {
   readonly #codes: ErrorCode[];
   readonly #errors: Told[];
   readonly #problems: Told[];
-  /** Whether the body has the message. */
+  /** Whether the body contains the message. */
   #isSaid: boolean;
 
   constructor({ buildCheck, codes, saysAnywhere }: FormOptions) {
@@ -118,7 +118,7 @@ class FormFinder {
     return this.#firstFit(one, [...textsFor(place.name, {}, [], true), ...constants], place);
   }
 
-  /** The field's own default, null, or the first value that fits, whose meaning is not known. */
+  /** The value of a field of unknown meaning: its default, null, or the first value that fits. */
   #assume(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
     if (keywords.default !== undefined) return toConstant(keywords.default);
     const isNull = [keywords.type].flat().includes('null');
@@ -210,7 +210,7 @@ function withAll(values: ErrorValue[]): Partial<ErrorValue> {
   };
 }
 
-/** The object of the fields. An optional list of problems is left out if there are none. */
+/** The object of the fields. An optional list of problems is left out if it would be empty. */
 function joinFields(fields: Field[]): ErrorValue {
   const isSpread = ({ value, isNeeded }: Field) => !isNeeded && value.ofProblems !== undefined;
   const plain = fields.filter((field) => !isSpread(field)).map(({ name, value }) => [name, value.code] as const);

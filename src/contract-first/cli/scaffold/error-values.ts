@@ -13,7 +13,7 @@ export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
 
 export const statusOf = (code: ErrorCode): number => Number(CATALOGUE[code]?.status);
 
-/** An error, and within a list of problems, one of them. */
+/** An error and, in a list of problems, one of them. */
 export type Told = OwnError & { problem?: Problem };
 
 export interface ErrorValue {
@@ -23,7 +23,7 @@ export interface ErrorValue {
   uses: string[];
   /** Whether the name of the field, or a constant, gives its meaning. */
   isKnown: boolean;
-  /** The fields whose meaning is not known, with the values that they get. */
+  /** The fields of unknown meaning, with their values. */
   assumed: string[];
   /** Constants that the code needs, by their names. */
   constants: Map<string, CheckedCode>;
@@ -114,7 +114,7 @@ export function textsFor(name: string, keywords: Keywords, others: string[], isI
   return [];
 }
 
-/** The message, within the bounds of its field. */
+/** The message, shortened or padded to the limits of its field. */
 export function messagesFor({ minLength: least = 0, maxLength: most }: Keywords): ErrorValue[] {
   const longer = least > 1 ? code`message.padEnd(${least})` : code`message`;
   const shorter = most === undefined ? longer : code`[...${longer}].slice(0, ${most}).join('')`;

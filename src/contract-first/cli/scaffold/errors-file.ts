@@ -1,4 +1,4 @@
-/** Writes `src/errors.ts` for a contract whose errors have another form than the server's, and tries it with every error reply. */
+/** Writes `src/errors.ts` if the contract's errors differ in form from the server's, and tries it with every error reply. */
 import { findUnfitBody } from '../../contract/checks/server-errors.ts';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -62,7 +62,7 @@ export function writeErrors({ operations }: ReadContract): ErrorsFile {
   };
 }
 
-/** The most frequent form first. Replies whose schema names no field have that one. */
+/** The most frequent form first. Replies with a schema that names no fields also get it. */
 function joinOpen(forms: Form[]): [Form, ...Form[]] {
   const open = forms.find(({ value }) => value === USUAL);
   const isOpen = ({ reply }: ErrorReply) => Object.keys(keywordsOf(reply.schema)).length === 0;

@@ -19,7 +19,7 @@ export interface Writing {
   source: DocumentSource;
 }
 
-/** The parts of a handler: what it takes of the call, what it imports, and its lines. */
+/** The parts of a handler: the properties of its argument, its imports, and its lines. */
 export class HandlerCode {
   readonly takes = new Set<string>();
   readonly imports = new Set(['handle']);

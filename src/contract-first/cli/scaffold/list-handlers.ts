@@ -99,7 +99,7 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   return { equal: filters.map(({ name }) => name), skips: Boolean(paging.offset ?? paging.page), counts };
 }
 
-/** A parameter with the name of a field, whose values are equal or not: a free text may mean that a name contains it. */
+/** A parameter that is named like a field, of a type that filters compare as a whole: a free text could also mean a part of a name. */
 function isFilter({ name, schema, required }: Parameter, { columns, id }: CollectionPlan): boolean {
   const column = columns.find((one) => one.name === name);
   const { enum: listed, type, format, default: preset } = keywordsOf(schema);

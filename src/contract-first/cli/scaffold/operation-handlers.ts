@@ -126,7 +126,7 @@ function toCreated({ id, madeId, given }: CollectionPlan, made: HandlerCode): Ch
   return code`{ ...body, ${toPropertyName(id.name)}: ${own} }`;
 }
 
-/** The header `Location`, if it is declared and the resource has a get. */
+/** The header `Location`, if the contract declares it and the resource can be read by its id. */
 function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: CheckedCode): [string, CheckedCode][] {
   const { headers } = successOf(operation) as Reply;
   const name = Object.keys(headers).find((one) => /^location$/i.test(one));

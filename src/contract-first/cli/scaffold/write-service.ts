@@ -13,7 +13,7 @@ export interface ServiceWriting {
   hasCollections: boolean;
 }
 
-/** How often the service is compiled, besides once for each collection. Each time, only parts that were written before are taken back. */
+/** How often the service is compiled, besides once for each collection. A run only takes back parts that were written before. */
 const MOST_ROUNDS = 4;
 
 const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;

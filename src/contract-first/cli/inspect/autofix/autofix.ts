@@ -1,6 +1,6 @@
 /**
- * Fixes a third-party contract: keywords without effect, obvious mistakes, and promises that no server of this project keeps. Each change
- * is listed. A mistake that may mean several things stays, and is an error.
+ * Fixes a third-party contract: keywords without effect, obvious mistakes, and promises that no server of this project keeps. It
+ * lists every change. A mistake that may mean several things is left alone, and is an error.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
@@ -20,7 +20,7 @@ const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array'
 
 type IsRight = (value: unknown, node: Node) => boolean;
 
-/** The kind of value that JSON Schema demands for each keyword. With any other value, the keyword has no effect, and libraries fail. */
+/** The kind of value that JSON Schema demands for each keyword. With any other value, the keyword does nothing, and libraries fail. */
 const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
@@ -57,7 +57,7 @@ const BESIDE: Record<string, IsRight> = {
 };
 const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
 
-/** Optional parts: null has no meaning for them. */
+/** Optional parts that must not be null. */
 const OMITTABLE =
   /^(content|schema|headers|links|parameters|requestBody|callbacks|servers|components|externalDocs|examples|encoding)$/;
 

@@ -1,6 +1,6 @@
 /**
  * Gives an integer the format int64 if another schema of the same value has it, such as another alternative: the value is a bigint in all
- * of them. The document itself is changed, because each schema has one type, also if it is used elsewhere.
+ * of them. The document itself is changed, because a schema has the same type everywhere that it is used.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
@@ -27,7 +27,7 @@ export function fixInt64s(document: Node, report: ReportChange): void {
   }
 }
 
-/** All nodes that may be schemas, with their pointers. */
+/** The nodes that may be schemas, with their pointers. */
 function pointersIn(
   node: unknown,
   at = '',
@@ -78,7 +78,7 @@ function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
   };
 }
 
-/** The schemas of fields by name; the schema of all other fields and items has no name. */
+/** The schemas of fields by name; the schema of all other fields and items is nameless. */
 const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
   subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
     const scope = scopeOf(keyword);
@@ -96,7 +96,7 @@ const isFixable = (schema: Keywords) =>
 
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** Gives an integer of another format the limits of int32. */
+/** Gives an integer with another format the limits of int32. */
 function boundInt32(schema: Keywords): void {
   const { minimum = INT32.least, maximum = INT32.most } = schema;
   schema.minimum = minimum < INT32.least ? INT32.least : minimum;

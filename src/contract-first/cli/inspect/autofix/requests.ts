@@ -78,7 +78,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     }
   }
 
-  /** The schemas whose defaults are filled in. */
+  /** Visits the schemas with defaults that the server fills in. */
   function visit(node: unknown, at: string): void {
     if (!isNode(node) || seen.has(node)) return;
     seen.add(node);

@@ -18,7 +18,7 @@ export interface NodeAt {
 /** Reports a change: its pointer, and a description. */
 export type ReportChange = (change: string) => void;
 
-/** The target of a reference, where it is. */
+/** The target of a reference, with its pointer. */
 export function followReference(document: Node, node: unknown, at: string): NodeAt {
   const { $ref } = Object(node);
   const target = lookUp(document, $ref);
