@@ -14,7 +14,7 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
-/** The error codes that the server itself sends in an operation. A 405 is outside of operations; all others are for handlers and plugins. */
+/** The error codes that the server itself sends in an operation. A 405 belongs to none; all others are for handlers and plugins. */
 export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
