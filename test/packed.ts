@@ -77,7 +77,8 @@ export async function start(t: Test, cwd: string, env: Record<string, string>, c
   const request = async (path: string, method = 'GET', body?: object, sent: object = {}) => {
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...sent };
     const reply = await fetch(origin + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Json };
+    const text = await reply.text();
+    return { status: reply.status, headers: reply.headers, body: (text && JSON.parse(text)) as Json };
   };
   return { request, stop };
 }
