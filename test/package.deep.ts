@@ -25,7 +25,16 @@ t.test('the tarball contains the built package, its types and its README, and ne
   );
   t.strictSame([...folders].filter((path) => !path.endsWith('.js') && !path.endsWith('.d.ts')).sort(), [
     ...['CHANGELOG.md', 'README.md', 'bin', 'dist/cli', 'dist/contract', 'dist/engine', 'dist/json', 'dist/operate'],
-    ...['dist/store', 'dist/testing', 'guide', 'operate', 'package.json', 'store', 'tsconfig.service.json'],
+    ...[
+      'dist/start',
+      'dist/store',
+      'dist/testing',
+      'guide',
+      'operate',
+      'package.json',
+      'store',
+      'tsconfig.service.json',
+    ],
   ]);
   t.strictSame(
     files.filter((path) => /(?<!\.d)\.ts$|\.test\.[jt]s$|\.tsbuildinfo$/.test(path)),

@@ -122,7 +122,7 @@ function prepareFirstStage(folder: string): string {
   cpSync(process.execPath, `${folder}/usr/local/bin/petstore-node`, { dereference: true });
   for (const name of ['package.json', 'package-lock.json'])
     cpSync(`${ROOT}${name}`, `${app}/${name}`, { recursive: true });
-  for (const name of ['package.json', 'bin'])
+  for (const name of ['package.json', 'bin', 'operate/config.md'])
     cpSync(`${ROOT}src/contract-first/${name}`, `${app}/src/contract-first/${name}`, { recursive: true });
   execFileSync('cp', ['-al', `${ROOT}node_modules`, app]);
   execFileSync('npm', ['prune', '--omit=dev', '--offline', '--ignore-scripts', '--no-audit', '--no-fund'], {

@@ -276,7 +276,8 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
   }
   const generated = generate(folder);
   t.equal(generated.status, 0);
-  t.equal(generated.stderr, '');
+  // Each order with a filter reads a small table.
+  t.match(generated.stderr, /^(warning: lists of orders filtered .* for lack of an index: .*\n)*$/);
   const compiled = spawnSync('npx', ['tsc', '--noEmit', '-p', '.'], { cwd: folder, encoding: 'utf8' });
   t.equal(compiled.stdout, '');
   const toUrl = (name: string) => `sqlite:${folder}/${name}.db`;
