@@ -101,7 +101,7 @@ export interface Server extends Program {
 export async function startWithLog(t: Test, options: ProgramOptions): Promise<Server & { key: string }> {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: '', ...options.env };
   const program = startProgram(t, 'src/main.ts', { ...options, env });
-  const [, key, port] = await program.written('stderr', /Bearer (\S+)' 'http:[^ ]*:(\d+)\//);
+  const [, key, port] = await program.written('stderr', /Bearer (\S+)'[\s\S]*?'http:[^ ]*:(\d+)\//);
   return { ...program, key: key as string, port: Number(port), request: buildRequest(Number(port)) };
 }
 
