@@ -55,7 +55,7 @@ t.test('our own are linear', async (t) => {
   const names = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
   // Tools and tests read what their developer has, the page and its scripts what the page shows; a built package is its sources again.
   const isServer = (name: string) =>
-    /\.[jt]s$/.test(name) && !/^contract-first.(dist|cli|bin|testing|contract.docs|engine.docs.page)\b/.test(name);
+    /\.[jt]s$/.test(name) && !/^contract-first.(dist|cli|bin|testing|contract.page|engine.docs.assets)\b/.test(name);
   const files = names.filter(isServer).map((name) => new URL(name, SOURCES));
   check(t, [...files.flatMap((file) => literalsOf(file)), new RegExp(RATE_PATTERN), new RegExp(NAME_PATTERN, 'u')]);
 });

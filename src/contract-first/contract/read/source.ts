@@ -128,7 +128,7 @@ const MOST_LEVELS = 200;
 /** Whether a text may be JSON, and is not nested too deeply. */
 function isShallowJson(text: string): boolean {
   let level = 0;
-  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*["\\]?|[[{\]}]/gs)) {
     if (sign === '[' || sign === '{') level++;
     else if (sign === ']' || sign === '}') level--;
     if (level > MOST_LEVELS) return false;
