@@ -1,5 +1,5 @@
 /**
- * Runs the tests, two files at a time for each core, since many wait: `npm test`. With `-- --coverage` nearly all code must be covered.
+ * Runs the tests, two files at a time for each core, since many wait: `npm test`. With `-- --coverage` all code must be covered.
  * With `-- <file or folder> ...` only those run, and with `--coverage` their coverage is printed.
  */
 import { randomBytes } from 'node:crypto';
