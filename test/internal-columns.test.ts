@@ -88,7 +88,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.equal(internalOf({ ...(output.locker as Fields) }), undefined);
     t.same(await lockers.open('x', { idempotency: idempotencyOf('k') }), output);
     t.ok(isRefused(await lockers.open('y')));
-    t.match(await lockers.see(1n), { locker: opened });
+    t.match(await lockers.see(1n), { locker: opened, all: [opened] });
   });
 
   t.test('a text with U+0000 is refused as a value of the request, whatever the schema says', async (t) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { NODE_ARGS } from '../program.ts';
+import { NODE_ARGS, startProgram } from '../program.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../src/contract-first/', import.meta.url));
 const { version, engines, devDependencies } = JSON.parse(readFileSync(`${PACKAGE}package.json`, 'utf8'));
@@ -192,6 +192,20 @@ t.test('test runs all files of test/, or the given ones, and exits with 1 if a t
   t.match(runIn(filled, 'test', 'test/one.test.ts'), { status: 0, stdout: /pass 1\n/ });
   t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /pass 0\n|skipped 2\n/ });
   t.end();
+});
+
+t.test('the sandbox serves until a signal ends it', async (t) => {
+  const root = makeFolder(t);
+  cpSync(new URL('../other-contracts/petstore.yaml', import.meta.url), join(root, 'petstore.yaml'));
+  const args = ['sandbox', 'petstore.yaml', '--port', '0'];
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const { child, written, exit } = startProgram(t, `${PACKAGE}cli/main.ts`, { args, root, isCovered: true });
+    const [, docs = ''] = await written('stdout', /Documentation, to read and try: (\S+)[\s\S]*Ctrl\+C ends it/);
+    t.equal((await fetch(docs)).status, 200);
+    child.kill(signal);
+    t.equal(await exit, 0);
+  }
+  t.strictSame(readdirSync(root), ['petstore.yaml']);
 });
 
 t.test('the sandbox reports in one sentence what it cannot read', async (t) => {

@@ -1,7 +1,11 @@
 /** Commands report the problems of a contract, and no other errors. */
 import t from 'tap';
-import { problemsThrownBy } from '../../src/contract-first/cli/unservable.ts';
+import { findUnservable, problemsThrownBy } from '../../src/contract-first/cli/unservable.ts';
 import { ContractError } from '../../src/contract-first/engine/contract/contract.ts';
+import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
+import { domain } from '../../src/generated/domain.ts';
+import { load } from '../added-operations.ts';
+import { edited } from '../edited-contract.ts';
 
 t.test('the problems of a contract are reported, and another error stops the command', (t) => {
   const throwing = (error: Error) => () => {
@@ -11,3 +15,14 @@ t.test('the problems of a contract are reported, and another error stops the com
   t.throws(() => problemsThrownBy(throwing(new Error('the disk is full'))), { message: 'the disk is full' });
   t.end();
 });
+
+t.test(
+  'a code of the contract that nothing of a service with collections has is a problem of the contract',
+  async (t) => {
+    const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
+    const parts = { toErrorBody, domain, verifyToken: undefined };
+    const contract = await load(t, withCode);
+    t.match(findUnservable(contract, parts), { ofContract: [/pet_lost has no status/], ofTeam: [], warnings: [] });
+    t.strictSame(findUnservable(contract, { ...parts, domain: {} }).ofContract, []);
+  },
+);

@@ -21,5 +21,6 @@ export const open = transactionOf<typeof domain>()(function* (given, code: strin
 export const see = readingOf<typeof domain>()(function* (given, id: bigint) {
   const { lockers } = given as unknown as Methods;
   const page = yield* lockers.list?.({ limit: 9, site: 'north' }) as SqlSteps<Row>;
-  return { locker: yield* lockers.get?.(id) as SqlSteps<Row>, page };
+  const all = yield* lockers.all?.({ most: 9, order: 'busiest' }) as SqlSteps<Row>;
+  return { locker: yield* lockers.get?.(id) as SqlSteps<Row>, page, all };
 });

@@ -87,10 +87,9 @@ const commands: Record<string, Command> = {
     about: 'serves any contract at once with its examples, in memory; --keys demands the keys of the contract',
     takes: [1, 1],
     options: { port: { type: 'string' }, keys: { type: 'boolean' } },
-    run: having([], async ({ positionals, values }) => {
-      const { openSandbox, toSandboxOptions } = await import('./sandbox/sandbox.ts');
-      await openSandbox(positionals[0] as string, toSandboxOptions(values));
-    }),
+    run: having([], async ({ positionals: [source = ''], values }) =>
+      (await import('./sandbox/sandbox.ts')).runSandbox(source, values),
+    ),
   },
   inspect: {
     usage: 'FILE|URL [--write OUT]',

@@ -83,6 +83,10 @@ t.test('what cannot be written without a loss is asked, and nothing is written',
   t.throws(() => writeNext({ ...toDomain(FIRST, { unique: [{ fields: ['name'], code: 'taken' }] }) }, 'second', NONE), {
     message: 'Nothing was written: things has no unique index on (name)',
   });
+  const wider = { ...FIRST, size: { type: 'text', isOptional: true } } as const;
+  t.throws(() => writeNext(toDomain(wider, { unique: [{ fields: ['name'], code: 'taken' }] }), 'second', NONE), {
+    message: 'Nothing was written: things has no unique index on (name)',
+  });
   t.notOk(existsSync(new URL('sqlite/0002-second.sql', first.things?.migrations)));
   t.end();
 });

@@ -194,6 +194,21 @@ t.test(
   },
 );
 
+t.test('a malformed chunk gets its 400 at once, and what its handler throws then is not reported', async (t) => {
+  const over = new EventEmitter();
+  upload = async (call) => {
+    over.emit('begun');
+    return answerRead(call).finally(() => over.emit('over'));
+  };
+  const [begun, ended] = [once(over, 'begun'), once(over, 'over')];
+  const client = connectRaw(port, head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked'), '1\r\na\r\n');
+  await begun;
+  client.socket.write('no length\r\n');
+  t.match(await client.replies(1), [{ status: 400, headers: { connection: 'close' } }]);
+  await ended;
+  t.notMatch(log.join(''), /"level":50/);
+});
+
 t.test('a reply may be made of the body while it arrives, and is cut where the body ends early', async (t) => {
   upload = ({ body }) => ({ status: 200, body });
   t.equal((await send('abc', {}, '/v1/echoes')).text, 'abc');

@@ -98,6 +98,12 @@ export async function openSandbox(source: string, options: SandboxOptions, say: 
   };
 }
 
+/** Serves until SIGINT (Ctrl+C) or SIGTERM. @throws ProjectError as `openSandbox`, and for a port that is not one */
+export async function runSandbox(source: string, values: { port?: unknown; keys?: unknown }): Promise<void> {
+  const { close } = await openSandbox(source, toSandboxOptions(values));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, close);
+}
+
 /** The time to wait for further changes, in milliseconds. */
 const TOGETHER = 50;
 

@@ -7,11 +7,9 @@ export interface Fault {
   words: string;
 }
 
-/** Two fields that exclude each other: an object may have one of them, or none (OpenAPI 3.1, sections 4.8.4, 4.8.12, 4.8.14, 4.8.19, 4.8.21). */
-function exclusiveIn(pointer: string): string {
-  if (pointer.endsWith('/license')) return 'identifier and url';
-  return /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
-}
+/** Two fields that exclude each other: an object may have one of them, or none (OpenAPI 3.1, sections 4.8.12, 4.8.14, 4.8.19, 4.8.21). */
+const exclusiveIn = (pointer: string): string =>
+  /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
 
 /** Pairs of fields: a link, a parameter or a header needs one of the two. */
 const choiceIn = (pointer: string): string =>
