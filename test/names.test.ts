@@ -5,7 +5,9 @@ import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
 import type { PostgresSettings } from '../src/contract-first/store/postgres/settings.ts';
 import { domain } from '../src/generated/domain.ts';
+import { load } from './added-operations.ts';
 import { openUrl } from './database.ts';
+import { edited } from './edited-contract.ts';
 import { runKeys } from './operate/commands/made-keys.ts';
 import { startPostgres } from './postgres.ts';
 import { readOurs, startService } from './service.ts';
@@ -53,17 +55,33 @@ t.test(
 
 t.test('generated code mentions an optional file of a team only if it exists', async (t) => {
   const contract = await readOurs();
-  const bare = buildService(contract, BOOKS, []).text + buildRegister([]).text;
+  const bare = buildService(contract, BOOKS, []).text + buildRegister(contract, []).text;
   t.match(bare, "import { toErrorBody } from 'contract-first';");
   const LINES = {
     errors: ["import { toErrorBody } from '../errors.ts';"],
     services: ["import { buildServices, settings } from '../services.ts';", 'services: services.Services;'],
-    tokens: ["import { verifyToken } from '../tokens.ts';", 'claims: tokens.Claims;'],
+    tokens: ["import { verifyToken } from '../tokens.ts';", 'claims: tokens.Claims;', 'byToken: never;'],
     plugins: ["loadPlugins: () => import('../plugins.ts'),"],
   };
   for (const [name, lines] of Object.entries(LINES)) {
     const present = [name as keyof typeof LINES];
-    const text = buildService(contract, BOOKS, present).text + buildRegister(present).text;
+    const text = buildService(contract, BOOKS, present).text + buildRegister(contract, present).text;
     for (const line of lines) t.strictSame([text.includes(line), bare.includes(line)], [true, false], line);
   }
+});
+
+t.test('generated code names the operations whose callers all have a token', async (t) => {
+  const TOKEN = { type: 'openIdConnect', openIdConnectUrl: 'https://issuer.example/.well-known/openid-configuration' };
+  const contract = await load(
+    t,
+    edited(({ paths, components }) => {
+      Object.assign(components.securitySchemes, { token: TOKEN, key: { type: 'apiKey', in: 'header', name: 'X-Key' } });
+      components.headers['WWW-Authenticate'].schema = { type: 'string' };
+      paths['/pets'].get.security = [{ token: [] }];
+      paths['/pets'].post.security = [{ token: [] }, { key: [] }];
+      paths['/pets/{petId}'].get.security = [{ token: [], key: [] }, {}];
+    }),
+  );
+  t.match(buildRegister(contract, ['tokens']).text, "    byToken: 'listPets' | 'getPet';\n");
+  t.notMatch(buildRegister(contract, []).text, 'byToken');
 });

@@ -175,6 +175,18 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
       await t.rejects(orders.ask?.([sql]) as Promise<unknown>, sql);
   });
 
+  t.test('a statement may have parts, each with its values, and a part cannot write', async (t) => {
+    const { orders } = await prepare(t)();
+    await orders.createAll([1n, 5n, 7n].map((price) => ({ price, ...(price === 7n && { status: 'paid' }) })));
+    t.same(await orders.some?.({ from: 5n }), [{ price: 5n }, { price: 7n }]);
+    t.same(await orders.some?.({ from: 5n, status: 'paid' }), [{ price: 7n }]);
+    await t.rejects(orders.some?.({ from: 5n, forgets: true }) as Promise<unknown>, {
+      message: 'some has a call without `yield*`',
+    });
+    await t.rejects(orders.writePart?.(1n) as Promise<unknown>);
+    t.same(await orders.some?.({ from: 1n }), [{ price: 1n }, { price: 5n }, { price: 7n }]);
+  });
+
   t.test('a transaction reads its own changes', async (t) => {
     const { orders } = await prepare(t)();
     await orders.createAll([1n, 5n].map((price) => ({ price })));

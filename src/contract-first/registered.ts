@@ -18,6 +18,9 @@ interface AnyOperation {
 /** The operations that may be called without a key. */
 export type OpenOperation = Register extends { open: infer All } ? All : never;
 
+/** The operations whose callers all have a token: the contract declares no other key for them. */
+export type TokenOperation = Register extends { byToken: infer All } ? All : never;
+
 /** The components of the contract. */
 export type components = Register extends { components: infer All } ? All : { schemas: AnySchemas };
 type AnySchemas = Readonly<Record<never, never>>;

@@ -92,6 +92,27 @@ export const ask = reading(function* ({ sql }, texts: string[]) {
   );
 });
 
+/** The prices of some orders, by a statement with parts in parts, of which one is used twice. */
+export const some = reading(function* ({ sql }, { from, status, forgets = false }: Some) {
+  const isDear = sql`price >= ${from}`;
+  const isFound = status === undefined ? isDear : sql`status = ${status} AND ${isDear}`;
+  if (forgets) sql`SELECT price FROM orders WHERE ${isFound}`;
+  return yield* sql<{
+    price: bigint;
+  }>`SELECT price FROM orders WHERE ${isFound} AND (${isDear} OR 1 = ${0}) ORDER BY price`;
+});
+interface Some {
+  from: bigint;
+  status?: string;
+  forgets?: boolean;
+}
+
+/** Tries to write by a part of a statement. */
+export const writePart = reading(function* ({ sql }, price: bigint) {
+  const part = sql`DELETE FROM orders WHERE price = ${price} RETURNING price`;
+  return yield* sql`WITH gone AS (${part}) SELECT price FROM gone`;
+});
+
 /** The sum of all orders with one more, which only this transaction has. */
 export const addToSum = transaction(function* ({ sql, orders }, price: bigint) {
   yield* orders.create(toNew({ price }));

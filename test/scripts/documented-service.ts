@@ -139,7 +139,7 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
     'src/generated/handlers.ts': buildHandlersMap(contract).text,
     'src/generated/domain.ts': buildDomain(source).text,
     'src/generated/writing.ts': buildWriting(source, 'openapi/petstore.yaml').text,
-    'src/generated/register.ts': buildRegister(['services', 'tokens']).text,
+    'src/generated/register.ts': buildRegister(contract, ['services', 'tokens']).text,
     'src/services.ts': 'export type Services = object;',
     'src/tokens.ts': 'export type Claims = object;',
     'src/pets/domain.ts': PETS,

@@ -1,6 +1,6 @@
 /** `answer` by its types, on a service's own collection. */
 import t from 'tap';
-import { diagnoseAnswers } from '../compiler.ts';
+import { diagnoseAnswers, read, TYPES } from '../compiler.ts';
 
 const GET = 'await call.pets.get(call.params.petId)';
 const NEW = 'await call.pets.create(call.body)';
@@ -56,3 +56,27 @@ t.test('any other is a compile error that names what is wrong', (t) => {
   for (const [index, [, given, why]] of wrong.entries()) t.match(messages[index], why, given);
   t.end();
 });
+
+t.test(
+  'the value of a header that the contract fixes needs no `as const`, and another value is a compile error',
+  (t) => {
+    const types = read(TYPES).replace('Location: string', "'X-Kind': 'pet'; 'X-Form'?: 1; Location: string");
+    const send = (headers: string) => `const headers = ${headers}; return { status: 201, headers, body: ${NEW} };`;
+    const given: [answer: string, why: RegExp | string][] = [
+      [send("{ Location: '/', 'X-Kind': 'pet', 'X-Form': 1 }"), /^$/],
+      [send("{ Location: '/', ...{ 'X-Kind': 'pet' } }"), /^$/],
+      [`answer(201, ${NEW}, { headers: () => ({ Location: '/', 'X-Kind': 'pet' }) })`, /^$/],
+      [`answer(201, ${NEW}, { headers: { Location: '/', 'X-Kind': 'dog' } })`, '201.headers.X-Kind has another type'],
+      [send("{ Location: '/', 'X-Kind': 'pet', 'X-Form': 2 } as const"), '201.headers.X-Form has another type'],
+      [send("{ Location: '/', 'X-Kind': 1 }"), '201.headers.X-Kind has another type'],
+      [send("{ Location: '/', 'X-Kind': anything }"), '201.headers.X-Kind is any'],
+      [send("{ Location: '/' }"), '201.headers.X-Kind is missing'],
+    ];
+    const messages = diagnoseAnswers(
+      given.map(([answer]) => ['createPet', answer]),
+      types,
+    );
+    for (const [index, [answer, why]] of given.entries()) t.match(messages[index], why, answer);
+    t.end();
+  },
+);

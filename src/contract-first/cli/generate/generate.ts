@@ -67,7 +67,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
   const staleDomain = [
     ...write('domain', buildDomain(SOURCE)),
     ...write('writing', buildWriting(SOURCE, path)),
-    ...write('register', buildRegister(present)),
+    ...write('register', buildRegister(contract, present)),
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.

@@ -83,8 +83,11 @@ const buildIf = (present: readonly Optional[]) => (name: Optional, line: Checked
   present.includes(name) ? line : code`${[]}`;
 
 /** The types. The types of the engine read them from `Register`. */
-export function buildRegister(present: readonly Optional[]): CheckedCode {
+export function buildRegister({ operations }: ReadContract, present: readonly Optional[]): CheckedCode {
   const only = buildIf(present);
+  const byToken = [...operations].flatMap(([id, { security }]) =>
+    security.length > 0 && security.every(({ location }) => location.isToken) ? code`${id}` : [],
+  );
   return code`${only('services', code`import type * as services from '../services.ts';\n`)}${only('tokens', code`import type * as tokens from '../tokens.ts';\n`)}import type * as contract from './contract.ts';
 import type * as collections from './domain.ts';
 import type * as writing from './writing.ts';
@@ -97,7 +100,7 @@ declare module 'contract-first' {
     domain: typeof collections.domain;
     errors: typeof collections.errors;
     transactions: (typeof writing.transactions)['all'];
-${only('services', code`    services: services.Services;\n`)}${only('tokens', code`    claims: tokens.Claims;\n`)}  }
+${only('services', code`    services: services.Services;\n`)}${only('tokens', code`    claims: tokens.Claims;\n    byToken: ${byToken.length > 0 ? joined(byToken, ' | ') : code`never`};\n`)}  }
 }
 `;
 }

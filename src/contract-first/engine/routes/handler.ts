@@ -3,7 +3,15 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Whole } from '../../json/whole-records.ts';
-import type { Claims, Domain, OpenOperation, operations, Services, ServiceTransactions } from '../../registered.ts';
+import type {
+  Claims,
+  Domain,
+  OpenOperation,
+  operations,
+  Services,
+  ServiceTransactions,
+  TokenOperation,
+} from '../../registered.ts';
 import type { CallsOf } from '../../store/changes/transactions.ts';
 import type { Awaitable, Idempotency } from '../../store/collection.ts';
 import type { KeyOwner } from '../../store/store.ts';
@@ -69,14 +77,15 @@ interface Context<Params, Query, Headers, Sender> {
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 /** The owner of a key or a token. A token carries the claims of `src/tokens.ts`. */
-type CallerOf = KeyOwner & { readonly claims: Claims | undefined };
+type AnyCaller = KeyOwner & { readonly claims: Claims | undefined };
+type CallerOf<Id> = Id extends TokenOperation ? KeyOwner & { readonly claims: Claims } : AnyCaller;
 
 /** The argument of an operation's handler. */
 export type HandlerContext<Id extends OperationId> = Context<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
-  Id extends OpenOperation ? CallerOf | undefined : CallerOf
+  Id extends OpenOperation ? CallerOf<Id> | undefined : CallerOf<Id>
 > &
   CollectionsOf<Domain, CallsOf<ServiceTransactions>> &
   ContentOf<operations[Id]['requestBody']> & {
@@ -181,10 +190,38 @@ type FaultAt<Id extends OperationId, Given, Status> = Status extends number
 type FaultWith<Given, Declared, Status extends number> = [Declared] extends [never]
   ? `the contract declares no status ${Status}`
   : FaultIn<
-      { [Key in keyof Given]: Key extends 'status' ? Status : Given[Key] },
+      {
+        [Key in keyof Given]: Key extends 'status'
+          ? Status
+          : Key extends 'headers'
+            ? WithConstants<Given[Key], ValueOf<Declared, 'headers'>>
+            : Given[Key];
+      },
       Frozen<OfType<Declared, Given>>,
       `${Status}`
     >;
+
+/**
+ * The headers of an answer. TypeScript widens `{ 'Cache-Control': 'no-store' }` in a variable to `string`: if the contract allows one value
+ * only, that fits too, and the server checks the value.
+ */
+type WithConstants<Given, Headers> = {
+  [Name in keyof Given]: IsAny<Given[Name]> extends true ? Given[Name] : Narrowed<Given[Name], ValueOf<Headers, Name>>;
+};
+type Narrowed<Given, Value> = Given extends string | number
+  ? IsConstant<Exclude<Value, undefined>, Given> extends true
+    ? Exclude<Value, undefined>
+    : Given
+  : Given;
+/** Whether there is one such value, which is of the wide type. */
+type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
+  ? false
+  : Value extends Wide
+    ? [All] extends [Value]
+      ? true
+      : false
+    : false;
+type IsAny<Given> = 0 extends 1 & Given ? true : false;
 
 /** Whether `refuse` made the answer, so that its body has the contract's form. `any` and `never` would extend everything. */
 type IsError<Given> = Given extends { body: infer Body }
@@ -304,7 +341,7 @@ type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
     : unknown;
 
 /** The argument of any handler, as routes know it. */
-export type AnyContext = Context<unknown, unknown, unknown, CallerOf | undefined> & {
+export type AnyContext = Context<unknown, unknown, unknown, AnyCaller | undefined> & {
   contentType: string | undefined;
   body: unknown;
   accepts: <Type extends string>(...types: Type[]) => Type | undefined;

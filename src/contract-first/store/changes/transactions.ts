@@ -42,12 +42,22 @@ type GivenToRead<Domain extends AnyDomain> = {
 
 /**
  * Runs a statement that only reads. The values in the template are bound. Rows are objects with the names of columns; integers are bigint.
- * In SQLite, a boolean is 0n or 1n, and a `number` is a text.
+ * In SQLite, a boolean is 0n or 1n, and a `number` is a text. A value may also be a part of the statement, made by `sql` without `yield*`.
  */
 type Sql = <Row>(
   texts: TemplateStringsArray,
-  ...values: readonly (bigint | number | string | boolean | null)[]
-) => SqlSteps<Row[]>;
+  ...values: readonly (bigint | number | string | boolean | null | SqlPart<unknown>)[]
+) => SqlPart<Row>;
+declare const part: unique symbol;
+interface SqlPart<Row> extends SqlSteps<Row[]> {
+  readonly [part]: true;
+}
+
+/** SQL with bound values between its texts. */
+interface SqlTemplate {
+  texts: string[];
+  values: unknown[];
+}
 
 interface Transaction<Input, Output> {
   readonly run: (given: never, input: Input) => SqlSteps<Output>;
@@ -187,8 +197,9 @@ class Steps {
   readonly #changes: ChangeRunner;
   readonly #running: RunContext | undefined;
   readonly #failures: unknown[] = [];
-  /** The number of calls that have not ended. */
-  #open = 0;
+  /** The calls that have not ended. */
+  readonly #open = new Set<unknown>();
+  readonly #parts = new WeakMap<object, SqlTemplate>();
 
   constructor(changes: ChangeRunner, context?: RunContext) {
     this.#changes = changes;
@@ -219,25 +230,46 @@ class Steps {
     return { get, list, all, ...buildMethods(builder, run) };
   }
 
-  readonly sql = (texts: readonly string[], ...values: unknown[]) =>
-    this.#count(this.#changes.select(texts, values), (rows) => rows);
+  readonly sql = (texts: readonly string[], ...values: unknown[]): SqlSteps<Fields[]> => {
+    const template = this.#join(texts, values);
+    const steps = this.#count(this.#changes.select(template.texts, template.values), (rows) => rows);
+    this.#parts.set(steps, template);
+    return steps;
+  };
+
+  /** Puts the texts and values of parts in their places. A part that is used need not run itself. */
+  #join([first = '', ...others]: readonly string[], values: readonly unknown[]): SqlTemplate {
+    const all: SqlTemplate = { texts: [first], values: [] };
+    const append = ([head, ...rest]: readonly string[]) => all.texts.push(all.texts.pop() + String(head), ...rest);
+    for (const [index, value] of values.entries()) {
+      const inner = this.#parts.get(Object(value));
+      const { texts, values: own } = inner ?? { texts: ['', ''], values: [value] };
+      this.#open.delete(inner && value);
+      append(texts);
+      all.values.push(...own);
+      append([others[index] as string]);
+    }
+    return all;
+  }
 
   /** Makes the transaction fail if a call in it failed, even if the function caught the error. @throws Error */
   check(call: string): void {
     if (this.#failures.length > 0) throw this.#failures[0];
-    if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
+    if (this.#open.size > 0) throw new Error(`${call} has a call without \`yield*\``);
   }
 
   #count<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
-    this.#open++;
-    return this.#end(steps, toAnswer);
+    const counted: SqlSteps<Answer> = this.#end(steps, (found) => {
+      this.#open.delete(counted);
+      return toAnswer(found);
+    });
+    this.#open.add(counted);
+    return counted;
   }
 
   *#end<Found, Answer>(steps: SqlSteps<Found>, toAnswer: (found: Found) => Answer): SqlSteps<Answer> {
     try {
-      const found = yield* steps;
-      this.#open--;
-      return toAnswer(found);
+      return toAnswer(yield* steps);
     } catch (error) {
       this.#failures.push(error);
       throw error;
