@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -125,6 +126,7 @@ t.test('no text of a contract is HTML, on either page, and all can be read witho
   t.match(page, '<title>&#60;b&#62;Rich&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
   t.notMatch(page, /<(img|script)>|<img|<\/?noscript>| style=/);
   t.match(page, '<td><code>mine</code>');
+  t.match(textOf(page, 'putThing'), 'A <b> image');
   t.notMatch(page, 'Clients to copy');
   t.match(page, '<a href="https://example.com/"><code>gone</code></a> and <a href="#error-gone"><code>gone</code></a>');
   t.match(renderPage(contract, ['go/client.go', 'go/README.md']), /README\.md<\/a><\/li>/);
@@ -274,11 +276,11 @@ t.test('servers are listed once, this one first, and named by their words', asyn
   t.match(textOf(own, 'listPets'), '400 In words of its own.');
 });
 
-const LIST = (parameters: string, items: string) => `openapi: 3.1.0
+const LIST = (parameters: string, items: string, method = 'get') => `openapi: 3.1.0
 info: { title: Lists, version: 1.0.0 }
 paths:
   /things:
-    get:
+    ${method}:
       operationId: listThings
       parameters: [${parameters}]
       responses: { "200": { description: Things., content: { application/json: { schema: ${items} } } } }
@@ -301,6 +303,11 @@ t.test('a loop over pages by number or offset ends after the last page', async (
     [`${limit}, ${at('offset')}`, things, ['?limit=2&offset=0', '?limit=2&offset=2', '?limit=2&offset=4']],
     [at('page', ', minimum: 0'), things, ['?page=0', '?page=1', '?page=2']],
     [at('skip'), things, ['?skip=0', '?skip=20', '?skip=40']],
+    [
+      at('page'),
+      `{ allOf: [{ type: object, properties: { data: { type: array, items: { type: object } } } }, { properties: { data: ${things} } }] }`,
+      ['?page=1', '?page=2', '?page=3'],
+    ],
   ] as const) {
     const page = renderPage(await load(t, LIST(parameters, items)), []);
     const program = decoded(
@@ -317,6 +324,73 @@ t.test('a loop over pages by number or offset ends after the last page', async (
     t.match(page, '<a href="#about-pages">Pages</a></h2>', 'in a topic of its own');
   }
   t.notMatch(renderPage(await load(t, LIST(at('page'), '{ type: string }')), []), 'data-recipe="counted"');
+});
+
+t.test('a loop over pages with a cursor in the body ends after the last page', async (t) => {
+  const urls: string[] = [];
+  const server = createServer(({ url = '' }, reply) => {
+    urls.push(decodeURIComponent(url));
+    const next = ['"a+/="', '"b"', 'null'][urls.length - 1];
+    reply.end(`{"things": [{"id": ${urls.length}}],\n "meta": {"nextCursor": ${next}, "next": ${next}}}`);
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const list = (field: string) =>
+    `{ properties: { meta: { type: object, properties: { total: { type: integer }, ${field}: { type: [string, 'null'] } } } } }`;
+  const limit = '{ name: limit, in: query, schema: { type: integer }, example: 2 }';
+  for (const [parameters, items, wanted] of [
+    ['{ name: cursor, in: query, schema: { type: string } }', list('nextCursor'), ['', '?cursor=a+/=', '?cursor=b']],
+    [
+      `${limit}, { name: after, in: query, schema: { type: string } }`,
+      `{ allOf: [{ type: object }, ${list('next')}] }`,
+      ['?limit=2', '?limit=2&after=a+/=', '?limit=2&after=b'],
+    ],
+  ] as const) {
+    const page = renderPage(await load(t, LIST(parameters, items)), []);
+    const program = decoded(
+      partsOf(page, 'data-recipe="cursors">', '</figure>')[0]?.split('<pre tabindex="0">')[1] as string,
+    );
+    urls.splice(0);
+    const { stdout } = await promisify(execFile)(
+      'bash',
+      ['-c', program.replace('https://SERVER', `http://127.0.0.1:${port}`)],
+      { cwd: t.testdir({}) },
+    );
+    t.strictSame(
+      urls,
+      wanted.map((query) => `/things${query}`),
+    );
+    t.match(stdout, /"id": 1[\s\S]*"id": 2[\s\S]*"id": 3/);
+  }
+  const cursor = '{ name: cursor, in: query, schema: { type: string } }';
+  for (const [parameters, items, method] of [
+    ['', list('nextCursor'), 'get'],
+    [cursor, list('nextCursor'), 'post'],
+    [cursor, '{ type: object, properties: { next: { type: string, format: uri } } }', 'get'],
+  ] as const)
+    t.notMatch(renderPage(await load(t, LIST(parameters, items, method)), []), 'data-recipe="cursors"');
+});
+
+t.test('the README of a client to copy adds programs to the samples of operations', async (t) => {
+  const contract = await load(t, ours);
+  const folder = t.testdir({
+    clients: {
+      go: {
+        'README.md':
+          '# Go\n\n```go\nnone()\n```\n\n```go listPets\nnew("https://SERVER", "<b>")\n```\n\n```go createPet\nbare()\n```\n',
+      },
+      plain: { 'README.md': '```text listPets\nplain\n```\n' },
+    },
+  });
+  const page = brotliDecompressSync(await makePage(contract, pathToFileURL(`${folder}/`))).toString();
+  t.match(
+    sectionOf(page, 'listPets'),
+    '<pre hidden data-language="Go client">new("<!--base-->https://SERVER/v1<!---->", "&lt;b&gt;")</pre>',
+  );
+  t.match(sectionOf(page, 'listPets'), '<pre hidden data-language="With the client">plain</pre>');
+  t.match(sectionOf(page, 'createPet'), '<pre hidden data-language="Go client">bare()</pre>');
+  t.notMatch(sectionOf(page, 'getPet'), 'data-language');
 });
 
 t.test('the change log and the contact are on the page, and no address of a contact runs anything', async (t) => {

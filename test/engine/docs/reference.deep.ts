@@ -1,14 +1,23 @@
 /** The page to read, as a person sees it, in a real Chromium. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import Fastify from 'fastify';
+import openapiTS, { astToString } from 'openapi-typescript';
 import type { Page } from 'playwright-core';
-import t from 'tap';
-import { KEY, startService } from '../../service.ts';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { makePage } from '../../../src/contract-first/contract/page/page.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import type { Contract } from '../../../src/contract-first/engine/contract/contract.ts';
+import { addDocs } from '../../../src/contract-first/engine/docs/docs.ts';
+import type { Json } from '../../any-json.ts';
+import { CLIENTS, compile } from '../../clients/programs.ts';
+import { KEY, readOurs, startService } from '../../service.ts';
 import { launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
 
 const WIDTHS = [280, 320, 360, 390, 480, 640, 768, 999, 1000, 1024, 1280, 1440];
@@ -221,6 +230,32 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
       await page.locator('[id="about-pages"]').getByRole('button', { name: 'curl', exact: true }).click();
     },
   );
+
+  t.test('programs with the clients to copy run as copied, for the server and the key of the reader', async (t) => {
+    const folder = t.testdir({ 'package.json': '{ "type": "module" }' });
+    copyFileSync(new URL('python/petstore.py', CLIENTS), `${folder}/petstore.py`);
+    copyFileSync(new URL('typescript/petstore-client.ts', CLIENTS), `${folder}/petstore-client.ts`);
+    symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), `${folder}/node_modules`);
+    writeFileSync(`${folder}/petstore.ts`, astToString(await openapiTS((await readOurs()).json)));
+    for (const [language, file, ...command] of [
+      ['Python client', 'a.py', 'python3', 'a.py'],
+      ['TypeScript client', 'a.ts', process.execPath, 'a.js'],
+    ] as const) {
+      for (const id of ['createPet', 'listPets']) {
+        await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+        await page.locator(`#${id}`).getByRole('button', { name: language, exact: true }).click();
+        t.match(await pre(id).textContent(), `••••${KEY.slice(-4)}`, 'the key is masked');
+        writeFileSync(`${folder}/${file}`, await copyIn(`#${id}`));
+        if (file === 'a.ts') t.strictSame(compile(`${folder}/${file}`), []);
+        const { stdout } = await promisify(execFile)(command[0], command.slice(1), { cwd: folder });
+        t.match(stdout, 'Rex', `${language} ${id}`);
+      }
+      await page.locator('#getPet').scrollIntoViewIfNeeded();
+      await page.locator('#getPet').getByRole('button', { name: 'curl', pressed: true, exact: true }).waitFor();
+      t.match(await pre('getPet').textContent(), /^curl/, 'an operation without such a program shows curl');
+    }
+    await page.locator('#listPets').getByRole('button', { name: 'curl', exact: true }).click();
+  });
 
   t.test('a request is edited and sent in place, and its reply is shown to the last digit', async (t) => {
     await page.locator('#createPet').scrollIntoViewIfNeeded();
@@ -462,4 +497,59 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
   });
 
   t.test('through all of this, nothing was complained of in the console', async (t) => t.strictSame(complaints, []));
+});
+
+/** Texts that try to become a part of the page. */
+const HOSTILE = [
+  '<img src=x onerror=alert(1)><script>alert(2)</script><p style="color:red">',
+  '![image](https://evil.example/a.png) [link](javascript:alert(3)) <https://evil.example>',
+  '<!--prefix--></pre></script><base href="https://evil.example/"><iframe src="https://evil.example"></iframe>',
+  '| a |\n|:-:|\n| `x` |\n\n<svg onload=alert(4)> \' " ` <!--',
+].join('\n\n');
+
+/** Appends the texts to each description, summary, title and text example of a contract. */
+function makeHostile(node: Json): Json {
+  if (typeof node !== 'object' || node === null) return node;
+  for (const [name, value] of Object.entries<Json>(node)) {
+    const isText = typeof value === 'string' && /^(title|description|summary|example)$/.test(name);
+    node[name] = isText ? `${value} ${HOSTILE}` : makeHostile(value);
+  }
+  return node;
+}
+
+async function startHostile(t: Test): Promise<string> {
+  const rich = parse(readFileSync(new URL('./rich.yaml', import.meta.url), 'utf8'));
+  const read = await loadContract(`${t.testdir({ 'any.yaml': stringify(makeHostile(rich)) })}/any.yaml`);
+  const app = Fastify();
+  t.teardown(() => app.close());
+  const loadPage = () => makePage(read, new URL('none/', import.meta.url));
+  addDocs(app, { ...read, publicPath: '', loadPage } as unknown as Contract, '');
+  return app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+t.test('no text of a hostile contract breaks the policy of either page', { skip: noChromium }, async (t) => {
+  const context = await newContext(t, await launchBrowser(t), { viewport: { width: 1440, height: 900 } });
+  const url = await startHostile(t);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('dialog', (dialog) => complaints.push(dialog.message()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('request', (request) => !request.url().startsWith(url) && complaints.push(request.url()));
+  await page.goto(`${url}/docs`);
+  await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+  for (const section of await page.locator('main section').all()) {
+    await section.scrollIntoViewIfNeeded();
+    for (const language of ['JavaScript', 'Python', 'curl']) {
+      const button = section.getByRole('button', { name: language, exact: true }).first();
+      if (await button.isVisible()) await button.click();
+    }
+  }
+  t.match(await page.locator('#putThing').textContent(), '<img src=x onerror=alert(1)>');
+  await page.goto(`${url}/docs/try`);
+  await page.locator('.opblock').first().waitFor();
+  for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click();
+  await page.locator('.opblock-body textarea').first().waitFor();
+  t.match(await page.locator('#page-form').innerText(), '<img src=x onerror=alert(1)>');
+  t.strictSame(complaints, []);
 });

@@ -19,6 +19,16 @@ export interface PageContext extends Vocabulary, SampleValues {
   targets: Targets;
   /** The headers of replies that were already named, by their names in lower case. */
   headers: Map<string, NamedHeader>;
+  programs: ClientProgram[];
+}
+
+/** A program that calls an operation by a client to copy. */
+export interface ClientProgram {
+  /** The name of its language in the samples, such as `Python client`. */
+  language: string;
+  operationId: string;
+  /** With `https://SERVER`, `<API_KEY>` and `<UUID>` for the values of a reader. */
+  text: string;
 }
 
 /** Renders a sample of a request or a reply. The page's script adds languages to requests. `recipe` names a program for the guide. */
@@ -27,10 +37,21 @@ export function renderFigure(
   caption: Html | string | undefined,
   isRequest = false,
   recipe?: string,
+  programs?: Html[],
 ): Html {
   return html`<figure${isRequest && html` class="request"`}${recipe !== undefined && html` data-recipe="${recipe}"`}><figcaption><span>${caption}</span><button type="button" class="copy">Copy</button></figcaption>
-<pre tabindex="0">${typeof text === 'string' ? toContent(text) : text}</pre></figure>
+<pre tabindex="0">${typeof text === 'string' ? toContent(text) : text}</pre>${programs}</figure>
 `;
+}
+
+/** Renders the programs of an operation for the page's script, which shows the one that the reader chooses. */
+function toPrograms({ programs, blank }: PageContext, { id }: Operation): Html[] {
+  const own = programs.filter(({ operationId }) => operationId === id);
+  return own.map(({ language, text }) => {
+    const [start = '', ...rest] = text.split('https://SERVER');
+    const content = rest.length > 0 && html`${blank('base')}${toContent(rest.join('https://SERVER'))}`;
+    return html`<pre hidden data-language="${language}">${toContent(start)}${content}</pre>`;
+  });
 }
 
 export function renderSection(page: PageContext, operation: Operation): Html {
@@ -46,7 +67,7 @@ ${page.toProse(source.description)}
 <p>${toKeys(operation)}</p>
 </div>
 <div class="samples">
-${renderFigure(sampleCurl(page, operation), toTryLink(operation, source), true)}
+${renderFigure(sampleCurl(page, operation), toTryLink(operation, source), true, undefined, toPrograms(page, operation))}
 ${renderReplySamples(page, replies)}
 </div>
 <div class="fields">

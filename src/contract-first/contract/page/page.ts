@@ -9,6 +9,7 @@ import { type Html, html } from '../../engine/docs/html.ts';
 import { isNode } from '../../engine/schema/json.ts';
 import { buildIds } from './ids.ts';
 import {
+  type ClientProgram,
   type PageContext,
   renderFigure,
   renderReplySamples,
@@ -30,8 +31,13 @@ interface Group {
 }
 
 /** `clients` are the paths of the clients to copy, such as `python/client.py`; `changes` is the change log, in Markdown. */
-export function renderPage(contract: AnyContract, clients: readonly string[], changes = ''): string {
-  const page = buildPage(contract);
+export function renderPage(
+  contract: AnyContract,
+  clients: readonly string[],
+  changes = '',
+  programs: ClientProgram[] = [],
+): string {
+  const page = { ...buildPage(contract), programs };
   const [intro, ...topics] = splitTopics(page.document.info.description);
   const guide = addRecipes(page, contract.operations.values(), topics).map((topic) => ({
     ...topic,
@@ -73,7 +79,18 @@ ${changes && toChanges(page, changes)}
 export function makePage(contract: AnyContract, folder: URL): Promise<Buffer> {
   const log = new URL('CHANGELOG.md', folder);
   const changes = existsSync(log) ? readFileSync(log, 'utf8') : '';
-  return toBrotli(Buffer.from(renderPage(contract, listClients(new URL('clients/', folder)), changes)));
+  const clients = new URL('clients/', folder);
+  const paths = listClients(clients);
+  const readmes = paths.filter((path) => path.endsWith('/README.md'));
+  const programs = readmes.flatMap((path) => findPrograms(readFileSync(new URL(path, clients), 'utf8')));
+  return toBrotli(Buffer.from(renderPage(contract, paths, changes, programs)));
+}
+
+/** Finds the programs in the README of a client: blocks of code with an operationId after their language. */
+function findPrograms(readme: string): ClientProgram[] {
+  const language = `${/^# (.*)/.exec(readme)?.[1] ?? 'With the'} client`;
+  const blocks = readme.matchAll(/^```\w+ (\S+)\n([\s\S]*?)\n```/gm);
+  return [...blocks].map(([, operationId = '', text = '']) => ({ language, operationId, text }));
 }
 
 /** The server puts another relative path in place of `./`: a proxy may serve the page below any path. */
@@ -107,7 +124,7 @@ const OWN_IDS = ['headers', 'clients', 'changes', 'objects', 'contents', 'search
   (name) => `page-${name}`,
 );
 
-function buildPage(contract: AnyContract): PageContext {
+function buildPage(contract: AnyContract): Omit<PageContext, 'programs'> {
   const source = toSource(contract);
   const operations = [...contract.operations.values()];
   const ids = buildIds([...operations.map(({ id }) => id), ...STARTS.map(({ id }) => id), ...OWN_IDS]);

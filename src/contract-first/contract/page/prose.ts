@@ -10,6 +10,8 @@ export type Targets = ReadonlyMap<string, string>;
 export type Prose = ReturnType<typeof buildProse>;
 
 const markdown = new MarkdownIt({ html: false });
+/** Renders the alternative text of an image: the page's policy does not allow files of other sites. */
+markdown.renderer.rules.image = (tokens, index) => markdown.utils.escapeHtml(String(tokens[index]?.content));
 
 export function buildProse(targets: Targets) {
   /** Renders code as a link, unless it is inside another link. */

@@ -2,6 +2,7 @@
 import type { Operation } from '../../engine/contract/contract.ts';
 import { isKey } from '../../engine/contract/document.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { toShellWord } from '../../json/literals.ts';
 import type { PageContext } from './operation.ts';
 import { toContent } from './prose.ts';
@@ -60,6 +61,7 @@ function findRecipes(page: PageContext, all: Operation[]): Map<string, Recipe> {
   add('Pages', 'pages', (one) =>
     one.method === 'GET' && has(one, /^2\d\d link$/i) ? toLinkedPages(page, one) : undefined,
   );
+  add('Pages', 'cursors', (one) => toCursorPages(page, one));
   add('Pages', 'counted', (one) => toCountedPages(page, one));
   add('Rates', 'rates', (one) =>
     has(one, /^429 retry-after$|ratelimit/i) ? sampleCurl(page, one, '-i --retry 5') : undefined,
@@ -83,16 +85,53 @@ while [ "$url" ]; do
 done`;
 }
 
+/** A schema, and the parts of its `allOf`: one part may describe the items that another one leaves open. */
+function partsOf(page: PageContext, schema: Schema | undefined): Keywords[] {
+  const { allOf = [] } = keywordsOf(page.follow(schema));
+  return [page.flat(schema), ...allOf.flatMap((part) => partsOf(page, part))];
+}
+
+/** The fields of the first good reply of a GET: `all` are also the fields of its objects, `listed` those of the items of its lists. */
+function fieldsOf(page: PageContext, { method, replies }: Operation) {
+  const reply = method === 'GET' ? replies.find(({ status }) => status.startsWith('2'))?.schema : undefined;
+  const inner = ({ properties = {} }: Keywords) => Object.values(properties).flatMap((one) => partsOf(page, one));
+  const parts = partsOf(page, reply);
+  const values = [...parts, ...parts.flatMap(inner)];
+  return {
+    all: values.flatMap(({ properties = {} }) => Object.entries(properties)),
+    listed: values.flatMap(({ items }) => partsOf(page, items).flatMap((one) => Object.keys(one.properties ?? {}))),
+  };
+}
+
+const findQuery = ({ parameters }: Operation, names: RegExp) =>
+  parameters.find(({ name, in: location }) => location === 'query' && names.test(name));
+
+const CURSORS = /^(cursor|after|starting_?after|(page|next|continuation)_?token|marker)$/i;
+const NEXT_CURSORS = /^((next|end)_?)?(cursor|((page|continuation)_?)?token|marker)$|^next$/i;
+
+/** Renders a loop over pages, each with the cursor of the next one in its body. */
+function toCursorPages(page: PageContext, operation: Operation): Html | undefined {
+  const parameter = findQuery(operation, CURSORS);
+  const [field] = fieldsOf(page, operation).all.find(([name, schema]) => {
+    const { type, format } = page.flat(schema);
+    return NEXT_CURSORS.test(name) && [type].flat().includes('string') && format === undefined;
+  }) ?? [undefined];
+  if (!parameter || field === undefined) return undefined;
+  const option = `\${cursor:+--data-urlencode} \${cursor:+"${parameter.name}=$cursor"}`;
+  return html`cursor=
+while ${sampleCurl(page, operation, `-sS --fail-with-body -G ${option}`, parameter.name)} > page.json; do
+  cat page.json
+  cursor=$(tr -d '\\n' &lt; page.json | sed -n 's/.*"${field}": *"\\([^"]*\\)".*/\\1/p')
+  [ "$cursor" ] || break
+done`;
+}
+
 /** Renders a loop over pages by number or offset, which ends at a page without items. */
 function toCountedPages(page: PageContext, operation: Operation): Html | undefined {
-  const { method, parameters, replies } = operation;
-  const counter = parameters.find(
-    ({ name, in: location }) => location === 'query' && /^(page|offset|skip)$/i.test(name),
-  );
-  const schema = page.flat(replies.find(({ status }) => status.startsWith('2'))?.schema);
-  const lists = [schema, ...Object.values(schema.properties ?? {}).map((one) => page.flat(one))];
-  const [field] = lists.flatMap(({ items }) => Object.keys(page.flat(items).properties ?? {}));
-  if (method !== 'GET' || !counter || field === undefined) return undefined;
+  const { parameters } = operation;
+  const counter = findQuery(operation, /^(page|offset|skip)$/i);
+  const [field] = fieldsOf(page, operation).listed;
+  if (!counter || field === undefined) return undefined;
   const isPage = /^page$/i.test(counter.name);
   const limit = parameters.find(({ name }) => /^(limit|size|per_?page|page_?size)$/i.test(name));
   const { minimum, default: first = minimum } = page.flat(counter.schema);

@@ -26,18 +26,32 @@ function commandOf(pre) {
 
 const baseUrl = () => chosen.servers[server.value];
 const toShell = (text) => text.replaceAll("'", "'\\''");
-const fillIn = (command, key) =>
+const toLiteral = (text) => text.replace(/['"\\]/g, '\\$&');
+const fillIn = (command, key, quote = toShell) =>
   command
-    .replaceAll(KEY, () => toShell(key))
+    .replaceAll(KEY, () => quote(key))
     .replaceAll(ONCE, chosen.once)
     .replaceAll(BASE, () => baseUrl());
 
 /** As it is copied and sent: with the key itself. */
 export const completed = (pre) => fillIn(commandOf(pre), getKey() || KEY);
 
+/** The programs of a figure that use a client to copy. */
+const programsOf = (figure) => [...figure.querySelectorAll('[data-language]')];
+
+function languagesOf(figure) {
+  const written = LANGUAGES.filter((name) => name === 'curl' || findWriter(name, figure.dataset.recipe));
+  return [...written, ...programsOf(figure).map(({ dataset }) => dataset.language)];
+}
+
+/** The language in which a figure is shown: curl if it has none of the chosen one. */
+export const languageOf = (figure) => (languagesOf(figure).includes(chosen.language) ? chosen.language : 'curl');
+
 /** A recipe is written of the request of its operation. */
 function toText(figure, key) {
   const { recipe } = figure.dataset;
+  const program = programsOf(figure).find(({ dataset }) => dataset.language === chosen.language);
+  if (program) return fillIn(commandOf(program), key, toLiteral);
   const isWritten = recipe && findWriter(chosen.language, recipe);
   const operation = isWritten && decodeURIComponent(figure.querySelector('a').hash.slice(1));
   const source = isWritten ? document.getElementById(operation).querySelector('.request') : figure;
@@ -87,7 +101,7 @@ export function create(name, properties, ...children) {
 const button = (textContent, properties) => create('button', { type: 'button', textContent, ...properties });
 
 function addLanguages(figure) {
-  const choices = LANGUAGES.map((name) => button(name, { onclick: () => draw(name) }));
+  const choices = languagesOf(figure).map((name) => button(name, { onclick: () => draw(name) }));
   figure.querySelector('figcaption').prepend(create('span', { role: 'group', ariaLabel: 'Language' }, ...choices));
 }
 
@@ -101,7 +115,7 @@ const near = new Set();
 function drawRequest(figure, pre) {
   if (!figure.querySelector('[role=group]')) addLanguages(figure);
   for (const one of figure.querySelectorAll('[role=group] button'))
-    one.ariaPressed = String(one.textContent === chosen.language);
+    one.ariaPressed = String(one.textContent === languageOf(figure));
   const text = toText(figure, maskKey() || KEY);
   if (text !== pre.textContent && text !== pre.innerText) {
     const caret = pre === document.activeElement ? getSelection().focusOffset : undefined;

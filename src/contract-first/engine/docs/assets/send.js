@@ -1,6 +1,6 @@
 /** Sends the requests of the reference. A request is edited in place: other languages follow. The form sends fields and files. */
 
-import { chosen, completed, create, makeReply, onDraw, PASSING, renew } from './figures.js';
+import { completed, create, languageOf, makeReply, onDraw, PASSING, renew } from './figures.js';
 import { askKey, getKey } from './key.js';
 import { toRequest } from './requests.js';
 
@@ -61,7 +61,7 @@ function addSend(figure) {
 
 onDraw((figure, pre) => {
   if (!figure.querySelector('.send')) addSend(figure);
-  const isEditable = chosen.language === 'curl';
+  const isEditable = languageOf(figure) === 'curl';
   pre.contentEditable = isEditable ? 'plaintext-only' : 'inherit';
   pre.role = isEditable ? 'textbox' : null;
   pre.ariaMultiLine = isEditable ? 'true' : null;
