@@ -753,6 +753,21 @@ t.test('the values of a variable in the URL of a server may become more', async 
   ]);
 });
 
+t.test('a variable in the path of a server is part of the path prefix, with its default', async (t) => {
+  const before = edited(({ contract }) => {
+    contract.servers = [{ url: '/{version}/', variables: { version: { default: 'v1' } } }];
+  });
+  judgesEach(t, before, [
+    [
+      ({ contract }) => (contract.servers[0].variables.version.default = 'v2'),
+      [
+        'breaking: servers: path prefix changed from /v1 to /v2',
+        'breaking: server of this document: variable version: default changed from v1 to v2',
+      ],
+    ],
+  ]);
+});
+
 t.test('comments, layout and the order of keys do not count as changes', async (t) => {
   t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
   const same = edited(() => {});

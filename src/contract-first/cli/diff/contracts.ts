@@ -8,7 +8,9 @@ import {
   METHODS,
   type PathItem,
   type ResponseNode,
+  ROOT_SERVER,
   type ServerNode,
+  toPathPrefix,
 } from '../../engine/contract/document.ts';
 import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
@@ -294,29 +296,22 @@ function asksLess(now: string, before: string): boolean {
   );
 }
 
-/** The server of a contract that names none (OpenAPI 3.1, section 4.8.1.1). */
-const ROOT = { url: '/' };
-
 /** Compares the environments that clients know, and the path prefix that all of them share. */
-function* compareServers(before: ServerNode[] = [ROOT], after: ServerNode[] = [ROOT]): ContractChanges {
+function* compareServers(before = [ROOT_SERVER], after = [ROOT_SERVER]): ContractChanges {
   const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
   if (was !== is) yield { location: 'servers', what: describeChange('path prefix', was, is), effect: MISSING };
-  const byOrigin = (servers: ServerNode[]) =>
-    Object.fromEntries(servers.map((server) => [splitUrl(server.url).origin, server]));
+  const byOrigin = (servers: ServerNode[]) => Object.fromEntries(servers.map((server) => [originOf(server), server]));
   const servers = compareByName((_, origin) => `server ${origin || 'of this document'}`, SERVER);
   yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
 }
 
 /** The different path prefixes of the servers: only `/v1` if all agree. */
-export function prefixesOf(servers: ServerNode[] = [ROOT]): string[] {
-  return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
+export function prefixesOf(servers = [ROOT_SERVER]): string[] {
+  return [...new Set(servers.map(toPathPrefix))];
 }
 
-/** The path prefix of a URL: `/v1` for `{origin}/v1`, `https://host/v1` and `/v1`. */
-function splitUrl(url: string): { origin: string; prefix: string } {
-  const [origin = ''] = url.match(/^([a-z]+:\/\/[^/]+|\{\w+\})/) ?? [];
-  return { origin, prefix: url.slice(origin.length).replace(/\/$/, '') };
-}
+/** The start of a URL before its path, as it is written: another default of its variables does not make it another server. */
+const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
 
 /** Compares the security schemes. Other components are compared where they are used. */
 function* compareSchemes(before: Document, after: Document): ContractChanges {

@@ -6,7 +6,8 @@ import {
   operationsOf,
   type PathItem,
   type ResolvedDocument,
-  type ServerNode,
+  ROOT_SERVER,
+  toPathPrefix,
 } from '../../engine/contract/document.ts';
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
@@ -89,21 +90,14 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
   }
 }
 
-/** The default server (OpenAPI 3.1, section 4.8.1.1). */
-const ROOT: ServerNode = { url: '/' };
-
-/**
- * Returns the path of the first server, with the defaults of its variables: `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and
- * `/v1`. May be empty.
- */
+/** Returns the path of the first server. May be empty. */
 function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
-  const { url, variables } = servers[0] ?? ROOT;
-  if (typeof url !== 'string') {
+  const [server = ROOT_SERVER] = servers;
+  if (typeof server.url !== 'string') {
     report('servers: the first one needs a url, a text such as /v1');
     return '';
   }
-  const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => Object(variables)[name]?.default ?? '');
-  const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
+  const prefix = toPathPrefix(server);
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix) || hasDots(prefix))
     report(`servers: ${prefix} cannot be the path before that of each operation`);
   return prefix;

@@ -44,6 +44,24 @@ export interface ServerNode extends Node {
   variables?: Named<{ default: string }>;
 }
 
+/** The server of a contract that names none (OpenAPI 3.1, section 4.8.1.1). */
+export const ROOT_SERVER: ServerNode = { url: '/' };
+
+/** A server's URL with the defaults of its variables, as far as they have one. */
+export const toFilledUrl = ({ url, variables }: ServerNode): string =>
+  url.replace(/\{([^{}]*)\}/g, (_, name) => String(Object(variables)[name]?.default ?? ''));
+
+const ORIGIN = /^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i;
+
+/** The path of a server's URL without a slash at its end: `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`. */
+export const toPathPrefix = (server: ServerNode): string =>
+  toFilledUrl(server)
+    .replace(ORIGIN, '')
+    .replace(/(?<!\/)\/+$/, '');
+
+/** Whether a server's URL is relative to that of the contract. */
+export const isRelative = (url: string): boolean => !ORIGIN.test(url);
+
 /** Scopes by the name of the scheme. */
 export type SecurityNode = Named<string[]>;
 

@@ -1,15 +1,14 @@
 /** Values in the page that only a start knows. The page marks each with a comment: `<!--prefix-->/v1<!---->`. */
 import type { AnyContract } from '../contract/contract.ts';
+import { isRelative, toFilledUrl } from '../contract/document.ts';
 import { html } from './html.ts';
 
 /** This server first, then the contract's others, with the defaults of their variables. */
 export function toServers({ document, publicPath, prefix }: AnyContract) {
-  const listed = (document.servers ?? []).map(({ url, description, variables = {} }) => ({
-    url: url.replace(/\{([^{}]*)\}/g, (_, name) => String(Object(variables)[name]?.default ?? '')),
-    description,
-  }));
+  const { servers = [] } = document;
+  const listed = servers.map((server) => ({ url: toFilledUrl(server), description: server.description }));
   const own = { url: publicPath + prefix, description: 'The server that sent you this page.' };
-  const here = listed.find(({ url }) => !/^([a-z][a-z0-9+.-]*:)?\/\//i.test(url)) ?? own;
+  const here = listed.find(({ url }) => isRelative(url)) ?? own;
   return [{ ...here, url: here.url || '/' }, ...listed.filter((one) => one !== here)];
 }
 
