@@ -1,8 +1,13 @@
-/** Date-times (RFC 3339, section 5.6) as instants. */
+/** Dates, and date-times as instants (RFC 3339, section 5.6). */
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 
+type Check = { validate: (text: string) => boolean };
+
+/** Whether the calendar has this day: `Date` alone turns 30 February into 2 March. */
+export const { validate: isDate } = fullFormats.date as Check;
+
 /** The check of dates and leap seconds. */
-const { validate: isDateTime } = fullFormats['date-time'] as { validate: (text: string) => boolean };
+const { validate: isDateTime } = fullFormats['date-time'] as Check;
 
 /** The date, the time without its seconds, the seconds, their fraction, and the offset. */
 const DATE_TIME = /^(.{10})[Tt ](.{6})(\d\d)(\.\d+)?(?:[Zz]|([+-]\d\d):?(\d\d))$/;

@@ -1,4 +1,5 @@
 /** Rules of operations and their responses. */
+import { isDate } from '../../json/instant.ts';
 import { hasHeader, resolveReference, responsesOf } from './references.js';
 
 /** Every operation must declare its reply to a successful request: `default` is for errors. */
@@ -129,10 +130,4 @@ function checkDates({ 'x-deprecated-at': at, 'x-sunset': sunset }, reportProblem
   const today = new Date().toISOString().slice(0, 10);
   if (sunset <= today)
     reportProblem(`its x-sunset, ${sunset}, must be still to come: remove the operation or move the date`);
-}
-
-/** Whether the calendar has this day (RFC 3339, full-date): `Date` alone turns 30 February into 2 March. */
-function isDate(text) {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }

@@ -8,6 +8,7 @@ import { EXACT } from '../../engine/contract/numbers.ts';
 import { isNode, type Keywords, type ReportProblem } from '../../engine/schema/json.ts';
 import { isNames, isValue } from '../../engine/schema/keys.ts';
 import { toDouble } from '../../json/exact-number.ts';
+import { isDate } from '../../json/instant.ts';
 import { toPointerToken } from '../../json/pointer.ts';
 import { mapPaths } from './normal-form.ts';
 
@@ -60,10 +61,7 @@ export function toDeprecation(source: OperationNode, report: ReportProblem): Dep
     const said = source[key];
     if (said === undefined) return undefined;
     const date = new Date(said);
-    // `new Date` reads 30 February as 2 March.
-    const day = String(said).slice(0, 10);
-    const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
-    if (!isDate) report(`${key} is not a date`);
+    if (Number.isNaN(date.getTime()) || !isDate(String(said).slice(0, 10))) report(`${key} is not a date`);
     return date;
   }
 }

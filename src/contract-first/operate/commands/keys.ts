@@ -1,4 +1,5 @@
 /** The commands of `keys`: make, replace, list and revoke API keys. */
+import { isDate } from '../../json/instant.ts';
 import { toPrintable } from '../../json/literals.ts';
 import type { Service } from '../../start/service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
@@ -209,8 +210,8 @@ async function revoke(store: Store, id: string): Promise<string> {
 function toDate(option: string, text: string): Date {
   const days = /^(\d+)d?$/.exec(text)?.[1];
   const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);
-  const isDate = days !== undefined || (/^\d{4}-\d\d-\d\d(T|$)/.test(text) && isDay(text.slice(0, 10)));
-  if (!isDate || !(date.getTime() > Date.now() && date.getTime() <= LATEST)) {
+  const isDay = days !== undefined || (/^.{10}(T|$)/.test(text) && isDate(text.slice(0, 10)));
+  if (!isDay || !(date.getTime() > Date.now() && date.getTime() <= LATEST)) {
     throw new Error(`--${option} must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
   }
   return date;
@@ -233,10 +234,4 @@ function toScopes(text: string, known: readonly string[]): string[] {
 function toRate(text: string): string {
   parseRate(text);
   return text;
-}
-
-/** Whether the text is a valid day. `Date` alone would read 30 February as 2 March. */
-function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }
