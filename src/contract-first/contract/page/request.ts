@@ -1,6 +1,12 @@
 /** Writes an operation's request as a curl command to copy. The page's script rewrites it for other servers, keys and languages. */
 import { stringify } from 'lossless-json';
-import type { Content, KeyLocation, Operation, Parameter } from '../../engine/contract/contract.ts';
+import {
+  type Content,
+  type KeyLocation,
+  type Operation,
+  type Parameter,
+  SEPARATORS,
+} from '../../engine/contract/contract.ts';
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
 import { type FirstRequest, KEY_PLACEHOLDER, UUID_PLACEHOLDER } from '../../engine/contract/first-request.ts';
 import { encodePath, toRouterName } from '../../engine/contract/path-names.ts';
@@ -29,8 +35,7 @@ function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: 
   if (writing === 'json' && isNode(value)) return [`${own}=${encode(stringify(value))}`];
   if (Array.isArray(value)) {
     if (writing === 'repeated') return value.map((item) => `${own}=${encode(item)}`);
-    const separator = { spaced: '%20', piped: '%7C' }[writing as string] ?? ',';
-    return [`${own}=${value.map(encode).join(separator)}`];
+    return [`${own}=${value.map(encode).join(SEPARATORS[writing]?.sent)}`];
   }
   if (!isMap(value)) return [`${own}=${encode(value)}`];
   return Object.entries(value).map(([field, one]) =>

@@ -9,6 +9,16 @@ import type { FirstRequest } from './first-request.ts';
 /** How a value is written: as one text; an array as `a=1&a=2`, or `a=1,2` with one of three separators; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
+/**
+ * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma within an item is percent-encoded
+ * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
+ */
+export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
+  joined: { sent: ',', arrived: /,/ },
+  spaced: { sent: '%20', arrived: /%20|\+/ },
+  piped: { sent: '%7C', arrived: /%7C|\|/i },
+};
+
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';

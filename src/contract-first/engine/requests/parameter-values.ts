@@ -1,7 +1,7 @@
 /** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
 import { NullProtoObject } from '../../json/exact-json.ts';
 import { toPointerToken } from '../../json/pointer.ts';
-import type { Operation, Parameter, ParameterStyle } from '../contract/contract.ts';
+import { type Operation, type Parameter, SEPARATORS } from '../contract/contract.ts';
 import { Problem, problemAt } from '../errors/problem.ts';
 import { type Int64Map, int64sUnder } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
@@ -127,16 +127,6 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
     return toValues(texts, problems, raw);
   };
 }
-
-/**
- * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma within an item is percent-encoded
- * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
- */
-export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
-  joined: { sent: ',', arrived: /,/ },
-  spaced: { sent: '%20', arrived: /%20|\+/ },
-  piped: { sent: '%7C', arrived: /%7C|\|/i },
-};
 
 /** The items of the first parameter with this name. */
 function toJoined(url: string, name: string, separator: RegExp): string[] {

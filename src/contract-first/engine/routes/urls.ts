@@ -1,10 +1,9 @@
 /** The URLs of the operations, made from the contract's paths and parameters. */
 import type { FastifyRequest } from 'fastify';
 import { stringify } from 'lossless-json';
-import type { AnyContract, Operation, Parameter } from '../contract/contract.ts';
+import { type AnyContract, type Operation, type Parameter, SEPARATORS } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { stateOf } from '../request-state.ts';
-import { SEPARATORS } from '../requests/parameter-values.ts';
 import type { Accepted } from '../requests/request-checks.ts';
 import type { UrlOf } from './handler.ts';
 import type { OperationId } from './read-write-only.ts';
