@@ -27,7 +27,6 @@ for (const [file, text] of CODE) {
 /** Names with two meanings, and why. */
 const SHARED: Record<string, string> = {
   OpenOperation: 'cli/generate writes it into a service, where registered.ts reads it',
-  loadCodecs: 'cli/generate writes it into a service, where it calls that of service-contract.ts',
   toErrorBody: 'cli/scaffold writes it into a service, in place of the usual one',
 };
 

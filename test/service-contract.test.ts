@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { toErrorBody } from '../src/contract-first/engine/errors/error-body.ts';
-import { loadCodecs, loadServiceContract, toFinishedFile } from '../src/contract-first/service-contract.ts';
+import { loadServiceCodecs, loadServiceContract, toFinishedFile } from '../src/contract-first/service-contract.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';
@@ -18,7 +18,7 @@ t.test('a contract that no build has finished is checked and finished when it is
   const { operations, loadPage } = await loadServiceContract({ contract, toErrorBody, domain, handlers });
   t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
   t.match(String(brotliDecompressSync(await loadPage())), /id="createPet"/, 'its page is made when it is asked for');
-  const { pets } = await loadCodecs(contract, domain);
+  const { pets } = await loadServiceCodecs(contract, domain);
   t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
   t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes it');
 

@@ -25,7 +25,7 @@ export async function loadServiceContract(
 }
 
 /** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
-export async function loadCodecs<Domain extends AnyDomain>(
+export async function loadServiceCodecs<Domain extends AnyDomain>(
   contract: URL,
   domain: Domain,
 ): Promise<RecordCodecs<Domain>> {

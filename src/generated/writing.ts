@@ -1,8 +1,8 @@
 // Made from openapi/petstore.yaml by contract-first 1.0.0: `npm run generate`. Never edited.
 
-import { loadCodecs as load } from 'contract-first/contract';
+import { loadServiceCodecs } from 'contract-first/contract';
 import { domain } from './domain.ts';
 
 export const contract = new URL('../../openapi/petstore.yaml', import.meta.url);
 export const transactions = { all: {}, source: import.meta.url };
-export const loadCodecs = () => load(contract, domain);
+export const loadCodecs = () => loadServiceCodecs(contract, domain);

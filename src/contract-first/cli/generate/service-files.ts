@@ -40,12 +40,12 @@ export function buildWriting(folder: URL, contract: string): CheckedCode {
     (one) => code`import * as ${checkedName(one.name)} from '../${checkedName(one.folder)}/transactions.ts';\n`,
   );
   const names = found.map(({ name }) => checkedName(name));
-  return code`import { loadCodecs as load } from 'contract-first/contract';
+  return code`import { loadServiceCodecs } from 'contract-first/contract';
 ${imports}import { domain } from './domain.ts';
 
 export const contract = new URL(${`../../${contract}`}, import.meta.url);
 export const transactions = { all: ${toObject(names)}, source: import.meta.url };
-export const loadCodecs = () => load(contract, domain);
+export const loadCodecs = () => loadServiceCodecs(contract, domain);
 `;
 }
 
