@@ -44,7 +44,7 @@ const MAY_IMPORT: Record<string, string> = {
   contract: 'contract engine store/tables/description.ts json',
   'contract/checks':
     'engine contract/subsets contract/read/parameters.ts contract/read/references.ts json/pointer.ts ' +
-    'store/lists.ts store/tables/description.ts store/tables/table.ts',
+    'store/cursors.ts store/lists.ts store/tables/description.ts store/tables/table.ts',
   'contract/page':
     'engine/contract engine/docs engine/schema contract/read/normal-form.ts ' +
     'contract/subsets/keyword-subsets.ts json',
@@ -103,10 +103,10 @@ const MAY_IMPORT: Record<string, string> = {
     'json operator-error.ts registered.ts store/sqlite/open-sqlite.ts store/sqlite/migrate.ts ' +
     'store/sqlite/move.ts store/postgres',
   'store/postgres':
-    'json store/store.ts store/collection.ts store/build-collection.ts store/lists.ts ' +
+    'json store/store.ts store/collection.ts store/build-collection.ts store/cursors.ts ' +
     'store/api-keys.ts store/contents.ts store/changes store/tables',
   'store/sqlite':
-    'json store/store.ts store/collection.ts store/build-collection.ts store/lists.ts ' +
+    'json store/store.ts store/collection.ts store/build-collection.ts store/cursors.ts ' +
     'store/api-keys.ts store/contents.ts store/changes store/tables',
 };
 

@@ -1,7 +1,7 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
 import type { Awaitable, Page } from '../src/contract-first/store/collection.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
 import { type Database, parseDatabaseUrl } from '../src/contract-first/store/database-url.ts';
-import { toCursor } from '../src/contract-first/store/lists.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import type { Store, StoreLimits } from '../src/contract-first/store/store.ts';
 import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/tables/description.ts';

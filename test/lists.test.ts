@@ -1,7 +1,7 @@
 /** Lists with ranges, with beginnings of texts, and in declared orders, on both databases. */
 import t, { type Test } from 'tap';
 import type { Fields, PageQuery } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/lists.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
 import { toTable } from '../src/contract-first/store/tables/table.ts';
 import { orders as described, domain } from './orders/domain.ts';
 import { keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';

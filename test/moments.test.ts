@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import type { JsonText } from '../src/contract-first/json/json-text.ts';
 import type { AnyCollection, Fields, PageQuery } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/lists.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
 import { domain } from './moments/domain.ts';
 import { loadCodecs, transactions } from './moments/writing.ts';
 import { idempotencyOf, onBoth } from './orders/shops.ts';

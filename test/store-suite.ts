@@ -10,7 +10,7 @@ import {
   KeyReused,
   type PageQuery,
 } from '../src/contract-first/store/collection.ts';
-import { toCursor } from '../src/contract-first/store/lists.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
 import type { Store, StoredKey } from '../src/contract-first/store/store.ts';
 import type { AnyDescription } from '../src/contract-first/store/tables/description.ts';
 import { type Field, toTable } from '../src/contract-first/store/tables/table.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import type { Fields, Put } from '../../src/contract-first/store/collection.ts';
-import { toCursor } from '../../src/contract-first/store/lists.ts';
+import { toCursor } from '../../src/contract-first/store/cursors.ts';
 import { drive } from '../../src/contract-first/store/postgres/drive.ts';
 import { buildMigrationTarget } from '../../src/contract-first/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';

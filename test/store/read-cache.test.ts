@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import type { Page } from '../../src/contract-first/store/collection.ts';
-import { toCursor } from '../../src/contract-first/store/lists.ts';
+import { toCursor } from '../../src/contract-first/store/cursors.ts';
 import { migrateSqlite } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { ReadCache } from '../../src/contract-first/store/sqlite/read-cache.ts';
 import { prepareReadPage } from '../../src/contract-first/store/sqlite/reads.ts';

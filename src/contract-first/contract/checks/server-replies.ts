@@ -10,7 +10,7 @@ import { REQUEST_IDS, SERVER_HEADERS } from '../../engine/replies/reply-headers.
 import type { CompileReply } from '../../engine/replies/reply-writers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
-import { EXTREME_CURSORS } from '../../store/lists.ts';
+import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 

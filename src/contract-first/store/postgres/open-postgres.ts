@@ -5,7 +5,7 @@ import { type Change, type Create, isTransactionCall, type Outcome, type Transac
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../changes/transactions.ts';
 import type { SqlSteps } from '../collection.ts';
 import { countInvalidRecords } from '../contents.ts';
-import { fromCursor } from '../lists.ts';
+import { fromCursor } from '../cursors.ts';
 import { type Store, StoreCounts, type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { AnyDomain } from '../tables/description.ts';
 import { migrateTables } from '../tables/migrate.ts';

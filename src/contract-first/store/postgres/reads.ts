@@ -1,7 +1,7 @@
 /** Reads records and pages of records. PostgreSQL writes them as JSON text. One statement answers all waiting reads. */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
-import { toCursor } from '../lists.ts';
+import { toCursor } from '../cursors.ts';
 import type { Field, Table } from '../tables/table.ts';
 import { toLookupValue } from '../tables/values.ts';
 import type { BatchLoader } from './coalescing.ts';

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
-import { fromCursor, toCursor } from '../lists.ts';
+import { fromCursor, toCursor } from '../cursors.ts';
 import type { Field, Table } from '../tables/table.ts';
 import { toCompared, toShownSql } from './drive.ts';
 import { toBound } from './insert.ts';
