@@ -204,14 +204,17 @@ t.test('only the configuration reads the environment', async (t) => {
   const readers = programs.filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
-  t.strictSame(readers.sort(), ['src/contract-first/operate/commands/program.ts', 'src/contract-first/start/start.ts']);
+  t.strictSame(readers.sort(), [
+    'src/contract-first/operate/commands/command-table.ts',
+    'src/contract-first/start/start.ts',
+  ]);
 });
 
 t.test('options of a command are declared and parsed in its table only', async (t) => {
   const parsers = filesBelow('src').filter((file) =>
     /\bparseArgs\b|\bargv\.includes/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
-  t.strictSame(parsers, ['src/contract-first/operate/commands/command-table.ts']);
+  t.strictSame(parsers, ['src/contract-first/operate/commands/command-line.ts']);
 });
 
 t.test('private parts of Node and its modules are used in one file only', async (t) => {

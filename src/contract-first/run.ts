@@ -16,7 +16,10 @@ export async function run(loadService: () => Promise<{ service: Service }>): Pro
       const [{ start }, { service }] = await Promise.all([import('./start/start.ts'), loadService()]);
       await start(service);
     } else {
-      const [{ runProgram }, { service }] = await Promise.all([import('./operate/commands/program.ts'), loadService()]);
+      const [{ runProgram }, { service }] = await Promise.all([
+        import('./operate/commands/command-table.ts'),
+        loadService(),
+      ]);
       await runProgram(service, args);
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /** The command `contract-first`: developers run it in the folder of their service. Each tool is loaded only when it is called. */
 import { toPrintableLines } from '../json/literals.ts';
-import { type Command, type CommandCall, runCommand } from '../operate/commands/command-table.ts';
+import { type Command, type CommandCall, runCommand } from '../operate/commands/command-line.ts';
 import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
 import { findMissingTools, type Tool } from './tools.ts';

@@ -1,5 +1,5 @@
 /** Runs commands of keys on an open store, and reads what `create` prints. */
-import { runCommand } from '../../../src/contract-first/operate/commands/command-table.ts';
+import { runCommand } from '../../../src/contract-first/operate/commands/command-line.ts';
 import { toKeyCommands } from '../../../src/contract-first/operate/commands/keys.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
 

@@ -1,86 +1,56 @@
-/**
- * Runs the commands of a program, by one table with their usage and arguments. The exit codes are 0 for success, 1 if the command failed or
- * found something, and 2 for wrong usage.
- */
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+/** The commands of the program: `node dist/src/main.js keys list`. Each is loaded only when it is called. */
 import { toPrintableLines } from '../../json/literals.ts';
+import type { Service } from '../../start/service.ts';
+import { type Command, runCommand } from './command-line.ts';
+import { toKeyCommands, withDatabase } from './keys.ts';
 
-/** The arguments of a call, as written and as parsed. */
-export interface CommandCall {
-  args: string[];
-  positionals: string[];
-  values: Partial<Record<string, string | boolean>>;
-}
+const report = (text: string): undefined => void console.log(toPrintableLines(text));
 
-export interface Command {
-  /** The arguments, as `--help` prints them. */
-  usage?: string;
-  about: string;
-  /** Lines about the arguments. */
-  details?: string;
-  /** The minimum and maximum number of arguments; by default none. */
-  takes?: readonly [least: number, most: number];
-  options?: ParseArgsConfig['options'];
-  /** Whether options of other names are Node's. */
-  passesOptions?: boolean;
-  /** Returns the exit code; undefined if the command is done, or keeps running. */
-  run(call: CommandCall): Promise<number | undefined>;
-}
+const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Command> => ({
+  '--check': {
+    about: 'says what a start would use, and what is wrong with it; changes nothing',
+    run: async () => Number(!(await (await import('./check.ts')).checkStart(env, report, service))),
+  },
+  '--version': { about: 'says the version of the service', run: async () => report(service.version) },
+  ...toKeyCommands(service, (makesDatabase, work) =>
+    withDatabase(service, env, makesDatabase, async (store) => report(await work(store))),
+  ),
+  backup: {
+    usage: '<file>',
+    about: 'copies the SQLite database of a running server to a new file',
+    takes: [1, 1],
+    run: async ({ positionals: [file = ''] }) =>
+      report(await (await import('./backup.ts')).backUp(file, service.name, env)),
+  },
+  restore: {
+    usage: '<file>',
+    about: 'replaces the database by a backup, while no server runs',
+    takes: [1, 1],
+    run: async ({ positionals: [file = ''] }) =>
+      report(await (await import('./backup.ts')).restore(file, service, env)),
+  },
+  move: {
+    usage: '<source> <target>',
+    about: `copies all ${Object.keys(service.domain).join(', ')} and keys of one database into another, empty one`,
+    details: 'Each is a file of SQLite, or a DATABASE_URL.',
+    takes: [2, 2],
+    run: async ({ positionals: [source = '', target = ''] }) =>
+      report(await (await import('./move.ts')).moveAll(source, target, service, env)),
+  },
+});
 
-interface Program {
-  /** The call of the program: `node dist/src/main.js`. */
-  call: string;
-  /** The lines of `--help` before the list of commands, and after it. */
-  about: string;
-  notes: string;
-  /** The commands by name; a name has one or two words. */
-  commands: Record<string, Command>;
-}
-
-/** Runs a command, or prints its usage. Returns the exit code, if there is one. @throws Error of the command */
-export async function runCommand(program: Program, args: string[]): Promise<number | undefined> {
-  const { commands } = program;
-  const name = [args.slice(0, 2).join(' '), ...args.slice(0, 1)].find((words) => Object.hasOwn(commands, words));
-  const isHelp = args.includes('--help') || args[0] === '-h';
-  const usage = name === undefined ? toUsages(program, args) : toUsage(program, name);
-  const command = commands[name ?? ''];
-  const call = command && parse(args.slice(name?.split(' ').length), command);
-  if (command && call && !isHelp) return command.run(call);
-  (isHelp ? console.log : console.error)(toPrintableLines(usage));
-  return isHelp ? 0 : 2;
-}
-
-/** Parses the arguments; returns undefined if they do not fit. */
-function parse(
-  args: string[],
-  { takes = [0, 0], options = {}, passesOptions = false }: Command,
-): CommandCall | undefined {
+/** Sets the exit code. Messages may repeat the contents of files. */
+export async function runProgram(service: Service, args: string[]): Promise<void> {
+  const program = {
+    call: 'node dist/src/main.js',
+    about: '[COMMAND]: it serves, or runs a command',
+    notes: 'Settings are variables of the environment: see node_modules/contract-first/operate/config.md.',
+    commands: toCommands(service, process.env),
+  };
   try {
-    const parsed = parseArgs({ args, options, strict: !passesOptions, allowPositionals: true });
-    const { length } = parsed.positionals.filter((one) => one !== '');
-    const isRight = length === parsed.positionals.length && length >= takes[0] && length <= takes[1];
-    return isRight ? ({ args, ...parsed } as CommandCall) : undefined;
-  } catch {
-    return undefined;
+    process.exitCode = (await runCommand(program, args)) ?? 0;
+  } catch (error) {
+    console.error(toPrintableLines((error as Error).message));
+    process.exitCode = 1;
   }
-}
-
-function toUsage({ call, commands }: Program, name: string): string {
-  const { usage = '', about, details } = commands[name] as Command;
-  const lines = [`Usage: ${call} ${name} ${usage}`.trim(), `  It ${about}.`, ...(details ? ['', details] : [])];
-  return lines.join('\n');
-}
-
-/** The usage of all commands, or of those that begin with the same word. */
-function toUsages(program: Program, [word = '--help']: string[]): string {
-  const names = Object.keys(program.commands);
-  const family = names.filter((name) => name.startsWith(`${word} `));
-  if (family.length > 0) return family.map((name) => toUsage(program, name)).join('\n\n');
-  const width = Math.max(...names.map((name) => name.length));
-  return [
-    ...(/^(--help|-h)$/.test(word) ? [] : [`There is no command ${word}.`]),
-    `Usage: ${program.call} ${program.about}; --help after a command says how it is called.\n`,
-    ...names.map((name) => `  ${name.padEnd(width)} ${program.commands[name]?.about}`),
-    `\n${program.notes}\nExit codes: 0 done; 1 failed, or found something; 2 wrong usage.`,
-  ].join('\n');
 }

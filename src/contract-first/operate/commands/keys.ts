@@ -6,7 +6,7 @@ import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-key
 import { parseRate } from '../../store/rates.ts';
 import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.ts';
 import { loadConfig } from '../config.ts';
-import type { Command, CommandCall } from './command-table.ts';
+import type { Command, CommandCall } from './command-line.ts';
 
 /** Opens the database, creates it if allowed, and prints the result of the work. */
 type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
