@@ -97,7 +97,7 @@ const MAY_IMPORT: Record<string, string> = {
     'json operator-error.ts engine/errors/catalogue.ts engine/request-state.ts engine/http/log/request-log.ts ' +
     'engine/http/connections/connection.ts engine/http/client-address.ts ' +
     'engine/http/log/logged-urls.ts engine/http/node-internals.ts ' +
-    'engine/http/connections/response.ts store/store.ts',
+    'engine/http/common-headers.ts store/store.ts',
   'operate/variables.ts': '',
   store:
     'json operator-error.ts registered.ts store/sqlite/open-sqlite.ts store/sqlite/migrate.ts ' +

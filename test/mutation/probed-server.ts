@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
-import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/connections/response.ts';
+import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/common-headers.ts';
 import { buildSunset } from '../../src/contract-first/engine/replies/deprecation.ts';
 import type { AnyHandler } from '../../src/contract-first/engine/routes/handler.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';

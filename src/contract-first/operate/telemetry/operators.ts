@@ -7,8 +7,8 @@ import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import fastify, { type FastifyServerFactoryHandler } from 'fastify';
 import type { Registry } from 'prom-client';
+import { SECURITY_HEADERS } from '../../engine/http/common-headers.ts';
 import { hearErrors, linger } from '../../engine/http/connections/connection.ts';
-import { SECURITY_HEADERS } from '../../engine/http/connections/response.ts';
 import { onSocketEnd } from '../../engine/http/node-internals.ts';
 import { writeMetrics } from './metrics.ts';
 

@@ -2,20 +2,10 @@
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SECURITY_HEADERS } from '../common-headers.ts';
 import { appendToHead } from '../node-internals.ts';
 import { httpConnectionOf, isInjected, MOST_DROPPED } from './connection.ts';
 import type { HttpRequest } from './request.ts';
-
-/**
- * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
- * They are constants; @fastify/helmet would add a hook to each request for them. The proxy that terminates TLS sets
- * `Strict-Transport-Security` (RFC 6797, section 7.2).
- */
-export const SECURITY_HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-};
 
 const SECURITY = Object.entries(SECURITY_HEADERS);
 const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
