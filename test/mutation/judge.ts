@@ -132,12 +132,17 @@ export interface Row {
 
 export const isUnnoticed = ({ by }: Row): boolean => by === 'nobody' || by === 'breaks';
 
-/** In the order of the mutants. Of those that behave as before, lint and comparison read the text. */
+/** Rules of the lint, by which the contract must declare what the server sends. */
+const OF_REPLIES = / (contract-first\/declared-replies|response-contains-header) /;
+
+/** In the order of the mutants. Of those that behave as before, lint and comparison read the text; of undeclared replies, the lint does. */
 export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
   return Promise.all(
     mutants.map(async (mutant, index) => {
       const { by, why } = verdicts[index] as Verdict;
-      return by === 'unseen' ? readText(contract, mutant) : { mutant, by, why };
+      if (by === 'unseen') return readText(contract, mutant);
+      const read = by === 'breaks' ? await readText(contract, mutant) : undefined;
+      return read?.by === 'lint' && OF_REPLIES.test(read.why) ? read : { mutant, by, why };
     }),
   );
 }

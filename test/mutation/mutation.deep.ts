@@ -52,6 +52,7 @@ t.test('each edit is noticed by the first check that can', async (t) => {
     ['follows', 'paths./pets/{petId}.get', 'x-sunset changed: 2030-12-06'],
     ['tests', 'paths./pets.post', 'security changed: {"bearerAuth":["pets:write"]} removed'],
     ['lint', 'components.examples.PetNotFound', 'value changed'],
+    ['lint', 'paths./pets.get.responses.200', 'headers changed: X-Request-Id removed'],
     ['diff', 'components.headers.Sunset', 'required changed'],
     ['diff', 'paths./pets.post.parameters.Idempotency-Key', 'x-idempotency-hours lowered'],
   ];
