@@ -357,8 +357,20 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     await page.getByLabel('Search').press('Enter');
     t.equal(await page.evaluate('location.hash'), '#about-pages', 'a title comes first');
     t.ok((await page.evaluate("CSS.highlights.get('found').size")) as number, 'marked');
+    for (let count = 0; count < 2; count++) {
+      const seen = await page.evaluate('location.hash');
+      for (let presses = 0; (await page.evaluate('location.hash')) === seen; presses++) {
+        if (presses > 30) throw new Error('Enter does not go on');
+        await page.keyboard.press('Enter');
+        await page.waitForTimeout(50);
+      }
+    }
+    await page.getByLabel('Search').fill('422');
+    await page.getByText('3 found').waitFor();
     await page.getByLabel('Search').press('Enter');
-    t.not(await page.evaluate('location.hash'), '#about-pages');
+    await page.waitForFunction(
+      `Math.abs(document.getElementById('createPet.422').getBoundingClientRect().top - innerHeight / 2) < innerHeight / 2`,
+    );
     await page.getByLabel('Search').fill('capped xyz');
     t.equal(await entries.count(), 0);
     await page.getByLabel('Search').fill('');

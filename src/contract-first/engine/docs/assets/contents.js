@@ -58,15 +58,18 @@ async function find(query) {
   output.textContent = words.length > 0 ? `${found.length} found${found.length > 0 ? ', Enter goes on' : ''}` : '';
 }
 
-/** To the next place, and in it to the first marked word. */
+/** To the next place, and in it to the first marked word: a field or a status comes before other text. */
 function goOn() {
   const link = search.found[search.next++ % search.found.length];
   if (!link) return;
   link.click();
+  // A browser takes the focus away when it follows a link to another part of the page.
+  setTimeout(() => field.focus({ preventScroll: true }), 100);
   const section = document.getElementById(idOf(link))?.closest('section');
-  const first = search.ranges.find(({ startContainer }) => section?.contains(startContainer));
-  const { top } = first?.startContainer.parentElement.getBoundingClientRect() ?? { top: 0 };
-  if (top > innerHeight * 0.8) first.startContainer.parentElement.scrollIntoView({ block: 'center' });
+  const marked = search.ranges.map(({ startContainer }) => startContainer.parentElement);
+  const inside = marked.filter((one) => section?.contains(one));
+  const first = inside.find((one) => one.closest('dt')) ?? inside[0];
+  if (first?.getBoundingClientRect().top > innerHeight * 0.8) first.scrollIntoView({ block: 'center' });
 }
 
 field.addEventListener('input', () => find(field.value));
