@@ -15,16 +15,9 @@ t.test('the first line of each block names its file, or the file that it belongs
 });
 
 t.test('each block compiles there, and so does the whole service with them', async (t) => {
-  const { texts, blockAt, tenants, domainOfTenants } = await buildDocumentedService(t);
-  const diagnose = buildDiagnose();
+  const { texts, blockAt } = await buildDocumentedService(t);
   const files = [...new Set([...filesIn(['src', 'handlers']), ...Object.keys(texts)])];
-  const found = [
-    ...diagnose(
-      files.filter((file) => !tenants.includes(file)),
-      texts,
-    ),
-    ...diagnose(tenants, { ...texts, ...domainOfTenants }),
-  ];
+  const found = [...buildDiagnose()(files, texts)];
   t.strictSame(
     found.map(([file, said]) => [blockAt.get(file) ?? file, said]),
     [],

@@ -1,4 +1,7 @@
-/** The TypeScript blocks of the documentation, in the files that their first lines name, in a service of pets and orders. */
+/**
+ * The TypeScript blocks of the documentation, in the files that their first lines name, in a service of pets and orders. The page on
+ * records has its own service: `records-page.ts`.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,6 +18,7 @@ import { load, operation } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { edited } from '../edited-contract.ts';
 import { FILES, YAML } from '../orders/service.ts';
+import { PAGE } from '../records-page.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -53,7 +57,7 @@ export const PAPERS = readdirSync(ROOT, { withFileTypes: true })
       ? readdirSync(join(ROOT, entry.name), { recursive: true, encoding: 'utf8' }).map((name) => join(entry.name, name))
       : entry.name,
   )
-  .filter((name) => name.endsWith('.md'));
+  .filter((name) => name.endsWith('.md') && name !== PAGE);
 /** Whole files come first, those with further lines behind them. */
 export const BLOCKS = PAPERS.flatMap(blocksIn).toSorted((one, other) => Number(other.isWhole) - Number(one.isWhole));
 
@@ -103,7 +107,6 @@ const ORDERS = (FILES['src/orders/domain.ts'] as string).replace(
   /(?=\n {2}\},\n {2}lists)/,
   "\n    shop: { column: 'shop', type: 'text', isOptional: true },",
 );
-const ofTenants = (orders: string) => orders.replace(/(shop: .*)isOptional: true/, "$1set: 'tenant'");
 
 const PETS = read('src/pets/domain.ts')
   .replace('errors: {', 'errors: { pet_is_sold: { status: 409 },')
@@ -129,7 +132,7 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
   const contract = await load(t, CONTRACT);
   const folder = t.testdir({
     pets: { 'domain.ts': PETS },
-    orders: { 'domain.ts': ORDERS, 'transactions.ts': '' },
+    orders: { 'domain.ts': ORDERS },
   });
   const source = pathToFileURL(`${folder}/`);
   const handlers = [...contract.operations.keys()].map((id): [string, string] => [`handlers/${id}.ts`, toHandler(id)]);
@@ -183,22 +186,16 @@ export interface DocumentedService {
   texts: Record<string, string>;
   /** The pages and lines of the blocks in a file. */
   blockAt: Map<string, string>;
-  /** Files whose orders belong to tenants, and the domain of the orders then. */
-  tenants: string[];
-  domainOfTenants: Record<string, string>;
 }
 
 export async function buildDocumentedService(t: Test): Promise<DocumentedService> {
   const texts = await buildFrame(t);
   const blockAt = new Map<string, string>();
-  const tenants: string[] = [];
   for (const [index, { at, file, isWhole, text }] of BLOCKS.entries()) {
     const [, id = ''] = /^handlers\/(\w+)\.ts$/.exec(file) ?? [];
     const name = isWhole || id === '' ? file : `handlers/block${index}.ts`;
     texts[name] = isWhole ? text : id ? toHandlerWith(id, text) : withLines(texts[file] ?? '', text);
     blockAt.set(name, `${blockAt.get(name) ?? ''} ${at}`.trim());
-    if (/\.of\(/.test(text)) tenants.push(name);
   }
-  const domain = 'src/orders/domain.ts';
-  return { texts, blockAt, tenants, domainOfTenants: { [domain]: ofTenants(texts[domain] as string) } };
+  return { texts, blockAt };
 }

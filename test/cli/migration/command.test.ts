@@ -22,6 +22,15 @@ t.test('the command writes the files of both databases, asks about losses, and g
     });
   t.match(run('again'), { status: 0, stdout: 'The migrations make all that the descriptions need.\n' });
   t.match(run('Not_a_name'), { status: 1, stderr: /a migration is named in small letters/ });
+  const file = join(folder, 'src/generated/domain.ts');
+  for (const undo of [() => writeFileSync(file, ''), () => rmSync(file)]) {
+    undo();
+    t.match(run('again'), {
+      status: 1,
+      stderr: /^src\/generated\/domain\.ts is not up to date: run npx --no -- contract-first generate/,
+    });
+  }
+  generate(folder);
   rmSync(join(folder, 'src/pets/migrations'), { recursive: true });
   t.match(generate(folder).stderr, /no migration makes the table of pets: npx --no -- contract-first migration first/);
   const [sqlite, postgres] = ['sqlite', 'postgres'].map((kind) => `src/pets/migrations/${kind}/0001-first.sql`);

@@ -1,11 +1,13 @@
 /** `contract-first migration NAME`: writes the next migration of each collection with a changed description. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { OperatorError } from '../../operator-error.ts';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
 import { migrateSqlite } from '../../store/sqlite/migrate.ts';
 import { Sqlite } from '../../store/sqlite/sqlite.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
+import { buildDomain } from '../generate/service-files.ts';
+import { ProjectError } from '../project.js';
 import { loadTeamParts } from '../team-parts.ts';
 import { type Answers, findNext, type NextMigration } from './next-migration.ts';
 
@@ -13,7 +15,8 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,60}$/;
 
 /** Returns the exit code. */
 export async function runMigration(name: string, drop: readonly string[], rename: readonly string[]): Promise<number> {
-  if (!NAME.test(name)) throw new OperatorError(`${name}: a migration is named in small letters, digits and hyphens`);
+  if (!NAME.test(name)) throw new ProjectError(`${name}: a migration is named in small letters, digits and hyphens`);
+  checkGenerated();
   const { domain } = await loadTeamParts();
   const written = writeNext(domain, name, {
     drop: new Set(drop),
@@ -26,6 +29,14 @@ export async function runMigration(name: string, drop: readonly string[], rename
   if (written.files.length === 0) console.log('The migrations make all that the descriptions need.');
   for (const file of written.files) console.log(relative('', file));
   return 0;
+}
+
+/** @throws ProjectError if a collection was added since the last `generate`: the command would leave it out */
+function checkGenerated(): void {
+  const file = 'src/generated/domain.ts';
+  const { text } = buildDomain(pathToFileURL(`${resolve('src')}/`));
+  if (!existsSync(file) || !readFileSync(file, 'utf8').endsWith(text))
+    throw new ProjectError(`${file} is not up to date: run npx --no -- contract-first generate`);
 }
 
 /** Writes the files, and tries those of SQLite. @throws Error with the reason if a start would fail on them; then no file is left */
@@ -42,7 +53,7 @@ export function writeNext(
     migrateSqlite(db, domain);
   } catch (error) {
     for (const file of files) rmSync(file);
-    throw new OperatorError(`Nothing was written: ${(error as Error).message}`);
+    throw new ProjectError(`Nothing was written: ${(error as Error).message}`);
   } finally {
     db.close();
   }

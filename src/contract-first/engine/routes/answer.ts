@@ -17,7 +17,7 @@ interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   /** Makes the `ETag`. */
   tag?: (found: Found) => Tag;
   /** `If-None-Match`: if it contains the tag, the answer is 304 (RFC 9110, section 13.1.2). */
-  unless?: Unless;
+  unless?: Unless | undefined;
   /** If an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
   idempotency?: Key;
 }
@@ -82,7 +82,7 @@ export function answer<
   const Absent extends string = never,
   const Codes extends Headers = NoHeaders,
   Tag extends string = never,
-  Unless extends string | undefined = never,
+  Unless extends string = never,
   Key extends Idempotency | undefined = never,
 >(
   status: Status & Faultless<FaultOf<Result, Absent, Codes>>,
@@ -94,7 +94,7 @@ export function answer<
 export function answer(
   status: Statuses,
   result: unknown,
-  meaning: Meaning<never, Headers, string, Headers, string, string | undefined, Idempotency | undefined> = {},
+  meaning: Meaning<never, Headers, string, Headers, string, string, Idempotency | undefined> = {},
 ): AnyAnswer {
   if (result === undefined || result === false) return toError(meaning.absent);
   if (isRefused(result as Refused)) {
