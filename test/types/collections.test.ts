@@ -194,6 +194,21 @@ export async function rightOfNoSchema(records: CollectionOf<typeof visits>): Pro
   return (await records.get(visit.number))?.read().was satisfies 'available' | 'pending' | 'sold' | undefined;
 }
 
+/** Records of an operation's success, which may have no name in the contract, and of a field of one. */
+const read = { ...pets, schema: 'getPet()' } as const satisfies Description<'getPet()'>;
+const { next: nextOf } = { next: { type: 'text', isOptional: true } } as const;
+// @ts-expect-error: a page has items, which no column stores
+export const paged = {
+  ...pets,
+  schema: 'listPets()',
+  columns: { next: nextOf },
+} as const satisfies Description<'listPets()'>;
+// @ts-expect-error: no field of a pet
+export const lost: RowOf<typeof pets & { schema: 'getPet().colour' }> = {};
+
+export const rightOfReplies = async (records: CollectionOf<typeof read>): Promise<string> =>
+  (await records.create({ name: 'Rex', categoryId: 7n })).name;
+
 t.test('a collection takes exactly the values of its schema', (t) => {
   t.type(wrong, 'function');
   t.type(right, 'function');

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
-import { reportUnstorableFields } from '../../../src/contract-first/contract/checks/records.ts';
+import { reportUnstorableFields, toRecords } from '../../../src/contract-first/contract/checks/records.ts';
 import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
@@ -125,4 +125,17 @@ t.test('a field that is sent for a record, and neither stored nor in the reply, 
   };
   t.strictSame(await warningsOf(t, edited(upload)), []);
   t.strictSame(await warningsOf(t, edited(none)), []);
+});
+
+t.test('the schema of a record may be the success of an operation, or a field of it', async (t) => {
+  const data = { type: 'object', properties: { id: { type: 'string' } } };
+  const schema = { type: 'object', properties: { data } };
+  const responses = { '200': { content: { 'application/json': { schema } } } };
+  const contract = await load(t, withPaths({ '/shops': { get: operation('get-shop', { responses }) } }));
+  const shownAt = (name: string) => toRecords(contract, { own: { ...domain.pets, schema: name } }).own?.shown;
+  t.match(shownAt('Pet'), { properties: { name: {} } });
+  t.strictSame(shownAt('get-shop()'), schema);
+  t.strictSame(shownAt('get-shop().data'), data);
+  t.strictSame(shownAt('get-shop().data.id'), data.properties.id);
+  for (const absent of ['get-shop().lost', 'get-shop().lost.id', 'lost()', 'Lost']) t.equal(shownAt(absent), undefined);
 });

@@ -11,18 +11,22 @@ import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
 /** The schemas of records by collection. A collection stores nothing, and is left out, if its schema is not in the contract. */
-export function toRecords({ document }: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
-  const hasSchema = (name: string) => document.components?.schemas?.[name] !== undefined;
-  const all = Object.entries(domain).filter(([, { schema }]) => schema === undefined || hasSchema(schema));
-  return Object.fromEntries(
-    all.map(([name, { schema, columns, internal }]) => [
-      name,
-      {
-        shown: schema === undefined ? toFreeSchema(document, columns) : schemaOf(document, schema),
-        internal: internal && toFreeSchema(document, internal),
-      },
-    ]),
-  );
+export function toRecords(contract: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
+  const { document } = contract;
+  const all = Object.entries(domain).flatMap(([name, { schema, columns, internal }]): [string, RecordSchemas][] => {
+    const shown = schema === undefined ? toFreeSchema(document, columns) : findSchema(contract, schema);
+    return shown === undefined ? [] : [[name, { shown, internal: internal && toFreeSchema(document, internal) }]];
+  });
+  return Object.fromEntries(all);
+}
+
+/** The schema of the components with the name, or of the success of an operation: `getBook()`, or a field of it, `getBook().data`. */
+function findSchema({ document, operations }: ReadContract, name: string): Schema | undefined {
+  if (document.components?.schemas?.[name] !== undefined) return schemaOf(document, name);
+  const [id = '', path] = name.split('()');
+  const success = path === undefined ? undefined : successesOf(operations.get(id)?.replies ?? [])[0];
+  const fields = path?.split('.').slice(1) ?? [];
+  return fields.reduce<Schema | undefined>((found, field) => found && objectFieldsOf(found)[field], success?.schema);
 }
 
 /** The schemas of columns that the contract does not describe. */

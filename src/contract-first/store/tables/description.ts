@@ -4,7 +4,7 @@
  */
 import type { Unmarked } from '../../json/marked.ts';
 import type { Whole } from '../../json/whole-records.ts';
-import type { components } from '../../registered.ts';
+import type { components, operations } from '../../registered.ts';
 import type { AllQuery, Changing, Collection, NoOther, PageOf, PageQuery, Refused, SqlSteps } from '../collection.ts';
 
 /**
@@ -73,7 +73,10 @@ interface ColumnValues {
 export type Description<Name extends string = never, Internal extends string = never> = [Name] extends [never]
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
   : Described<FilterName<SchemaOf<Name>> | Internal> & {
-      /** The schema of the records that clients see. */
+      /**
+       * The schema of the records that clients see: a schema of the contract by its name, or the success of an operation, as `getBook()`.
+       * `getBook().data` is a field of it.
+       */
       schema: Name;
       /** A column for each field of the schema. */
       columns: Columns<SchemaOf<Name>>;
@@ -276,7 +279,22 @@ export type SchemaOf<Name extends string> = [Schemas] extends [never]
   ? NotInTheContract
   : Name extends keyof Schemas
     ? Unmarked<Schemas[Name]>
-    : NotInTheContract;
+    : Name extends `${infer Id extends keyof operations & string}()${infer Path}`
+      ? Unmarked<FieldAt<SuccessOf<operations[Id]>, Path>>
+      : NotInTheContract;
+type SuccessOf<Operation> = Operation extends { responses: infer Replies }
+  ? JsonOf<Replies[keyof Replies & (200 | 201 | 202 | 203)]>
+  : never;
+type JsonOf<Reply> = Reply extends { content: infer Content }
+  ? Content[keyof Content & `${string}json${string}`]
+  : never;
+type FieldAt<Found, Path extends string> = Path extends `.${infer Name}.${infer More}`
+  ? FieldAt<FieldAt<Found, `.${Name}`>, `.${More}`>
+  : Path extends `.${infer Name}`
+    ? Name extends keyof Found
+      ? NonNullable<Found[Name]>
+      : NotInTheContract
+    : Found;
 type ErrorCode = SchemaOf<'Error'> extends { code: infer Code extends string } ? Code : string;
 
 type FilterName<Found> = Found extends NotInTheContract
