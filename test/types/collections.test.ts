@@ -196,13 +196,6 @@ export async function rightOfNoSchema(records: CollectionOf<typeof visits>): Pro
 
 /** Records of an operation's success, which may have no name in the contract, and of a field of one. */
 const read = { ...pets, schema: 'getPet()' } as const satisfies Description<'getPet()'>;
-const { next: nextOf } = { next: { type: 'text', isOptional: true } } as const;
-// @ts-expect-error: a page has items, which no column stores
-export const paged = {
-  ...pets,
-  schema: 'listPets()',
-  columns: { next: nextOf },
-} as const satisfies Description<'listPets()'>;
 // @ts-expect-error: no field of a pet
 export const lost: RowOf<typeof pets & { schema: 'getPet().colour' }> = {};
 

@@ -99,3 +99,9 @@ export function printed(types: string, identifiers: string[], mark: string): Che
   for (const name of identifiers) if (!WRITTEN.test(name)) checkedName(name);
   return new CheckedCode(types.replaceAll(mark, ''));
 }
+
+/** A field of a value. The value is a variable, or a field itself. */
+export const member = (object: CheckedCode | string, name: string): CheckedCode => {
+  const value = typeof object === 'string' ? checkedName(object) : object;
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? code`${value}.${checkedName(name)}` : code`${value}[${name}]`;
+};

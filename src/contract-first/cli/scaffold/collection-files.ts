@@ -6,9 +6,10 @@ import { type CheckedCode, checkedName, code, toField, toLiteral } from '../gene
 import { type FirstMigration, writeFirstMigrations } from '../migration/table-sql.ts';
 import { problemsThrownBy } from '../unservable.ts';
 import { type CollectionPlan, type PlannedColumn, planCollection } from './collection-plan.ts';
+import { wordsOf } from './envelopes.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
-import { type OperationKind, type Resource, recognise, wordsOf } from './resources.ts';
+import { type OperationKind, type Resource, recognise } from './resources.ts';
 
 export interface WrittenCollection {
   name: string;

@@ -1,10 +1,11 @@
 /** Plans the columns of a resource's records: the values from clients, those from the store, and assumed ones. */
 import type { DocumentSource } from '../../contract/page/source.ts';
-import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
-import type { Operation } from '../../engine/contract/contract.ts';
-import type { Keywords, Schema } from '../../engine/schema/json.ts';
+import type { Keywords } from '../../engine/schema/json.ts';
 import type { ColumnType } from '../../store/tables/description.ts';
-import { type Resource, wordsOf } from './resources.ts';
+import { member } from '../generate/source-text.ts';
+import { givenOf, idNameOf, plain, wordsOf } from './envelopes.ts';
+import { findTextId, fitsUuid, type MadeId, toNumberId, toSlugId } from './made-ids.ts';
+import type { Resource } from './resources.ts';
 
 export interface PlannedColumn {
   name: string;
@@ -21,14 +22,20 @@ export interface CollectionPlan extends Resource {
   table: string;
   columns: PlannedColumn[];
   id: PlannedColumn;
-  /** How ids are made that a client may leave out; undefined if the store or the client sets them. */
-  madeId: 'integer' | 'bigint' | 'uuid' | undefined;
+  /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
+  madeId: MadeId | undefined;
   /** The fields of a create's body. */
   given: string[];
   /** Values that the contract does not give, one line each. */
   assumed: string[];
   /** Fields that the body of a create would need but lacks. */
   missing: string[];
+}
+
+/** A plan while it is made. */
+interface Planning extends CollectionPlan {
+  /** The fields that a create's body always has as texts. */
+  texts: string[];
 }
 
 /** Words that PostgreSQL or SQLite reserve. */
@@ -59,17 +66,19 @@ export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()):
 
 /** Returns the plan, or the reason if the records cannot be stored. */
 export function planCollection(resource: Resource, source: DocumentSource): CollectionPlan | string {
-  const record = source.flat({ $ref: `#/components/schemas/${resource.record}` });
-  const { properties = {}, required = [], additionalProperties } = record;
+  const { properties = {}, required = [], additionalProperties } = source.flat(resource.schema);
   if (additionalProperties !== undefined && additionalProperties !== false)
     return `${resource.record} may have any other fields`;
-  const body = bodyOf(resource.operations.get('create'), source);
+  const create = resource.operations.get('create');
+  const body = create && givenOf(create, resource, source);
   const idName = idNameOf(resource, properties);
   if (idName === undefined) return `no field of ${resource.record} is the id {${resource.parameter}}`;
-  const { properties: fields = {}, required: needed = [] } = body ?? {};
+  const { fields = {}, required: needed = [] } = body ?? {};
   const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
-  const plan: CollectionPlan = {
+  const isText = (name: string) => source.flat(fields[name]).type === 'string' && needed.includes(name);
+  const plan: Planning = {
     ...resource,
+    texts: given.filter(isText),
     ...{ table: toSqlName(resource.name), columns: [], given, assumed: [], missing: [], madeId: undefined },
     id: undefined as never,
   };
@@ -100,29 +109,6 @@ export function planCollection(resource: Resource, source: DocumentSource): Coll
   return plan;
 }
 
-export function bodyOf(operation: Operation | undefined, source: DocumentSource): Keywords | undefined {
-  const content = operation?.body?.contents.find(({ kind }) => kind === 'json');
-  if (!operation || !content) return undefined;
-  const node = source.follow(source.nodesOf(operation).source.requestBody);
-  const media = Object.entries({ ...node?.content }).find(([type]) => type.toLowerCase().startsWith(content.type))?.[1];
-  return source.flat(media?.schema);
-}
-
-function idNameOf({ parameter, noun }: Resource, properties: Record<string, Schema>): string | undefined {
-  const plain = (name: string) => wordsOf(name).join('');
-  const [last = ''] = wordsOf(parameter).slice(-1);
-  const candidates = [
-    parameter,
-    'id',
-    'uuid',
-    `${noun} id`,
-    ...(/^(slug|name|code|key|sku|number|username)$/.test(last) ? [last] : []),
-  ].map(plain);
-  return candidates
-    .map((candidate) => Object.keys(properties).find((name) => plain(name) === candidate))
-    .find((name) => name !== undefined);
-}
-
 function typeOf(keywords: Keywords): Pick<PlannedColumn, 'type' | 'isNullable'> {
   const types = [keywords.type ?? []].flat();
   const isNullable = types.includes('null');
@@ -138,14 +124,12 @@ function typeOf(keywords: Keywords): Pick<PlannedColumn, 'type' | 'isNullable'> 
   return { type: simple[type ?? ''] ?? 'json', isNullable };
 }
 
-const UUID = '123e4567-e89b-42d3-a456-426614174000';
-
 /** Decides who sets the id: the client, the store, or the handler if the client may leave it out. `needed` are the required fields of a create's body. */
 function planId(
   planned: PlannedColumn,
   keywords: Keywords,
   needed: string[] | undefined,
-  plan: CollectionPlan,
+  plan: Planning,
 ): string | undefined {
   const { type } = planned;
   if (planned.isNullable || type === 'json' || type === 'boolean') return 'the type of its id is not supported';
@@ -153,23 +137,25 @@ function planId(
   const isRequired = isInBody && needed?.includes(planned.name);
   const isUuid = type === 'text' && fitsUuid(keywords);
   if (type === 'text' && keywords.format === 'uuid') planned.type = 'uuid';
+  const made =
+    type === 'text' ? (findSlug(planned, keywords, plan) ?? findTextId(keywords)) : toNumberId(type === 'int64');
   if (isRequired || !needed) planned.is = 'id';
-  else if (!isInBody && !planned.isOptional && (type === 'int64' || isUuid)) planned.set = 'id';
-  else if (type === 'text' && !isUuid) return 'its ids have a form that cannot be made';
+  else if (!isInBody && !planned.isOptional && (type === 'int64' || (isUuid && plain(planned.name) !== 'slug')))
+    planned.set = 'id';
+  else if (!made) return 'its ids have a form that cannot be made';
   else {
     planned.is = 'id';
-    plan.madeId = type === 'int64' ? 'bigint' : type === 'text' ? 'uuid' : 'integer';
+    plan.madeId = made;
   }
   plan.id = planned;
   return undefined;
 }
 
-const fitsUuid = ({ format = 'uuid', pattern, minLength = 0, maxLength = 36, enum: listed }: Keywords): boolean =>
-  format === 'uuid' &&
-  minLength <= 36 &&
-  maxLength >= 36 &&
-  !listed &&
-  (pattern === undefined || isMatch(pattern, UUID) === true);
+/** A slug is made of the title or name in the body. */
+function findSlug({ name }: PlannedColumn, keywords: Keywords, { given, texts }: Planning): MadeId | undefined {
+  const text = plain(name) === 'slug' ? texts.find((one) => /^(title|name|headline)$/.test(plain(one))) : undefined;
+  return text === undefined || given.includes(name) ? undefined : toSlugId(keywords, (body) => member(body, text));
+}
 
 /** A field that no client sends: the store sets it, or it gets its own value. */
 function planSet(planned: PlannedColumn, keywords: Keywords, plan: CollectionPlan): void {

@@ -1,10 +1,11 @@
 /** The code of a handler while it is written, and the parts that handlers have in common. */
 import type { DocumentSource } from '../../contract/page/source.ts';
-import { ContractError, type Operation } from '../../engine/contract/contract.ts';
+import { ContractError, type Operation, type Parameter } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { type CheckedCode, checkedName, code, indented, joined, toLiteral } from '../generate/source-text.ts';
+import { type CheckedCode, checkedName, code, indented, joined, member, toLiteral } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
+import { type Given, givenOf } from './envelopes.ts';
 
 /** Thrown if a handler cannot be written. */
 export class NotWritten extends ContractError {
@@ -36,11 +37,6 @@ ${this.lines.map((line) => code`  ${indented(line)}\n`)}});
 `;
   }
 }
-
-export const member = (object: string, name: string): CheckedCode =>
-  /^[A-Za-z_$][\w$]*$/.test(name)
-    ? code`${checkedName(object)}.${checkedName(name)}`
-    : code`${checkedName(object)}[${name}]`;
 
 /** Answers 501 to requests with a parameter that is not understood. @throws NotWritten if the parameter is always sent */
 export function reportParameters({ operation }: Writing, made: HandlerCode, known: string[]): void {
@@ -82,3 +78,51 @@ export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefin
   if (type === 'integer' || type === 'number') return 'number';
   return type === 'string' ? 'string' : undefined;
 }
+
+export const notFound = (writing: Writing, made: HandlerCode): CheckedCode =>
+  failure(writing, made, 'not_found', 404, `There is no ${writing.plan.noun} with this id.`);
+
+/** The id in the path, with the type of the column. */
+export function idOf({ plan, operation }: Writing, made: HandlerCode): CheckedCode {
+  const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === plan.parameter) as Parameter;
+  const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
+  const given = kindOf(parameter.schema);
+  const value = member('params', plan.parameter);
+  made.takes.add('params');
+  if (given === wanted) return value;
+  if (given === 'number' && wanted === 'bigint') return code`BigInt(${value})`;
+  throw new NotWritten(`the id in its path has another type than ${plan.record}.${plan.id.name}`);
+}
+
+/** The record in the body. Checks the body first if it is optional or may have several types. */
+export function checkBody({ plan, operation, source }: Writing, made: HandlerCode): CheckedCode {
+  if (!operation.body) throw new NotWritten('it has no body');
+  const { required, contents } = operation.body;
+  const json = contents.find(({ kind }) => kind === 'json');
+  if (!json) throw new NotWritten('its body is not JSON');
+  made.takes.add('body');
+  if (contents.length > 1) {
+    made.takes.add('contentType');
+    made.imports.add('HttpError');
+    made.lines.push(
+      code`if (contentType !== ${json.type}) throw new HttpError('unsupported_media_type', ${`Send ${json.type}.`});`,
+    );
+  }
+  const { path } = givenOf(operation, plan, source) as Given;
+  const record = path.reduce((object, name) => member(object, name), code`body`);
+  if (required) return record;
+  made.imports.add('HttpError');
+  made.lines.push(code`if (body === undefined) throw new HttpError('invalid_request', 'The body is missing.');`);
+  return record;
+}
+
+/** The name of the variable for a record. */
+export const variableOf = ({ plan }: Writing): CheckedCode => {
+  const [first = 'record', ...others] = plan.noun.split(' ');
+  const name = first + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return checkedName(
+    /^[a-z]\w*$/i.test(name) && name !== plan.name && !/^(new|class|case|default|package|body)$/.test(name)
+      ? name
+      : 'record',
+  );
+};

@@ -1,26 +1,20 @@
 /** Writes the handler of a list: all records, pages by number, offset or cursor, and filters by fields. */
-import type { Parameter } from '../../engine/contract/contract.ts';
-import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import type { DocumentSource } from '../../contract/page/source.ts';
+import type { Parameter, Reply } from '../../engine/contract/contract.ts';
+import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import {
   type CheckedCode,
   checkedName,
   code,
-  joined,
+  member,
   toLiteral,
   toObjectLiteral,
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
-import {
-  failure,
-  type HandlerCode,
-  kindOf,
-  member,
-  NotWritten,
-  reportParameters,
-  type Writing,
-} from './handler-code.ts';
-import { envelopeOf, schemaOfReply, successOf, wordsOf } from './resources.ts';
+import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
+import { failure, type HandlerCode, kindOf, NotWritten, reportParameters, type Writing } from './handler-code.ts';
+import { toEnvelope, toShownFields, toSuccessValue, type ValueFor } from './reply-bodies.ts';
 
 /** The parts of a collection's description that its list uses. */
 export interface ListUse {
@@ -29,7 +23,6 @@ export interface ListUse {
   counts: boolean;
 }
 
-const plain = (name: string) => wordsOf(name).join('');
 const LIMIT = /^(limit|size|pagesize|perpage|maxresults|maxitems|take|top|pagelimit)$/;
 const OFFSET = /^(offset|skip|start|startindex|pageoffset)$/;
 const PAGE = /^(page|pagenumber|pageno|pageindex)$/;
@@ -57,23 +50,29 @@ function readParameters({ plan, operation }: Writing): { paging: Paging; filters
   return { paging, filters: queries.filter((one) => isFilter(one, plan)) };
 }
 
+/** The reply with a list of records. @throws NotWritten for other replies */
+function findList({ plan, operation, source }: Writing): { reply: Reply; envelope: Envelope } {
+  const envelope = envelopeOf(operation, plan, source);
+  const reply = successOf(operation);
+  if (!envelope?.isList || !isEnvelopeOf(envelope, plan, source) || !reply)
+    throw new NotWritten(`its reply is not a list of ${plan.record}`);
+  const needed = Object.entries(reply.headers).find(([, { required }]) => required);
+  if (needed) throw new NotWritten(`the header ${needed[0]} of its reply comes from nowhere`);
+  return { reply, envelope };
+}
+
 export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   const { plan, operation, source } = writing;
   const { paging, filters } = readParameters(writing);
   const known = [...Object.values(paging), ...filters].flatMap((one) => (one ? [one.name] : []));
   reportParameters(writing, made, known);
-  const envelope = envelopeOf(operation, source);
-  const reply = successOf(operation);
-  if (!envelope?.isList || envelope.record !== plan.record || !reply)
-    throw new NotWritten(`its reply is not a list of ${plan.record}`);
-  const needed = Object.entries(reply.headers).find(([, { required }]) => required);
-  if (needed) throw new NotWritten(`the header ${needed[0]} of its reply comes from nowhere`);
-  const schema = source.flat(schemaOfReply(operation, reply, source));
+  const { reply, envelope } = findList(writing);
+  const schema = schemaOfReply(operation, reply, source);
   const equal = filters.map(({ name }) => [name, member('query', name)] as const);
   if (known.length > 0) made.takes.add('query');
   const isPaged = Object.values(paging).some((one) => one !== undefined);
-  const names = Object.keys(schema.properties ?? {});
-  const counts = envelope.field !== undefined && names.some((name) => name !== envelope.field && isCount(name));
+  const names = namesAround(schema, envelope.path, source);
+  const counts = names.some(isCount);
   const query = isPaged || counts ? toPageQuery(paging, counts) : [['most', toLiteral(MOST)] as const];
   const call = code`${checkedName(plan.name)}.${checkedName(isPaged || counts ? 'list' : 'all')}(${toObjectLiteral([...query, ...equal])})`;
   made.lines.push(code`const page = await ${call};`);
@@ -82,15 +81,17 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
       code`if (!page) ${failure(writing, made, 'bad_request', 400, `The ${paging.cursor.name} is not one of this list.`)};`,
     );
   const list = isPaged || counts ? code`page.body` : code`page`;
-  const body =
-    envelope.field === undefined ? list : toEnvelope(schema, envelope.field, code`${list}.read()`, paging, counts);
+  const status = Number(reply.status);
+  const values = toListValues(paging, counts, toSuccessValue(status));
+  const records = toShownFields(writing, envelope, list);
+  const body = toEnvelope(writing, schema, envelope.path, records, values);
   const next = paging.cursor?.isOpaque ? [code`...(page.next !== undefined && { next: page.next })`] : [];
   if (paging.cursor && next.length === 0 && !names.some(isNext))
     throw new NotWritten('no field of its reply has the next cursor');
   made.lines.push(
     code`return ${toObjectLiteral(
       [
-        ['status', toLiteral(Number(reply.status))],
+        ['status', toLiteral(status)],
         ['body', body],
       ],
       next,
@@ -146,23 +147,25 @@ const isCount = (name: string) =>
   );
 const isNext = (name: string) => /^(next|nextcursor|nexttoken|nextpagetoken|cursor|after|endcursor)$/.test(plain(name));
 
-/** The object around the records. @throws NotWritten for a required field that is not understood */
-function toEnvelope(
-  { properties = {}, required = [] }: Keywords,
-  field: string,
-  list: CheckedCode,
-  paging: Paging,
-  counts: boolean,
-): CheckedCode {
-  const size = paging.limit ? numberOf(paging.limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
-  const fields = Object.entries(properties).flatMap(([name, schema]): CheckedCode[] => {
-    if (name === field) return [code`${toPropertyName(name)}: ${list}`];
-    const value = valueFor(name, schema, paging, size, counts);
-    if (value) return [code`${toPropertyName(name)}: ${value}`];
-    if (required.includes(name)) throw new NotWritten(`the field ${name} of its reply comes from nowhere`);
-    return isNext(name) ? [code`...(page.next !== undefined && { ${toPropertyName(name)}: page.next })`] : [];
+/** The names of the fields next to the records, also of objects with fields about the page. */
+function namesAround(schema: Schema | undefined, path: string[], source: DocumentSource): string[] {
+  const [field, ...inside] = path;
+  return Object.entries(source.flat(schema).properties ?? {}).flatMap(([name, one]) => {
+    if (name === field) return namesAround(one, inside, source);
+    return [name, ...Object.keys(source.flat(one).properties ?? {})];
   });
-  return code`{ ${joined(fields, ', ')} }`;
+}
+
+/** The values of fields about the page, then those about the success. */
+function toListValues(paging: Paging, counts: boolean, others: ValueFor): ValueFor {
+  const size = paging.limit ? numberOf(paging.limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
+  return (name, schema, isRequired) => {
+    const isCursor = paging.cursor !== undefined && isNext(name);
+    const value = valueFor(name, schema, paging, size, counts);
+    if (value || !isCursor) return value ?? others(name, schema, isRequired);
+    if ([keywordsOf(schema).type].flat().includes('null')) return code`page.next ?? null`;
+    return isRequired ? undefined : code`...(page.next !== undefined && { ${toPropertyName(name)}: page.next })`;
+  };
 }
 
 function valueFor(

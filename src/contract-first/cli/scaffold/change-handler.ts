@@ -1,0 +1,70 @@
+/** Writes the handler that updates or replaces a record. */
+import {
+  type CheckedCode,
+  checkedName,
+  code,
+  member,
+  toObjectLiteral,
+  toPropertyName,
+} from '../generate/source-text.ts';
+import { type CollectionPlan, isJsonColumn } from './collection-plan.ts';
+import { type Given, givenOf } from './envelopes.ts';
+import {
+  checkBody,
+  failure,
+  type HandlerCode,
+  idOf,
+  NotWritten,
+  notFound,
+  variableOf,
+  type Writing,
+} from './handler-code.ts';
+import { toReplyBody } from './reply-bodies.ts';
+import type { OperationKind } from './resources.ts';
+
+/** Updates, or replaces if the body has each field that a client can set. */
+export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: OperationKind): void {
+  const { plan, operation, source } = writing;
+  const variable = variableOf(writing);
+  const body = checkBody(writing, made);
+  const fields = Object.keys((givenOf(operation, plan, source) as Given).fields);
+  const isInBody = fields.includes(plan.id.name);
+  const id = checkId(writing, made, body, isInBody);
+  const isWhole = kind === 'replace' && plan.given.every((name) => fields.includes(name) || name === plan.id.name);
+  const [method, value] = isWhole ? [code`replace`, replaced(plan, body, id)] : [code`update`, body];
+  let given = value;
+  if (isInBody && (plan.id.set || !isWhole)) {
+    made.lines.push(code`const { ${toPropertyName(plan.id.name)}: _, ...changes } = ${body};`);
+    given = code`changes`;
+  }
+  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given})`;
+  made.lines.push(code`const ${variable} = await ${call};`);
+  made.lines.push(code`if (${variable} === undefined) ${notFound(writing, made)};`);
+  if (plan.id.is || (!isWhole && plan.columns.some(isJsonColumn))) {
+    made.imports.add('isRefused');
+    const unfit = failure(writing, made, 'unprocessable_content', 422, `The ${plan.noun} would break the contract.`);
+    made.lines.push(code`if (isRefused(${variable})) ${unfit};`);
+  }
+  made.lines.push(code`return ${toObjectLiteral(toReplyBody(writing, variable))};`);
+}
+
+/** The id of the record to change, from the path or the body. A body with another id than the path is a 400. */
+function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBody: boolean): CheckedCode {
+  const { plan, operation } = writing;
+  const bodyId = member(body, plan.id.name);
+  const refuse = (message: string) => failure(writing, made, 'bad_request', 400, message);
+  if (!operation.path.includes('{')) {
+    if (!isInBody) throw new NotWritten('the id of the record is neither in its path nor in its body');
+    made.lines.push(code`if (${bodyId} === undefined) ${refuse('The id is missing.')};`);
+    return bodyId;
+  }
+  const id = idOf(writing, made);
+  if (isInBody) {
+    const different = refuse('The id in the body is another one than the id of the record.');
+    made.lines.push(code`if (${bodyId} !== undefined && ${bodyId} !== ${id}) ${different};`);
+  }
+  return id;
+}
+
+const replaced = ({ id }: CollectionPlan, body: CheckedCode, value: CheckedCode): CheckedCode =>
+  id.is ? code`{ ...${body}, ${toPropertyName(id.name)}: ${value} }` : body;

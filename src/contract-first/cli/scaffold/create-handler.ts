@@ -1,0 +1,62 @@
+/** Writes the handler that creates a record. */
+import type { Reply } from '../../engine/contract/contract.ts';
+import {
+  type CheckedCode,
+  checkedName,
+  code,
+  member,
+  toObjectLiteral,
+  toPropertyName,
+} from '../generate/source-text.ts';
+import type { CollectionPlan } from './collection-plan.ts';
+import { successOf } from './envelopes.ts';
+import { checkBody, failure, type HandlerCode, kindOf, NotWritten, variableOf, type Writing } from './handler-code.ts';
+import { toReplyBody } from './reply-bodies.ts';
+
+export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
+  const { plan, operation } = writing;
+  if (plan.missing.length > 0)
+    throw new NotWritten(`${plan.record}.${plan.missing[0]} is required, and comes from nowhere`);
+  const body = checkBody(writing, made);
+  const [variable, collection] = [variableOf(writing), checkedName(plan.name)];
+  const options = operation.parameters.some(({ keptHours }) => keptHours !== undefined)
+    ? code`, { idempotency }`
+    : code``;
+  if (options.text) made.takes.add('idempotency');
+  made.lines.push(code`const ${variable} = await ${collection}.create(${toCreated(plan, body, made)}${options});`);
+  if (plan.id.is) {
+    made.imports.add('isRefused');
+    const exists = failure(writing, made, 'conflict', 409, `There is a ${plan.noun} with this id.`);
+    made.lines.push(code`if (isRefused(${variable})) ${exists};`);
+  }
+  const answer = [...toReplyBody(writing, variable), ...toLocation(writing, made, variable)];
+  made.lines.push(code`return ${toObjectLiteral(answer)};`);
+}
+
+/** The record to create: with an id, if the client may leave it out. */
+function toCreated({ id, madeId, given }: CollectionPlan, body: CheckedCode, made: HandlerCode): CheckedCode {
+  if (madeId === undefined) return body;
+  for (const name of madeId.imports) made.crypto.add(name);
+  const value = madeId.toCode(body);
+  const own = given.includes(id.name) ? code`${member(body, id.name)} ?? ${value}` : value;
+  return code`{ ...${body}, ${toPropertyName(id.name)}: ${own} }`;
+}
+
+/** The header `Location`, if the contract declares it and the resource can be read by its id. */
+function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: CheckedCode): [string, CheckedCode][] {
+  const { headers } = successOf(operation) as Reply;
+  const name = Object.keys(headers).find((one) => /^location$/i.test(one));
+  if (name === undefined) return [];
+  const get = plan.operations.get('get');
+  const parameter = get?.parameters.find((one) => one.in === 'path');
+  const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
+  if (!get || !parameter || kindOf(parameter.schema) !== wanted) {
+    if (headers[name]?.required) throw new NotWritten('its header Location leads nowhere');
+    return [];
+  }
+  made.takes.add('urlOf');
+  const id = member(variable.text, plan.id.name);
+  return [
+    ['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${toPropertyName(plan.parameter)}: ${id} }) }`],
+  ];
+}

@@ -1,0 +1,159 @@
+/** Finds the record in the body of a reply or a request: the body itself, a field of it, or a list of records. */
+import { componentNameOf, type DocumentSource } from '../../contract/page/source.ts';
+import type { Operation, Reply } from '../../engine/contract/contract.ts';
+import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
+import { toMediaType } from '../../engine/contract/replies.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+
+/** The words that a contract uses for the records of a resource. */
+export interface RecordWords {
+  /** The name of the collection: `books`. */
+  name: string;
+  /** The word for a record: `book`. */
+  noun: string;
+  /** The parameter in the path of a record. */
+  parameter: string;
+}
+
+export interface Envelope {
+  /** The record's schema in a description, as `Book` or `getBook().data`; undefined if it has no name there. */
+  record: string | undefined;
+  schema: Schema;
+  isList: boolean;
+  /** The fields that lead from the body to the record. */
+  path: string[];
+}
+
+/** The words of a name: only letters and digits. */
+export const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+
+/** The letters and digits of a name, in lower case. */
+export const plain = (name: string): string => wordsOf(name).join('');
+
+export function idNameOf({ parameter, noun }: RecordWords, properties: Record<string, Schema>): string | undefined {
+  const [last = ''] = wordsOf(parameter).slice(-1);
+  const candidates = [
+    parameter,
+    'id',
+    'uuid',
+    `${noun} id`,
+    ...(/^(slug|name|code|key|sku|number|username)$/.test(last) ? [last] : []),
+  ].map(plain);
+  return candidates
+    .map((candidate) => Object.keys(properties).find((name) => plain(name) === candidate))
+    .find((name) => name !== undefined);
+}
+
+/** The first reply that is a success. */
+export const successOf = ({ replies }: Operation): Reply | undefined =>
+  replies.filter(({ status }) => /^2\d\d$/.test(status)).sort((a, b) => Number(a.status) - Number(b.status))[0];
+
+/** The schema of a reply, with its references. */
+export function schemaOfReply(operation: Operation, reply: Reply, source: DocumentSource): Schema | undefined {
+  const { responses = {} } = source.nodesOf(operation).source;
+  const { content = {} } = source.follow(responses[reply.status]) as ResponseNode;
+  const media = Object.entries(content).find(([name]) => toMediaType(name) === reply.type)?.[1];
+  return (source.follow(media) as MediaNode | undefined)?.schema;
+}
+
+/** The record in the success of an operation. */
+export function envelopeOf(operation: Operation, words: RecordWords, source: DocumentSource): Envelope | undefined {
+  const reply = successOf(operation);
+  const schema = reply?.isJson && reply.hasContent ? schemaOfReply(operation, reply, source) : undefined;
+  const found = schema === undefined ? undefined : findRecord(schema, words, source);
+  if (!found) return undefined;
+  const name = nameOf(found.schema, source);
+  if (name !== undefined) return { ...found, record: name, schema: { $ref: `#/components/schemas/${name}` } };
+  const isNamed = !found.isList && !operation.id.includes('()') && found.path.every((field) => !field.includes('.'));
+  return { ...found, record: isNamed ? [`${operation.id}()`, ...found.path].join('.') : undefined };
+}
+
+/** The component that a schema is, or that it adds only optional fields to. */
+function nameOf(schema: Schema, source: DocumentSource): string | undefined {
+  const { allOf = [], $ref: _ref, ...own } = keywordsOf(schema);
+  const parts = [...allOf, own].map((part) => ({ name: componentNameOf(part), required: source.flat(part).required }));
+  const named = parts.filter(({ name }) => name !== undefined);
+  const isRequired = parts.some(({ name, required = [] }) => name === undefined && required.length > 0);
+  return componentNameOf(schema) ?? (named.length === 1 && !isRequired ? named[0]?.name : undefined);
+}
+
+/** The names of fields that contain the record, or a list of them. */
+const CONTAINER = /^(data|result|results|items|records|content|values|entries|payload|response|rows|list|docs)$/;
+
+/** Whether the field of a body is named like its records. */
+export const isContainer = (field: string, { name, noun }: RecordWords): boolean =>
+  CONTAINER.test(plain(field)) || [plain(name), plain(noun)].includes(plain(field));
+
+const MOST_FIELDS = 2;
+
+type Found = Omit<Envelope, 'record'>;
+
+function findRecord(
+  schema: Schema,
+  words: RecordWords,
+  source: DocumentSource,
+  path: string[] = [],
+): Found | undefined {
+  const { items } = source.flat(schema);
+  if (isList(source.flat(schema)))
+    return isObject(source.flat(items)) ? { schema: keywordsOf(items), isList: true, path } : undefined;
+  if (!isObject(source.flat(schema))) return undefined;
+  const properties = propertiesOf(schema, source);
+  const fields = idNameOf(words, properties) === undefined && path.length < MOST_FIELDS ? Object.keys(properties) : [];
+  const at = (field: string) => findRecord(properties[field] as Schema, words, source, [...path, field]) ?? [];
+  const inside = fields.filter((field) => isContainer(field, words)).flatMap(at);
+  if (inside.length === 1) return inside[0];
+  const lists = fields.filter((field) => isList(source.flat(properties[field])));
+  const isPage = lists.length === 1 && fields.every((field) => field === lists[0] || isPaging(field));
+  return isPage ? lists.flatMap(at)[0] : { schema, isList: false, path };
+}
+
+/** The fields of an object. Of several parts of an `allOf` that describe the same field, the last one is the narrowest. */
+function propertiesOf(schema: Schema, source: DocumentSource): Record<string, Schema> {
+  const target = source.follow(schema);
+  const { allOf = [], properties } = keywordsOf(target);
+  return Object.assign({}, ...allOf.map((part) => propertiesOf(part, source)), properties);
+}
+
+const isList = ({ type }: Keywords): boolean => type === 'array';
+const isObject = ({ properties, oneOf, anyOf }: Keywords): boolean => Boolean(properties) && !oneOf && !anyOf;
+
+/** Whether a field of an envelope is about the page. */
+export const isPaging = (name: string): boolean =>
+  /^(total|count|size|limit|offset|skip|page|pages|next|has|per|current|cursor|after|number|links|meta)/i.test(name);
+
+/** Whether each record is also a value of the envelope's schema, as far as the names of the fields show. The compiler compares the rest. */
+export function isEnvelopeOf(
+  envelope: Envelope | undefined,
+  { record, id, columns }: { record: string; id: { name: string }; columns: { name: string }[] },
+  source: DocumentSource,
+): envelope is Envelope {
+  if (!envelope || envelope.record === record) return envelope !== undefined;
+  const { properties = {}, required = [] } = source.flat(envelope.schema);
+  return id.name in properties && required.every((field) => columns.some(({ name }) => name === field));
+}
+
+/** The record in the body of a request, and the fields that lead to it. */
+export interface Given {
+  fields: Record<string, Schema>;
+  required: string[];
+  path: string[];
+}
+
+export function givenOf(operation: Operation, words: RecordWords, source: DocumentSource): Given | undefined {
+  const content = operation.body?.contents.find(({ kind }) => kind === 'json');
+  if (!content) return undefined;
+  const node = source.follow(source.nodesOf(operation).source.requestBody);
+  const media = Object.entries({ ...node?.content }).find(([type]) => type.toLowerCase().startsWith(content.type))?.[1];
+  const { properties = {}, required = [] } = source.flat(media?.schema);
+  const [[only = '', inside] = [], ...others] = Object.entries(properties);
+  const { properties: fields, required: needed = [] } = source.flat(inside);
+  if (others.length > 0 || !isContainer(only, words) || !required.includes(only) || !fields)
+    return { fields: properties, required, path: [] };
+  return { fields, required: needed, path: [only] };
+}

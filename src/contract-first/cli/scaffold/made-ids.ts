@@ -1,0 +1,107 @@
+/** Finds a way to make ids that a client may leave out and the store does not set: each as code, with samples to try the schema with. */
+import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
+import type { Keywords } from '../../engine/schema/json.ts';
+import { type CheckedCode, code } from '../generate/source-text.ts';
+
+export interface MadeId {
+  /** The id of a record that is made of this body. */
+  toCode: (body: CheckedCode) => CheckedCode;
+  /** The names that the code needs of `node:crypto`. */
+  imports: string[];
+}
+
+interface IdForm {
+  code: CheckedCode;
+  imports: string[];
+  samples: string[];
+}
+
+const UUID: IdForm = {
+  code: code`randomUUID()`,
+  imports: ['randomUUID'],
+  samples: ['123e4567-e89b-42d3-a456-426614174000', 'fedcba98-7654-4321-bfed-cba987654321'],
+};
+
+const toHex = (length: number, isUpper: boolean): IdForm => {
+  const [upper, toCase] = isUpper
+    ? [code`.toUpperCase()`, (text: string) => text.toUpperCase()]
+    : [code``, (text: string) => text];
+  return {
+    code: code`randomBytes(${Math.ceil(length / 2)}).toString('hex').slice(0, ${length})${upper}`,
+    imports: ['randomBytes'],
+    samples: ['0', 'a', 'f', '9'].map((digit) => toCase(digit.repeat(length))),
+  };
+};
+
+const toDigits = (length: number): IdForm => ({
+  code: code`String(randomInt(${10 ** (length - 1)}, ${10 ** length}))`,
+  imports: ['randomInt'],
+  samples: ['1', '9'].map((digit) => digit.repeat(length)),
+});
+
+/** Letters and digits in the form of a ULID, whose first character is 0 to 7. */
+const ULID: IdForm = {
+  code: code`Array.from(randomBytes(26), (byte, at) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % (at ? 32 : 8)]).join('')`,
+  imports: ['randomBytes'],
+  samples: ['0', '7'].flatMap((first) => ['0', '9', 'A', 'Z', 'Q', 'V', 'T'].map((next) => first + next.repeat(25))),
+};
+
+const LENGTHS = [24, 32, 16, 12, 20, 10, 8, 26, 27, 25, 21, 22, 40, 64, 36, 14, 18, 7, 6];
+
+/** The forms in the order in which they are tried. */
+const FORMS: IdForm[] = [
+  UUID,
+  ...LENGTHS.map((length) => toHex(length, false)),
+  ULID,
+  ...LENGTHS.map((length) => toHex(length, true)),
+  ...[12, 10, 8, 14, 9, 7, 6, 5, 4].map(toDigits),
+];
+
+/** The letters with which each id of the pattern begins: `trf_` of `^trf_[a-z]+$`. */
+const prefixOf = (pattern = ''): string => /^\^([\w:-]*?)(?=[[(\\.]|$)/.exec(pattern)?.[1] ?? '';
+
+/** Whether ids of the schema may be UUIDs. */
+export const fitsUuid = (keywords: Keywords): boolean =>
+  /^(undefined|uuid)$/.test(String(keywords.format)) && UUID.samples.every((sample) => fits(sample, keywords));
+
+const fits = (sample: string, { pattern, minLength = 0, maxLength = 255, enum: listed }: Keywords): boolean =>
+  !listed &&
+  sample.length >= minLength &&
+  sample.length <= maxLength &&
+  (pattern === undefined || isMatch(pattern, sample) === true);
+
+/** The formats that a text other than a UUID has. */
+const OTHER = /^(email|idn-email|uri|uri-reference|iri|date|time|date-time|ipv4|ipv6|hostname|byte|binary|uuid)$/;
+
+/** Finds a form of texts. Undefined if none fits the schema. */
+export function findTextId(keywords: Keywords): MadeId | undefined {
+  const { pattern, format = '' } = keywords;
+  if (fitsUuid(keywords)) return toMade(UUID, '');
+  if (OTHER.test(format)) return undefined;
+  const first = format === 'ulid' ? [ULID] : /object-?id/i.test(format) ? [toHex(24, false)] : [];
+  const prefix = prefixOf(pattern);
+  const form = [...first, ...FORMS].find(({ samples }) => samples.every((one) => fits(prefix + one, keywords)));
+  return form && toMade(form, prefix);
+}
+
+const toMade = ({ code: made, imports }: IdForm, prefix: string): MadeId => ({
+  toCode: () => (prefix === '' ? made : code`${prefix} + ${made}`),
+  imports,
+});
+
+/** A number: 64 bits as a bigint, or 31 bits. */
+export const toNumberId = (isBigint: boolean): MadeId => ({
+  toCode: () => (isBigint ? code`BigInt(randomInt(1, 2 ** 47))` : code`randomInt(1, 2 ** 31)`),
+  imports: ['randomInt'],
+});
+
+/** A slug of a text in the body: `a-title-1f3870be`. Undefined if the schema asks for another form. */
+export function toSlugId(keywords: Keywords, toText: (body: CheckedCode) => CheckedCode): MadeId | undefined {
+  const samples = ['a-title-1f3870be', `${'a'.repeat(80)}-1f3870be`];
+  if (keywords.format !== undefined || !samples.every((one) => fits(one, keywords))) return undefined;
+  return {
+    toCode: (body) =>
+      code`[${toText(body)}.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 80), randomUUID().slice(0, 8)].join('-')`,
+    imports: ['randomUUID'],
+  };
+}

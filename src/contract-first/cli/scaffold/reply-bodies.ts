@@ -1,0 +1,103 @@
+/** Writes the body of a success around a record or a list of them. */
+import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
+import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { type CheckedCode, code, joined, member, toLiteral, toPropertyName } from '../generate/source-text.ts';
+import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
+import { NotWritten, type Writing } from './handler-code.ts';
+
+/** Returns the value of a field next to the records, or undefined if its meaning is unknown. */
+export type ValueFor = (name: string, schema: Schema, isRequired: boolean) => CheckedCode | undefined;
+
+/** The object around `value`, which is at the end of `path`. @throws NotWritten for a required field that is not understood */
+export function toEnvelope(
+  { source }: Pick<Writing, 'source'>,
+  schema: Schema | undefined,
+  [field, ...path]: string[],
+  value: CheckedCode,
+  valueFor: ValueFor,
+): CheckedCode {
+  if (field === undefined) return value;
+  const { properties = {}, required = [] } = source.flat(schema);
+  const fields = Object.entries(properties).flatMap(([name, one]): CheckedCode[] => {
+    const isRequired = required.includes(name);
+    const own =
+      name === field
+        ? toEnvelope({ source }, one, path, value, valueFor)
+        : (valueFor(name, source.flat(one), isRequired) ?? toPart({ source }, one, isRequired, valueFor));
+    if (own) return [own.text.startsWith('...') ? own : code`${toPropertyName(name)}: ${own}`];
+    if (isRequired) throw new NotWritten(`the field ${name} of its reply comes from nowhere`);
+    return [];
+  });
+  return code`{ ${joined(fields, ', ')} }`;
+}
+
+/** An object of which all fields are understood, such as one about the page; undefined for others. */
+function toPart(
+  { source }: Pick<Writing, 'source'>,
+  schema: Schema,
+  isRequired: boolean,
+  valueFor: ValueFor,
+): CheckedCode | undefined {
+  const { properties, required = [] } = source.flat(schema);
+  const values = Object.entries(properties ?? {}).map(([name, one]) => {
+    const value = valueFor(name, source.flat(one), isRequired && required.includes(name));
+    return value && (value.text.startsWith('...') ? value : code`${toPropertyName(name)}: ${value}`);
+  });
+  const known = values.filter((value) => value !== undefined);
+  return known.length > 0 && known.length === values.length ? code`{ ${joined(known, ', ')} }` : undefined;
+}
+
+/** The value of a field that tells of the success: `success: true`, `status: 200`. */
+export function toSuccessValue(status: number): ValueFor {
+  return (name, schema, isRequired) => {
+    const { type, const: only, enum: listed = [], format } = keywordsOf(schema);
+    const types = [type].flat();
+    const word = plain(name);
+    const [single] = listed.length === 1 ? listed : [only];
+    if (single !== undefined && typeof single !== 'object') return toLiteral(single);
+    if (types.includes('boolean') && /^(success|succeeded|ok|issuccess)$/.test(word)) return code`true`;
+    const isPlain = listed.length === 0 && only === undefined;
+    if (isPlain && types.includes('integer') && format !== 'int64' && /^(status|code|statuscode)$/.test(word))
+      return toLiteral(status);
+    if (!isRequired) return undefined;
+    if (types.includes('null')) return code`null`;
+    if (!isPlain || !types.includes('string')) return undefined;
+    if (/^(message|msg)$/.test(word)) return toLiteral('Done.');
+    return format === 'date-time' && word === 'timestamp' ? code`new Date().toISOString()` : undefined;
+  };
+}
+
+/** The record, or the list of them, with the fields of the reply: all, or those that the reply's schema names. */
+export function toShownFields({ plan, source }: Writing, envelope: Envelope, records: CheckedCode): CheckedCode {
+  const { properties = {} } = source.flat(envelope.schema);
+  const shown = plan.columns.filter(({ name }) => name in properties);
+  const isAll = shown.length === plan.columns.length;
+  if (isAll) return envelope.isList && envelope.path.length > 0 ? code`${records}.read()` : records;
+  const record = envelope.isList ? code`one` : records;
+  const fields = shown.map(({ name, isOptional }) => {
+    const [key, value] = [toPropertyName(name), member(record, name)];
+    return isOptional ? code`...(${value} !== undefined && { ${key}: ${value} })` : code`${key}: ${value}`;
+  });
+  const object = code`{ ${joined(fields, ', ')} }`;
+  return envelope.isList ? code`${records}.read().map((one) => (${object}))` : object;
+}
+
+/** The status and the body of a reply with a record, as fields of the answer. @throws NotWritten for other bodies */
+export function toReplyBody(writing: Writing, record: CheckedCode): [name: string, value: CheckedCode][] {
+  const { plan, operation, source } = writing;
+  const reply = successOf(operation);
+  if (!reply) throw new NotWritten('it declares no success');
+  const needed = headersOfHandler(operation, reply).find(
+    ([name, { required }]) => required && !/^location$/i.test(name),
+  );
+  if (needed) throw new NotWritten(`the header ${needed[0]} of its reply comes from nowhere`);
+  const status = Number(reply.status);
+  const answer: [string, CheckedCode] = ['status', toLiteral(status)];
+  if (!reply.hasContent) return [answer];
+  const envelope = envelopeOf(operation, plan, source);
+  if (envelope?.isList || !isEnvelopeOf(envelope, plan, source))
+    throw new NotWritten(`its reply is not a ${plan.record}`);
+  const schema = schemaOfReply(operation, reply, source);
+  const shown = toShownFields(writing, envelope, record);
+  return [answer, ['body', toEnvelope(writing, schema, envelope.path, shown, toSuccessValue(status))]];
+}
