@@ -1,4 +1,5 @@
 /** `contract-first`: the exports of the engine for handlers and domains. Fastify is not loaded. */
+export { parseInt64 } from '../json/exact-number.ts';
 export type { JsonText } from '../json/json-text.ts';
 export type { Register } from '../registered.ts';
 export { isRefused } from '../store/collection.ts';

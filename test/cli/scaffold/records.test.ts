@@ -221,6 +221,15 @@ t.test('an id that nobody sends is made in the form of its schema', async (t) =>
   }
 });
 
+t.test('an integer id may be a text in the path: any other text is the id of no record', async (t) => {
+  const { text: source, reasons } = await written(t, ({ paths }) => {
+    paths['/books/{bookId}'].parameters[0].schema = text;
+  });
+  t.strictSame([...reasons.keys()], []);
+  t.match(source, "const id = parseInt64(params.bookId);\n  if (id === undefined) return refuse('not_found',");
+  t.match(source, "urlOf('getBook', { bookId: String(book.id) })");
+});
+
 t.test('a slug is made of the title', async (t) => {
   const withSlug = (slug: Json) =>
     written(t, ({ paths, book }) => {

@@ -50,12 +50,14 @@ function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: C
   const get = plan.operations.get('get');
   const parameter = get?.parameters.find((one) => one.in === 'path');
   const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
-  if (!get || !parameter || kindOf(parameter.schema) !== wanted) {
+  const given = parameter && kindOf(parameter.schema);
+  if (!get || !(given === wanted || (given === 'string' && wanted === 'bigint'))) {
     if (headers[name]?.required) throw new NotWritten('its header Location leads nowhere');
     return [];
   }
   made.takes.add('urlOf');
-  const id = member(variable.text, plan.id.name);
+  const ownId = member(variable.text, plan.id.name);
+  const id = given === wanted ? ownId : code`String(${ownId})`;
   return [
     ['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${toPropertyName(plan.parameter)}: ${id} }) }`],
   ];

@@ -82,8 +82,9 @@ export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefin
 export const notFound = (writing: Writing, made: HandlerCode): CheckedCode =>
   failure(writing, made, 'not_found', 404, `There is no ${writing.plan.noun} with this id.`);
 
-/** The id in the path, with the type of the column. */
-export function idOf({ plan, operation }: Writing, made: HandlerCode): CheckedCode {
+/** The id in the path, with the type of the column. A text that is no id of an integer column is the id of no record. */
+export function idOf(writing: Writing, made: HandlerCode): CheckedCode {
+  const { plan, operation } = writing;
   const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === plan.parameter) as Parameter;
   const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
   const given = kindOf(parameter.schema);
@@ -91,6 +92,12 @@ export function idOf({ plan, operation }: Writing, made: HandlerCode): CheckedCo
   made.takes.add('params');
   if (given === wanted) return value;
   if (given === 'number' && wanted === 'bigint') return code`BigInt(${value})`;
+  if (given === 'string' && wanted === 'bigint') {
+    made.imports.add('parseInt64');
+    made.lines.push(code`const id = parseInt64(${value});`);
+    made.lines.push(code`if (id === undefined) ${notFound(writing, made)};`);
+    return code`id`;
+  }
   throw new NotWritten(`the id in its path has another type than ${plan.record}.${plan.id.name}`);
 }
 
