@@ -1,14 +1,26 @@
 /** The next migration of each collection: compares the tables that SQLite's files make with the descriptions. */
 import { toSqlLiteral } from '../../json/literals.ts';
+import { areSame } from '../../store/changes/changes.ts';
+import { POSTGRES_TYPES } from '../../store/postgres/dialect.ts';
 import { Driver } from '../../store/sqlite/drive.ts';
 import { runAlone, SELECT_NAMED_INDEXES, TARGET } from '../../store/sqlite/migrate.ts';
+import { writeRebuild } from '../../store/sqlite/rebuild.ts';
 import { Sqlite } from '../../store/sqlite/sqlite.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
-import { isIndexed, toIndexSql, toWantedIndexes } from '../../store/tables/indexes.ts';
+import { type FoundIndex, isIndexed, toIndexSql, toWantedIndexes } from '../../store/tables/indexes.ts';
 import { runMigrations, toFoundIndex } from '../../store/tables/migrate.ts';
 import { type DatabaseKind, loadMigrations } from '../../store/tables/migrations.ts';
 import { type Field, mayBeAbsent, type Table, toTables } from '../../store/tables/table.ts';
-import { type SqlWriter, WRITERS, writeColumn, writeTable } from './table-sql.ts';
+import {
+  ignoresCase,
+  type SqlWriter,
+  toReference,
+  WRITERS,
+  writeColumn,
+  writeCreate,
+  writeTable,
+  writeUnique,
+} from './table-sql.ts';
 
 /** The answers of a developer: `things.note`, and `things.note` with its new name. */
 export interface Answers {
@@ -28,8 +40,10 @@ export interface Next {
 
 /** A table after all migrations. */
 interface Made {
-  columns: { name: string; type: string }[];
+  columns: { name: string; type: string; isNotNull: boolean }[];
   indexes: { name: string; isOwn: boolean; columns: string[] }[];
+  /** Such as `shop,item items CASCADE`, with sorted columns. */
+  references: string[];
 }
 
 /** @throws Error if a migration fails */
@@ -53,84 +67,87 @@ const writeBoth = (table: Table) => ({
 
 function readTable(driver: Driver, name: string): Made {
   const query = (sql: string) => driver.query({ sql, values: [name] }) as string[][];
-  const columns = query(TARGET.selectColumns).map(([column, type]) => ({ name: column, type }));
-  const indexes = query(SELECT_NAMED_INDEXES);
   return {
-    columns: columns as Made['columns'],
-    indexes: indexes.map(([index = '', origin, all = '']) => ({
+    columns: query(TARGET.selectColumns).map(([column = '', type = '', isNotNull]) => ({
+      name: column,
+      type,
+      isNotNull: Number(isNotNull) === 1,
+    })),
+    indexes: query(SELECT_NAMED_INDEXES).map(([index = '', origin, all = '']) => ({
       name: index,
       isOwn: origin === 'c',
       columns: all.split(','),
     })),
+    references: query(TARGET.selectReferences).map(([text = '']) =>
+      text.replace(/^\S+/, (columns) => columns.split(',').sort().join()),
+    ),
   };
 }
 
-function compare(table: Table, made: Made, answers: Answers, driver: Driver) {
-  const { name, fields, sequence } = table;
-  const changes = new Changes(table, made);
-  const known = new Set([sequence, ...fields.map(({ column }) => column)]);
-  const renamed = new Set<string>();
-  for (const { name: column } of made.columns.filter((one) => !known.has(one.name))) {
-    const now = answers.rename.get(`${name}.${column}`);
-    if (now !== undefined && known.has(now)) {
-      changes.rename(column, now);
-      renamed.add(now);
-    } else if (answers.drop.has(`${name}.${column}`)) changes.drop(column);
-    else
-      changes.ask(
-        `no field has the column ${name}.${column}: --drop ${name}.${column}, or --rename ${name}.${column}=COLUMN`,
-      );
+function compare(table: Table, before: Made, answers: Answers, driver: Driver) {
+  const changes = new Changes(table, driver);
+  const known = new Set([table.sequence, ...table.fields.map(({ column }) => column)]);
+  const unknown = before.columns.filter((one) => !known.has(one.name)).map((one) => `${table.name}.${one.name}`);
+  const isRenamed = (column: string) => known.has(answers.rename.get(column) ?? '');
+  for (const column of unknown.filter(isRenamed)) changes.rename(column, answers.rename.get(column) as string);
+  const made = readTable(driver, table.name);
+  for (const column of unknown.filter((one) => !isRenamed(one))) {
+    if (answers.drop.has(column)) changes.drop(column, made);
+    else changes.ask(`no field has the column ${column}: --drop ${column}, or --rename ${column}=COLUMN`);
   }
-  for (const field of fields) {
+  for (const field of table.fields) {
     const found = made.columns.find((one) => one.name === field.column);
-    if (found && found.type !== TARGET.types[field.type])
-      changes.ask(
-        `${name}.${field.column} is ${found.type}, not ${TARGET.types[field.type]}: write this migration by hand`,
-      );
-    if (!found && !renamed.has(field.column)) changes.add(field);
+    if (!found) changes.add(field);
+    else if (field.column !== table.sequence) changes.alter(field, found);
   }
-  const rows = driver.query({ sql: TARGET.selectIndexes, values: [name] }) as [unknown, string][];
-  const kept = rows.map(toFoundIndex).filter(({ columns }) => columns.every(({ sql }) => !changes.dropped.has(sql)));
-  for (const index of toWantedIndexes(table).filter((one) => !isIndexed(one, kept, table, TARGET)))
-    changes.all((writer) => `${toIndexSql(table, index, writer.dialect)};`);
+  changes.refer(made.references);
+  const rows = driver.query({ sql: TARGET.selectIndexes, values: [table.name] }) as [unknown, string][];
+  changes.index(rows.map(toFoundIndex));
   return changes.result();
 }
 
 /** The statements of one table's migration, for both databases. */
 class Changes {
-  readonly dropped = new Set<string>();
   readonly #table: Table;
-  readonly #made: Made;
+  readonly #driver: Driver;
   readonly #questions: string[] = [];
+  readonly #renames: string[] = [];
+  readonly #dropped = new Set<string>();
+  readonly #added = new Set<Field>();
+  /** The values of new and changed columns from the rows before, for a new table in SQLite. */
+  readonly #values = new Map<Field, string>();
   readonly #statements: Record<DatabaseKind, string[]> = { sqlite: [], postgres: [] };
+  /** The indexes that a new table in SQLite needs in addition to those that it had. */
+  readonly #indexes: string[] = [];
+  #isRebuilt = false;
 
-  constructor(table: Table, made: Made) {
+  constructor(table: Table, driver: Driver) {
     this.#table = table;
-    this.#made = made;
+    this.#driver = driver;
   }
 
   ask(question: string): void {
     this.#questions.push(question);
   }
 
-  all(write: (writer: SqlWriter) => string): void {
-    for (const writer of Object.values(WRITERS)) this.#statements[writer.kind].push(write(writer));
-  }
-
+  /** Renames it at once, so that all that follows has the new name. */
   rename(column: string, now: string): void {
-    this.all(() => `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column} TO ${now};`);
+    const sql = `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column.replace(/^.*\./, '')} TO ${now};`;
+    this.#driver.query({ sql });
+    this.#renames.push(sql);
   }
 
   /** SQLite cannot drop a column that an index uses. PostgreSQL drops the index with it. */
-  drop(column: string): void {
-    const indexes = this.#made.indexes.filter(({ columns }) => columns.includes(column));
-    if (indexes.some(({ isOwn }) => !isOwn)) {
-      this.ask(`a constraint of ${this.#table.name} has the column ${column}: write this migration by hand`);
-      return;
-    }
-    this.dropped.add(column);
-    for (const { name } of indexes) this.all(() => `DROP INDEX ${name};`);
-    this.all(() => `ALTER TABLE ${this.#table.name} DROP COLUMN ${column};`);
+  drop(name: string, { indexes }: Made): void {
+    const column = name.replace(/^.*\./, '');
+    this.#dropped.add(column);
+    const own = indexes.filter(({ isOwn, columns }) => isOwn && columns.includes(column));
+    const statements = [
+      ...own.map((index) => `DROP INDEX ${index.name};`),
+      `ALTER TABLE ${this.#table.name} DROP COLUMN ${column};`,
+    ];
+    this.#all(() => statements.join('\n'));
+    this.#isRebuilt ||= !canRun(this.#driver, statements);
   }
 
   add(field: Field): void {
@@ -142,15 +159,121 @@ class Changes {
       );
       return;
     }
+    this.#added.add(field);
+    this.#values.set(field, value ?? 'NULL');
     const end = value === undefined ? '' : ` DEFAULT ${value}`;
-    this.all((writer) => `ALTER TABLE ${name} ADD COLUMN ${writeColumn(field, this.#table, writer)}${end};`);
+    this.#all((writer) => `ALTER TABLE ${name} ADD COLUMN ${writeColumn(field, this.#table, writer)}${end};`);
+  }
+
+  /** Values that do not fit the new type make the migration fail, because SQLite's table is strict, and PostgreSQL gets texts. */
+  alter(field: Field, { type, isNotNull }: Made['columns'][number]): void {
+    const isOther = type !== TARGET.types[field.type];
+    if (!isOther && isNotNull !== mayBeAbsent(field)) return;
+    const { column } = field;
+    const value = mayBeAbsent(field) || isNotNull ? undefined : toDefault(field);
+    const fill = (sql: string) => (value === undefined ? sql : `coalesce(${sql}, ${value})`);
+    this.#isRebuilt = true;
+    this.#values.set(field, fill(column));
+    const pgType = WRITERS.postgres.typeOf(field.type);
+    const cast = isOther ? `${column}::text::${POSTGRES_TYPES[field.type]}` : column;
+    const parts = [
+      'DROP DEFAULT',
+      ...(isOther || value !== undefined ? [`TYPE ${pgType} USING ${fill(cast)}`] : []),
+      `${mayBeAbsent(field) ? 'DROP' : 'SET'} NOT NULL`,
+    ].map((part) => `ALTER COLUMN ${column} ${part}`);
+    this.#statements.postgres.push(`ALTER TABLE ${this.#table.name} ${parts.join(', ')};`);
+  }
+
+  /** Makes the foreign keys those of the description. PostgreSQL has named the ones before by their columns. */
+  refer(found: readonly string[]): void {
+    const { name, relations } = this.#table;
+    // `ALTER TABLE … ADD COLUMN` has made the reference of a new column, unless it includes the tenant.
+    const wanted = relations
+      .filter(({ field, columns }) => columns.length > 1 || !this.#added.has(field))
+      .map((relation) => ({ relation, text: toReferenceText(relation) }));
+    const gone = found.filter((text) => !wanted.some((one) => one.text === text));
+    const added = wanted.filter(({ text }) => !found.includes(text));
+    if (gone.length + added.length === 0) return;
+    this.#isRebuilt = true;
+    const columnsOf = (text: string) => text.replace(/ .*$/, '').split(',');
+    const kept = gone.map(columnsOf).filter((columns) => !columns.some((column) => this.#dropped.has(column)));
+    this.#statements.postgres.push(
+      ...kept.map((columns) => `ALTER TABLE ${name} DROP CONSTRAINT ${name}_${columns.join('_')}_fkey;`),
+      ...added.map(
+        ({ relation }) =>
+          `ALTER TABLE ${name} ADD FOREIGN KEY (${relation.columns.join(', ')}) ${toReference(relation)};`,
+      ),
+    );
+  }
+
+  /** Adds the indexes that are missing. */
+  index(found: readonly FoundIndex[]): void {
+    const kept = found.filter(({ columns }) => columns.every(({ sql }) => !this.#dropped.has(sql)));
+    const table = this.#table;
+    for (const columns of table.unique.map((one) => one.columns).filter((one) => !isUniqueIn(kept, table, one))) {
+      if (ignoresCase(table, columns)) this.#indexes.push(writeUnique(table, columns, WRITERS.sqlite));
+      this.#all((writer) => writeUnique(table, columns, writer));
+    }
+    const missing = toWantedIndexes(table).filter((one) => !isIndexed(one, kept, table, TARGET));
+    for (const one of missing) {
+      this.#indexes.push(`${toIndexSql(table, one, WRITERS.sqlite.dialect)};`);
+      this.#all((writer) => `${toIndexSql(table, one, writer.dialect)};`);
+    }
+  }
+
+  #all(write: (writer: SqlWriter) => string): void {
+    for (const writer of Object.values(WRITERS)) this.#statements[writer.kind].push(write(writer));
   }
 
   result(): Record<DatabaseKind, string> & { questions: string[] } {
     const { sqlite, postgres } = this.#statements;
-    const toText = (statements: string[]) => statements.map((statement) => `${statement}\n`).join('');
-    return { sqlite: toText(sqlite), postgres: toText(postgres), questions: this.#questions };
+    const toText = (statements: string[]) => [...this.#renames, ...statements].map((one) => `${one}\n`).join('');
+    return {
+      sqlite: toText(this.#isRebuilt ? this.#rebuild() : sqlite),
+      postgres: toText(postgres),
+      questions: this.#questions,
+    };
   }
+
+  #rebuild(): string[] {
+    const toValue = (field: Field) => this.#values.get(field) ?? field.column;
+    const { statements, unfit } = writeRebuild(this.#table, this.#driver, {
+      dropped: this.#dropped,
+      toValue,
+      toCreate: (name, more) => writeCreate(this.#table, WRITERS.sqlite, name, more),
+    });
+    for (const trigger of unfit)
+      this.ask(`the trigger ${trigger} of ${this.#table.name} uses a dropped column: write this migration by hand`);
+    return [...statements, ...this.#indexes];
+  }
+}
+
+function isUniqueIn(found: readonly FoundIndex[], { fields }: Table, wanted: readonly string[]): boolean {
+  const own = wanted.map((column) => TARGET.toCompared(fields.find((one) => one.column === column) as Field, column));
+  return found.some(
+    ({ isUnique, columns }) =>
+      isUnique &&
+      areSame(
+        own,
+        columns.map(({ sql }) => sql),
+      ),
+  );
+}
+
+const toReferenceText = ({ field, columns, parent }: Table['relations'][number]) =>
+  `${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`;
+
+/** Tries statements in SQLite, and undoes them. */
+function canRun(driver: Driver, statements: readonly string[]): boolean {
+  let isFit = true;
+  driver.query({ sql: 'SAVEPOINT trial' });
+  try {
+    for (const sql of statements) driver.query({ sql });
+  } catch {
+    isFit = false;
+  }
+  driver.query({ sql: 'ROLLBACK TO trial; RELEASE trial' });
+  return isFit;
 }
 
 /** The value for existing records, in SQL; undefined if the description has none. */

@@ -55,12 +55,13 @@ export function writeTable(table: Table, writer: SqlWriter): string {
   return [writeCreate(table, writer), ...toIndexStatements(table, writer), ''].join('\n');
 }
 
-export function writeCreate(table: Table, writer: SqlWriter, name = table.name): string {
+/** `more` are further constraints. */
+export function writeCreate(table: Table, writer: SqlWriter, name = table.name, more: readonly string[] = []): string {
   const { id, sequence, fields } = table;
   const numbers = `${sequence} ${writer.sequence} CHECK (${sequence} > 0)`;
   const isHidden = id.column !== sequence;
   const columns = fields.map((field) => (field.column === sequence ? numbers : writeColumn(field, table, writer)));
-  const parts = [...(isHidden ? [numbers] : []), ...columns, ...toConstraints(table)];
+  const parts = [...(isHidden ? [numbers] : []), ...columns, ...toConstraints(table), ...more];
   return `CREATE TABLE ${name} (\n${parts.map((part) => `  ${part}`).join(',\n')}\n${writer.end}`;
 }
 
@@ -73,7 +74,7 @@ export function writeColumn(field: Field, { relations, key }: Table, { typeOf }:
   return parts.join(' ');
 }
 
-const toReference = ({ field, columns, parent }: Table['relations'][number]) => {
+export const toReference = ({ field, columns, parent }: Table['relations'][number]) => {
   const target = columns.length > 1 ? `${parent.tenant?.column}, ${parent.id.column}` : parent.id.column;
   return `REFERENCES ${parent.name} (${target})${field.onDelete ? ' ON DELETE CASCADE' : ''}`;
 };
@@ -89,17 +90,19 @@ function toConstraints(table: Table): string[] {
 }
 
 const fieldOf = ({ fields }: Table, column: string) => fields.find((field) => field.column === column) as Field;
-const ignoresCase = (table: Table, columns: readonly string[]) =>
+export const ignoresCase = (table: Table, columns: readonly string[]) =>
   columns.some((column) => fieldOf(table, column).ignoresCase);
+
+export function writeUnique(table: Table, columns: readonly string[], { dialect }: Pick<SqlWriter, 'dialect'>): string {
+  const parts = columns.map((column) => dialect.toCompared(fieldOf(table, column), column));
+  return `CREATE UNIQUE INDEX ${table.name}_${columns.join('_')}_key ON ${table.name} (${parts.join(', ')});`;
+}
 
 /** The indexes for lists, and those of unique sets that ignore case. */
 export function toIndexStatements(table: Table, { dialect }: SqlWriter): string[] {
   const unique = table.unique.filter(({ columns }) => ignoresCase(table, columns));
   return [
-    ...unique.map(({ columns }) => {
-      const parts = columns.map((column) => dialect.toCompared(fieldOf(table, column), column));
-      return `CREATE UNIQUE INDEX ${table.name}_${columns.join('_')}_key ON ${table.name} (${parts.join(', ')});`;
-    }),
+    ...unique.map(({ columns }) => writeUnique(table, columns, { dialect })),
     ...toWantedIndexes(table).map((index) => `${toIndexSql(table, index, dialect)};`),
   ];
 }

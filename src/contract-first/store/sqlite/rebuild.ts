@@ -1,0 +1,94 @@
+/**
+ * SQLite cannot change the type of a column, or its constraints. These statements create the table anew and copy its rows, as in
+ * https://www.sqlite.org/lang_altertable.html#otheralter. Indexes, triggers, views and constraints that a team has written stay.
+ */
+import type { Field, Table } from '../tables/table.ts';
+import type { Driver } from './drive.ts';
+
+/** A table, an index, a trigger or a view, with the SQL that creates it. */
+interface Created {
+  type: string;
+  name: string;
+  table: string;
+  sql: string;
+}
+
+export interface Rebuild {
+  statements: string[];
+  /** Triggers that use a dropped column: only their author knows what they should do without it. */
+  unfit: string[];
+}
+
+/** The change of a table. */
+export interface TableChange {
+  dropped: ReadonlySet<string>;
+  /** Writes the SQL of a field's value, from a row of the old table. */
+  toValue: (field: Field) => string;
+  /** Writes CREATE TABLE with this name and with further constraints. */
+  toCreate: (name: string, more: readonly string[]) => string;
+}
+
+export function writeRebuild(table: Table, driver: Driver, { dropped, toValue, toCreate }: TableChange): Rebuild {
+  const { name, sequence, fields } = table;
+  const rows = driver.query({
+    sql: 'SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL',
+    values: [],
+  });
+  const all = rows.map(([type, name, table, sql]) => ({ type, name, table, sql }) as Created);
+  const usesDropped = (sql: string) => [...dropped].some((column) => isNaming(sql, column));
+  const own = all.filter((one) => one.table === name && one.type !== 'table');
+  const kept = own.filter(({ sql }) => !usesDropped(sql));
+  const checks = checksIn((all.find((one) => one.name === name) as Created).sql)
+    .filter((check) => !usesDropped(check) && check.replace(/\s/g, '') !== `(${sequence}>0)`)
+    .map((check) => `CHECK ${check}`);
+  const more = [...uniqueIn(table, driver).filter((columns) => !usesDropped(columns)), ...checks];
+  const copied = fields.some(({ column }) => column === sequence) ? [] : [sequence];
+  const columns = [...copied, ...fields.map(({ column }) => column)];
+  return {
+    statements: [
+      toCreate(`new_${name}`, more),
+      `INSERT INTO new_${name} (${columns.join(', ')}) SELECT ${[...copied, ...fields.map(toValue)].join(', ')} FROM ${name};`,
+      `DROP TABLE ${name};`,
+      // Otherwise SQLite refuses to rename it while triggers and views name the old table.
+      'PRAGMA legacy_alter_table = ON;',
+      `ALTER TABLE new_${name} RENAME TO ${name};`,
+      'PRAGMA legacy_alter_table = OFF;',
+      ...kept.map(({ sql }) => `${sql};`),
+    ],
+    unfit: own.filter(({ type, sql }) => type === 'trigger' && usesDropped(sql)).map((one) => one.name),
+  };
+}
+
+const isNaming = (sql: string, name: string) => new RegExp(`\\b${name}\\b`, 'i').test(sql);
+
+/** The unique constraints of the table that its description does not mention. */
+function uniqueIn(table: Table, driver: Driver): string[] {
+  const known = [table.key, ...table.unique.map(({ columns }) => columns)].map(
+    (columns) => `UNIQUE (${columns.join(', ')})`,
+  );
+  const select = `SELECT group_concat(info.name, ', ') FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info
+    WHERE list.origin = 'u' GROUP BY list.name`;
+  const found = driver.query({ sql: select, values: [table.name] }).map(([columns]) => `UNIQUE (${columns})`);
+  return found.filter((one) => !known.includes(one));
+}
+
+/** Matches a comment, a text, a quoted name, the begin of a check, or a parenthesis. */
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\bCHECK\s*\(|[()]/gi;
+
+/** The conditions of the checks in a CREATE TABLE, each in its parentheses. */
+function checksIn(sql: string): string[] {
+  const found: string[] = [];
+  let start: number | undefined;
+  let depth = 0;
+  for (const { 0: token, index } of sql.matchAll(TOKEN)) {
+    if (/^CHECK/i.test(token) && start === undefined) {
+      start = index + token.length - 1;
+      depth = 1;
+    } else if (token.endsWith('(')) depth++;
+    else if (token === ')') depth--;
+    if (start === undefined || token !== ')' || depth > 0) continue;
+    found.push(sql.slice(start, index + 1));
+    start = undefined;
+  }
+  return found;
+}
