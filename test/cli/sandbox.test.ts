@@ -1,6 +1,6 @@
 /** The sandbox serves any contract at once. */
-import { execFile } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,7 +11,10 @@ import t, { type Test } from 'tap';
 import { openSandbox, type SandboxOptions, toSandboxOptions } from '../../src/contract-first/cli/sandbox/sandbox.ts';
 import type { Json } from '../any-json.ts';
 import { edited } from '../edited-contract.ts';
+import { NODE_ARGS } from '../program.ts';
+import { books, record, reply } from './scaffold/books-contract.ts';
 
+const PACKAGE = fileURLToPath(new URL('../../src/contract-first/', import.meta.url));
 const PETSTORE = fileURLToPath(new URL('../other-contracts/petstore.yaml', import.meta.url));
 
 async function open(t: Test, source: string, options: Partial<SandboxOptions> = {}) {
@@ -29,24 +32,27 @@ const write = (t: Test, contract: string, name = 'contract.json') => {
 
 const statusOf = async (url: string, headers = {}) => (await fetch(url, { headers })).status;
 
+const sendJson = async (url: string, method = 'GET', body?: object) => {
+  const headers = { 'content-type': 'application/json' };
+  const sent = await fetch(url, { method, ...(body && { headers, body: JSON.stringify(body) }) });
+  return { status: sent.status, body: JSON.parse((await sent.text()) || 'null') };
+};
+
 /** Runs the command as it was printed, in a shell, and returns the reply. */
 async function runCurl(said: string): Promise<string> {
   const [, command = ''] = /Try it:\n\n {2}(curl[\s\S]*?)\n\n/.exec(said) ?? [];
   return (await promisify(execFile)('/bin/sh', ['-c', command])).stdout;
 }
 
-t.test('a contract of a third party is served at once, without a key, with the answers of its examples', async (t) => {
+t.test('a contract of a third party is served at once, without a key, and stores its records', async (t) => {
   const { origin, said } = await open(t, PETSTORE);
-  t.match(said(), /^Swagger Petstore: 3 operations, each answered with the contract's example\.$/m);
+  t.match(said(), /^Swagger Petstore: 3 operations, all stored in memory\.$/m);
   t.match(said(), `Documentation, to read and try: ${origin}/docs`);
   t.equal(await statusOf(`${origin}/docs`), 200);
-  const pet = await fetch(`${origin}/v1/pets/7`);
-  t.strictSame([pet.status, Object.keys((await pet.json()) as object)], [200, ['id', 'name', 'tag']]);
-  t.match(
-    await (await fetch(`${origin}/v1/pets?limit=a`)).json(),
-    { code: 400 },
-    'errors have the form of the contract',
-  );
+  t.equal((await sendJson(`${origin}/v1/pets`, 'POST', { id: 7, name: 'Rex' })).status, 201);
+  t.strictSame(await sendJson(`${origin}/v1/pets/7`), { status: 200, body: { id: 7, name: 'Rex' } });
+  t.match(await sendJson(`${origin}/v1/pets/8`), { status: 404, body: { code: 404 } });
+  t.match(await sendJson(`${origin}/v1/pets?limit=a`), { body: { code: 400 } }, 'errors have the form of the contract');
 });
 
 t.test('the printed curl works as it is', async (t) => {
@@ -68,6 +74,7 @@ t.test('--keys demands the keys of the contract, wherever it has them', async (t
     [{ type: 'http', scheme: 'basic' }, 'Authorization: Basic'],
     [{ type: 'apiKey', in: 'cookie', name: 'sid' }, 'Cookie: sid='],
     [{ type: 'apiKey', in: 'header', name: 'X-Key' }, 'X-Key: '],
+    [{ type: 'apiKey', in: 'query', name: 'key' }, '?key='],
   ] as [Json, string][]) {
     const contract = edited(({ components }) => {
       components.headers['WWW-Authenticate'].schema = { type: 'string' };
@@ -218,3 +225,81 @@ t.test('a URL is read as one document, and references to other files are an erro
   });
   await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
 });
+
+t.test(
+  'records that the contract describes are stored in memory, and the samples that were tried are not',
+  async (t) => {
+    const { origin, said } = await open(t, write(t, JSON.stringify(books())));
+    t.match(said(), /^Books: 6 operations, all stored in memory\.$/m);
+    t.match(await sendJson(`${origin}/books`), { status: 200, body: { items: [], total: 0 } });
+    t.match(await runCurl(said()), /^HTTP\/1\.1 201 /);
+    const { body: book } = await sendJson(`${origin}/books`, 'POST', { title: 'Emma', price: 3 });
+    t.match(book, { id: 2, title: 'Emma', price: 3 });
+    t.strictSame(await sendJson(`${origin}/books/2`), { status: 200, body: book });
+    t.match(await sendJson(`${origin}/books/2`, 'PATCH', { title: 'Persuasion' }), { status: 200 });
+    t.match((await sendJson(`${origin}/books`)).body.items[1], { id: 2, title: 'Persuasion' });
+    t.equal((await sendJson(`${origin}/books/2`, 'DELETE')).status, 204);
+    t.equal((await sendJson(`${origin}/books/2`)).status, 404);
+  },
+);
+
+t.test(
+  'an operation whose reply breaks the contract answers with its example, and the others are stored',
+  async (t) => {
+    const contract = books(({ paths }) => {
+      // Nobody can know whether the stored records are in a list that must contain another one.
+      const known = { id: 1, title: 'Sanditon', state: 'new', views: 0, isOpen: true, tags: [], revision: 1 };
+      const example = [{ ...known, createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' }];
+      const contains = { properties: { title: { const: 'Sanditon' } } };
+      const list: Json = reply({ type: 'array', items: record('Book'), contains });
+      list.content['application/json'].example = example;
+      const data = { type: 'object', required: ['data'], properties: { data: record('Book') } };
+      paths['/books'].post.responses[201] = reply(data);
+      paths['/books'].get.responses[200] = list;
+      paths['/books'].get.parameters = [];
+    });
+    const { origin, said } = await open(t, write(t, JSON.stringify(contract)));
+    t.match(said(), /^Books: 6 operations, 5 stored in memory, the others answered/m);
+    t.equal((await sendJson(`${origin}/books`, 'POST', { title: 'Emma' })).status, 201);
+    t.match(await sendJson(`${origin}/books`), { status: 200, body: [{ title: 'Sanditon' }] });
+  },
+);
+
+t.test('a signal before the sandbox listens ends it, and leaves nothing behind', async (t) => {
+  const folder = t.testdir({ 'one.json': edited(() => {}), temporary: {} });
+  const hook =
+    "const { mkdtempSync } = fs; fs.mkdtempSync = (...args) => { process.kill(process.pid, 'SIGTERM'); return mkdtempSync(...args); }; syncBuiltinESMExports();";
+  const before = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module'; ${hook}`;
+  const args = [
+    `--import=data:text/javascript,${encodeURIComponent(before)}`,
+    `${PACKAGE}cli/main.ts`,
+    'sandbox',
+    'one.json',
+  ];
+  const env = { ...process.env, TMPDIR: join(folder, 'temporary') };
+  const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, ...args], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  t.strictSame([status, stdout, readdirSync(join(folder, 'temporary'))], [1, '', []]);
+});
+
+t.test(
+  'a resource whose records the contract cannot store answers with its examples, and the others are stored',
+  async (t) => {
+    const { paths, components, ...others } = books();
+    const wrong = books(({ paths, book, body }) => {
+      book.properties.title = body.properties.title = { type: 'number' };
+      const [parameters, list] = [[], reply({ type: 'array', items: record('Book'), maxItems: 0 })];
+      Object.assign(paths['/shelves'].get, { parameters, responses: { 200: list } });
+    }, 'shelves');
+    const shelves = JSON.parse(JSON.stringify(wrong).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
+    const schemas = { ...components.schemas, ...shelves.components.schemas };
+    const contract = { ...others, paths: { ...shelves.paths, ...paths }, components: { schemas } };
+    const { origin, said } = await open(t, write(t, JSON.stringify(contract)));
+    t.match(said(), /^Books: 12 operations, 6 stored in memory, the others answered/m);
+    t.match(await sendJson(`${origin}/shelves/7`), { status: 200, body: { title: 1 } });
+    t.equal((await sendJson(`${origin}/books/7`)).status, 404);
+  },
+);

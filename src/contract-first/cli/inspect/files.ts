@@ -1,6 +1,5 @@
 /** The files of `inspect`: a contract at a URL, one with its harmless mistakes fixed, and its normal form. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CST, Lexer, stringify } from 'yaml';
 import { toLocated } from '../../contract/located-problems.ts';
@@ -11,6 +10,7 @@ import { readFiles, readSource } from '../../contract/read/source.ts';
 import { type Document, operationsOf } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { isNode } from '../../engine/schema/json.ts';
+import { withTemporaryFolder } from '../temporary.ts';
 import { autofix } from './autofix/autofix.ts';
 
 /** The time for fetching a contract, in milliseconds. */
@@ -32,16 +32,12 @@ export async function withFile<T>(
 }
 
 /** Runs with a temporary file, which is removed afterwards. */
-async function withTemporary<T>(text: string | Uint8Array, run: (file: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'contract-inspect-'));
-  try {
+const withTemporary = <T>(text: string | Uint8Array, run: (file: string) => Promise<T>): Promise<T> =>
+  withTemporaryFolder('contract-inspect-', (folder) => {
     const file = join(folder, 'contract.yaml');
     writeFileSync(file, text);
-    return await run(file);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+    return run(file);
+  });
 
 async function fetchText(url: string, timeLimit: number, sizeLimit: number): Promise<Uint8Array> {
   let reply: Response;

@@ -1,30 +1,35 @@
 /** Finds a request that works: the first create with an accepted sample, or else another accepted request. */
-import type { FastifyInstance, InjectOptions } from 'fastify';
-import { stringify } from 'lossless-json';
-import { toCurlWords, toSampleRequest } from '../../contract/page/request.ts';
-import { buildSamples } from '../../contract/page/sample.ts';
-import { toSource } from '../../contract/page/source.ts';
-import type { Contract, KeyLocation, Operation } from '../../engine/contract/contract.ts';
-import { type FirstRequest, fillPlaceholders } from '../../engine/contract/first-request.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Contract, Operation } from '../../engine/contract/contract.ts';
+import type { FirstRequest } from '../../engine/contract/first-request.ts';
 import type { ToErrorBody } from '../../engine/errors/error-body.ts';
+import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { build } from '../../start/build.ts';
 import type { Service } from '../../start/service.ts';
 import { makeKey } from '../../store/api-keys.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
 import { buildExampleHandlers } from './examples.ts';
+import { buildSampleRequests, needsOf } from './sample-requests.ts';
 
 /** The number of requests that are tried. */
 const MOST_TRIES = 20;
 
-/** A server that answers with the contract's examples. It runs no code of a team except that of its errors. */
-export function buildExampleServer(
-  contract: Contract,
-  toErrorBody: ToErrorBody,
-  key: string,
-  logLevel: 'silent' | 'error',
-) {
+/** The parts of a sandbox's server that are not in its contract. */
+export interface SandboxParts {
+  toErrorBody: ToErrorBody;
+  key: string;
+  logLevel: 'silent' | 'error';
+  domain?: AnyDomain;
+  /** Handlers that replace the examples. */
+  stored?: Record<string, AnyHandler>;
+}
+
+/** A server that answers with the contract's examples, or by stored handlers. It runs no code of a team except that of its errors. */
+export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
+  const { toErrorBody, key, logLevel, domain = {}, stored = {} } = parts;
   const service = {
     ...{ name: 'sandbox', version: contract.document.info.version, contract: new URL('file:///nowhere/contract') },
-    ...{ scopes: [], domain: {}, handlers: buildExampleHandlers(contract), toErrorBody },
+    ...{ scopes: [], domain, handlers: { ...buildExampleHandlers(contract), ...stored }, toErrorBody },
     transactions: { all: {}, source: '' },
   };
   const config = { apiKeys: [key], database: { kind: 'memory' as const }, logLevel };
@@ -37,7 +42,7 @@ export async function findExampleRequest(
   { toErrorBody, verifyToken }: Pick<Service, 'toErrorBody' | 'verifyToken'>,
 ): Promise<FirstRequest | undefined> {
   const key = makeKey('sandbox');
-  const app = await buildExampleServer(contract, toErrorBody, key, 'silent');
+  const app = await buildSandboxServer(contract, { toErrorBody, key, logLevel: 'silent' });
   try {
     return await findFirstRequest(app, contract, key, verifyToken !== undefined);
   } finally {
@@ -52,23 +57,7 @@ export async function findFirstRequest(
   key: string,
   takesTokens = false,
 ): Promise<FirstRequest | undefined> {
-  const source = toSource(contract);
-  const values = { ...source, ...buildSamples(source) };
-  const { prefix } = contract;
-
-  function toInjected(operation: Operation): InjectOptions {
-    const { headers, body } = toSampleRequest(values, operation);
-    const value = body && values.ofMedia(body.media, 'readOnly')[0]?.value;
-    const filled = headers.map(([name, text]) => [name, fillPlaceholders(text, key)]);
-    const keys = needsOf(operation).flatMap(({ location }) => toKeyHeader(location, key));
-    return {
-      method: operation.method as 'POST',
-      url: prefix + fillPlaceholders(toCurlWords(values, operation).url, key),
-      headers: Object.fromEntries([...filled, ...keys, ...(body ? [['content-type', body.content.type]] : [])]),
-      ...(body && { payload: stringify(value) ?? '' }),
-    };
-  }
-
+  const { toInjected, toRequest } = buildSampleRequests(contract, key);
   const candidates = [...contract.operations.values()].filter(
     (operation) =>
       (operation.body?.contents[0]?.kind ?? 'json') === 'json' &&
@@ -77,21 +66,9 @@ export async function findFirstRequest(
   for (const operation of candidates.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_TRIES)) {
     const { statusCode } = await app.inject(toInjected(operation));
     if (statusCode >= 300) continue;
-    const { options, url } = toCurlWords(values, operation);
-    return { options, url: prefix + url };
+    return toRequest(operation);
   }
   return undefined;
-}
-
-/** The keys of the first alternative. */
-const needsOf = ({ security: [need] }: Operation) => (need ? [need, ...need.alsoNeeded] : []);
-
-/** A key in a query is in the URL. */
-function toKeyHeader({ in: location, name }: KeyLocation, key: string): [string, string][] {
-  if (location === 'query') return [];
-  if (location === 'basic') return [['authorization', `Basic ${Buffer.from(`${key}:`).toString('base64')}`]];
-  if (location === 'cookie') return [['cookie', `${name}=${key}`]];
-  return [location === 'bearer' ? ['authorization', `Bearer ${key}`] : [name, key]];
 }
 
 /** Creates at a path without parameters first, then lists. */

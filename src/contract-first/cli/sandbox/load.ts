@@ -7,16 +7,21 @@ import { toLocated } from '../../contract/located-problems.ts';
 import { makePage } from '../../contract/page/page.ts';
 import { isInFiles } from '../../contract/read/file-references.ts';
 import { loadContract } from '../../contract/read/load-contract.ts';
-import { type Contract, ContractError, type Operation } from '../../engine/contract/contract.ts';
+import { type Contract, ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import { readFinished } from '../../engine/contract/finished.ts';
 import type { ToErrorBody } from '../../engine/errors/error-body.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
 import { withFile, withFixes } from '../inspect/files.ts';
 import { ProjectError } from '../project.js';
+import { type WrittenCollection, writeCollections } from '../scaffold/collection-files.ts';
 import { writeErrors } from '../scaffold/errors-file.ts';
 import { findMissingTools } from '../tools.ts';
+import { problemsThrownBy } from '../unservable.ts';
 
 export interface LoadedContract {
   contract: Contract;
+  /** The collections that `new` would write and the contract allows. */
+  collections: WrittenCollection[];
   toErrorBody: ToErrorBody;
   /** The notes, one line for each part that was fixed or assumed. */
   notes: string[];
@@ -45,10 +50,28 @@ async function load(file: string, changes: string[]): Promise<LoadedContract> {
   const read = await loadContract(file);
   const { toErrorBody, notes } = writeErrors(read);
   checkOperations(read, { toErrorBody, domain: {} });
-  const finished = readFinished(finish(read, {}), read.yaml);
+  const collections = findServable(read, toErrorBody);
+  const finished = readFinished(finish(read, toDomain(collections)), read.yaml);
   const contract = { ...finished, loadPage: () => makePage(finished, pathToFileURL('/nowhere/clients/')) };
-  return { contract, toErrorBody, notes: [...changes, ...notes] };
+  return { contract, collections, toErrorBody, notes: [...changes, ...notes] };
 }
+
+/** The collections of which the contract allows all records: all at once, or else each that adds no problem to those before it. */
+function findServable(contract: ReadContract, toErrorBody: ToErrorBody): WrittenCollection[] {
+  const { collections } = writeCollections(contract);
+  const isServable = (some: WrittenCollection[]) =>
+    problemsThrownBy(() => checkOperations(contract, { toErrorBody, domain: toDomain(some) })).length === 0;
+  if (collections.length === 0 || isServable(collections)) return collections;
+  const kept: WrittenCollection[] = [];
+  for (const one of collections) {
+    kept.push(one);
+    if (!isServable(kept)) kept.pop();
+  }
+  return kept;
+}
+
+export const toDomain = (collections: WrittenCollection[]): AnyDomain =>
+  Object.fromEntries(collections.map(({ name, description }) => [name, description]));
 
 /** Problems with their locations; the bundler's absence; other errors of the file in one line. */
 async function toProjectError(error: unknown, source: string): Promise<ProjectError> {

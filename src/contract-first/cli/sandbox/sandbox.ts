@@ -2,13 +2,18 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { Contract } from '../../engine/contract/contract.ts';
 import { type FirstRequest, toFirstCurl } from '../../engine/contract/first-request.ts';
 import { listen } from '../../engine/http/connections/listening.ts';
+import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
 import { makeKey } from '../../store/api-keys.ts';
 import { ProjectError } from '../project.js';
-import { buildExampleServer, findFirstRequest } from './first-request.ts';
+import type { WrittenCollection } from '../scaffold/collection-files.ts';
+import { buildSandboxServer, findFirstRequest, type SandboxParts } from './first-request.ts';
 import { loadAny, withoutKeys } from './load.ts';
+import { withStored } from './stored-handlers.ts';
+import { tryStored } from './trial.ts';
 
 export interface SandboxOptions {
   /** The port; by default 3000, or any free port if that is taken. */
@@ -21,7 +26,8 @@ interface Served {
   app: FastifyInstance;
   /** Lines about the sandbox, without its address. */
   about: string[];
-  findRequest: () => Promise<FirstRequest | undefined>;
+  /** Undefined if none is accepted. */
+  request: FirstRequest | undefined;
 }
 
 /** One key for the whole run: it stays valid when the file changes. */
@@ -31,26 +37,51 @@ const USUAL_PORT = 3000;
 
 /** Prepares everything but the port. @throws ProjectError if the contract cannot be served */
 async function prepare(source: string, { hasKeys }: SandboxOptions): Promise<Served> {
-  const { contract: loaded, toErrorBody, notes } = await loadAny(source);
-  const contract = hasKeys ? loaded : withoutKeys(loaded);
-  const app = await buildExampleServer(contract, toErrorBody, KEY, 'error');
-  const { size } = contract.operations;
-  const about = [
-    ...notes.map((note) => toPrintable(`note: ${note}`)),
-    toPrintable(
-      `${contract.title}: ${size} operation${size === 1 ? '' : 's'}, each answered with the contract's example.`,
-    ),
-  ];
-  const findRequest = () => findFirstRequest(app, contract, KEY);
-  return { app, about, findRequest };
+  const loaded = await loadAny(source);
+  const { toErrorBody, notes, collections } = loaded;
+  const contract = hasKeys ? loaded.contract : withoutKeys(loaded.contract);
+  const { app, stored, request } = await withStored(collections, async ({ domain, handlers }) => {
+    const parts = { toErrorBody, domain, key: KEY };
+    const { working, request } = await findWorking(contract, collections, { ...parts, stored: handlers });
+    const app = await buildSandboxServer(contract, { ...parts, stored: working, logLevel: 'error' });
+    return { app, request, stored: Object.keys(working).length };
+  });
+  const about = [...notes.map((note) => `note: ${note}`), toCounts(contract, stored)];
+  return { app, about: about.map(toPrintable), request };
+}
+
+function toCounts({ title, operations: { size } }: Contract, stored: number): string {
+  const counted = `${title}: ${size} operation${size === 1 ? '' : 's'}`;
+  if (stored === size) return `${counted}, all stored in memory.`;
+  return `${counted}, ${stored > 0 ? `${stored} stored in memory, the others` : 'each'} answered with the contract's example.`;
+}
+
+/** Tries each stored operation in a database of its own. Returns the handlers that work, and a first request. */
+async function findWorking(
+  contract: Contract,
+  collections: WrittenCollection[],
+  parts: Omit<SandboxParts, 'logLevel'> & Pick<Required<SandboxParts>, 'stored'>,
+): Promise<{ working: Record<string, AnyHandler>; request: FirstRequest | undefined }> {
+  const app = await buildSandboxServer(contract, { ...parts, logLevel: 'silent' });
+  try {
+    const { failures, request = await findFirstRequest(app, contract, KEY) } = await tryStored(
+      app,
+      contract,
+      KEY,
+      collections,
+    );
+    const working = Object.fromEntries(Object.entries(parts.stored).filter(([id]) => !failures.has(id)));
+    return { working, request };
+  } finally {
+    await app.close();
+  }
 }
 
 type Say = (text: string) => void;
 
 /** Listens, and prints a first request. Returns the origin. */
-async function serve({ app, about, findRequest }: Served, port: number | undefined, say: Say): Promise<string> {
+async function serve({ app, about, request }: Served, port: number | undefined, say: Say): Promise<string> {
   const origin = await listenAt(app, port);
-  const request = await findRequest();
   say(about.join('\n'));
   if (request) say(toPrintableLines(`\nTry it:\n\n  ${toFirstCurl(request, origin, KEY)}`));
   say(`\nDocumentation, to read and try: ${origin}/docs`);
@@ -100,8 +131,10 @@ export async function openSandbox(source: string, options: SandboxOptions, say: 
 
 /** Serves until SIGINT (Ctrl+C) or SIGTERM. @throws ProjectError as `openSandbox`, and for a port that is not one */
 export async function runSandbox(source: string, values: { port?: unknown; keys?: unknown }): Promise<void> {
+  let end: () => unknown = () => process.exit(1);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end());
   const { close } = await openSandbox(source, toSandboxOptions(values));
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, close);
+  end = close;
 }
 
 /** The time to wait for further changes, in milliseconds. */

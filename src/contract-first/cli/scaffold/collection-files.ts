@@ -19,6 +19,8 @@ export interface WrittenCollection {
   handlers: Map<string, string>;
   /** The operation that creates its records. */
   createId: string;
+  plan: CollectionPlan;
+  description: AnyDescription;
   assumed: string[];
 }
 
@@ -68,7 +70,8 @@ function writeCollection(
       reasons.set(id, create ? `its records cannot be created: ${why}` : (why as string));
     return undefined;
   }
-  const domain: AnyDomain = { [plan.name]: toDescription(plan, use) };
+  const description = toDescription(plan, use);
+  const domain: AnyDomain = { [plan.name]: description };
   const [migration] = writeFirstMigrations(domain) as [FirstMigration];
   const folder = `src/${checkedName(plan.name).text}`;
   const fileName = wordsOf(plan.name).join('-');
@@ -77,7 +80,7 @@ function writeCollection(
     [`${folder}/migrations/sqlite/0001-${fileName}.sql`, migration.sqlite],
     [`${folder}/migrations/postgres/0001-${fileName}.sql`, migration.postgres],
   ]);
-  return { name: plan.name, files, handlers, createId: create.id, assumed: plan.assumed };
+  return { name: plan.name, files, handlers, createId: create.id, plan, description, assumed: plan.assumed };
 }
 
 /** Returns the written handler, or the reason if it cannot be written. */

@@ -1,0 +1,46 @@
+/** Makes the sample request of an operation, to be sent to a server in this process. */
+import type { InjectOptions } from 'fastify';
+import { stringify } from 'lossless-json';
+import { toCurlWords, toSampleRequest } from '../../contract/page/request.ts';
+import { buildSamples } from '../../contract/page/sample.ts';
+import { toSource } from '../../contract/page/source.ts';
+import type { AnyContract, KeyLocation, Operation } from '../../engine/contract/contract.ts';
+import { type FirstRequest, fillPlaceholders } from '../../engine/contract/first-request.ts';
+
+/** `key` is sent if an operation needs one. */
+export function buildSampleRequests(contract: AnyContract, key: string) {
+  const source = toSource(contract);
+  const values = { ...source, ...buildSamples(source) };
+
+  function toInjected(operation: Operation): InjectOptions & { url: string } {
+    const { headers, body } = toSampleRequest(values, operation);
+    const value = body && values.ofMedia(body.media, 'readOnly')[0]?.value;
+    const filled = headers.map(([name, text]) => [name, fillPlaceholders(text, key)]);
+    const keys = needsOf(operation).flatMap(({ location }) => toKeyHeader(location, key));
+    return {
+      method: operation.method as 'POST',
+      url: contract.prefix + fillPlaceholders(toCurlWords(values, operation).url, key),
+      headers: Object.fromEntries([...filled, ...keys, ...(body ? [['content-type', body.content.type]] : [])]),
+      ...(body && { payload: stringify(value) ?? '' }),
+    };
+  }
+
+  /** The request as words of a curl command. */
+  function toRequest(operation: Operation): FirstRequest {
+    const { options, url } = toCurlWords(values, operation);
+    return { options, url: contract.prefix + url };
+  }
+
+  return { toInjected, toRequest };
+}
+
+/** The keys of the first alternative. */
+export const needsOf = ({ security: [need] }: Operation) => (need ? [need, ...need.alsoNeeded] : []);
+
+/** A key in a query is in the URL. */
+function toKeyHeader({ in: location, name }: KeyLocation, key: string): [string, string][] {
+  if (location === 'query') return [];
+  if (location === 'basic') return [['authorization', `Basic ${Buffer.from(`${key}:`).toString('base64')}`]];
+  if (location === 'cookie') return [['cookie', `${name}=${key}`]];
+  return [location === 'bearer' ? ['authorization', `Bearer ${key}`] : [name, key]];
+}

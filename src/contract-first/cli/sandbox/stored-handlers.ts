@@ -1,0 +1,42 @@
+/** Runs what `new` would write: its handlers, and its migrations, in a temporary folder that is removed at once. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AnyHandler } from '../../engine/routes/handler.ts';
+import type { AnyDomain } from '../../store/tables/description.ts';
+import type { WrittenCollection } from '../scaffold/collection-files.ts';
+import { withTemporaryFolder } from '../temporary.ts';
+
+export interface StoredParts {
+  domain: AnyDomain;
+  /** By operationId. */
+  handlers: Record<string, AnyHandler>;
+}
+
+/** Runs with the parts while their files exist: a server reads its migrations when it is built. */
+export const withStored = <Made>(
+  collections: WrittenCollection[],
+  run: (parts: StoredParts) => Promise<Made>,
+): Promise<Made> =>
+  withTemporaryFolder('contract-first-sandbox-', async (folder) => run(await loadStored(collections, folder)));
+
+async function loadStored(collections: WrittenCollection[], folder: string): Promise<StoredParts> {
+  const handlers: Record<string, AnyHandler> = {};
+  const domain: Record<string, AnyDomain[string]> = {};
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    return pathToFileURL(join(folder, path)).href;
+  };
+  for (const { name, description, files, handlers: texts } of collections) {
+    for (const [path, text] of files) write(path, text);
+    domain[name] = { ...description, migrations: pathToFileURL(join(folder, 'src', name, 'migrations/')) };
+    for (const [id, text] of texts)
+      handlers[id] = (await import(write(`handlers/${id}.mjs`, withOwnPackage(text)))).default;
+  }
+  return { domain, handlers };
+}
+
+/** A handler has no types, so it is JavaScript already. It imports this package, which is not below the folder. */
+const withOwnPackage = (text: string): string =>
+  text.replace("from 'contract-first';", `from '${import.meta.resolve('contract-first')}';`);

@@ -1,0 +1,78 @@
+/** Sends a sample request to each stored operation, each with the id of the record that was created before it. */
+import type { FastifyInstance } from 'fastify';
+import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
+import type { FirstRequest } from '../../engine/contract/first-request.ts';
+import { isMap, isNode } from '../../engine/schema/json.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
+import type { WrittenCollection } from '../scaffold/collection-files.ts';
+import type { OperationKind } from '../scaffold/resources.ts';
+import { buildSampleRequests } from './sample-requests.ts';
+
+/** A record is deleted last. */
+const ORDER: OperationKind[] = ['create', 'get', 'list', 'update', 'replace', 'delete'];
+
+export interface Trial {
+  /** The first line of the reply to each operation that fails with a 500, by operationId. */
+  failures: Map<string, string>;
+  /** The first request that created a record. */
+  request: FirstRequest | undefined;
+}
+
+/** The server must have a database that nobody else uses. */
+export async function tryStored(
+  app: FastifyInstance,
+  contract: AnyContract,
+  key: string,
+  collections: WrittenCollection[],
+): Promise<Trial> {
+  const { toInjected, toRequest } = buildSampleRequests(contract, key);
+  const ids = new Map<string, string>();
+  const trial: Trial = { failures: new Map(), request: undefined };
+  const stepsOf = ({ plan, handlers }: WrittenCollection) =>
+    ORDER.flatMap((kind) => {
+      const { id = '' } = plan.operations.get(kind) ?? {};
+      const operation = handlers.has(id) && contract.operations.get(id);
+      return operation ? [{ kind, operation, plan }] : [];
+    });
+  // Parents are created before their children, and deleted after them.
+  const steps = collections.flatMap(stepsOf).sort((a, b) => rankOf(a.kind) - rankOf(b.kind));
+  for (const { kind, operation, plan } of steps) {
+    const request = toInjected(operation);
+    const { statusCode, body } = await app.inject({
+      ...request,
+      url: withIds(request.url, contract.prefix, operation, ids),
+    });
+    if (statusCode === 500) trial.failures.set(operation.id, body);
+    if (kind !== 'create' || statusCode >= 300) continue;
+    trial.request ??= toRequest(operation);
+    const id = findId(body, plan.id.name);
+    if (id !== undefined) ids.set(`${operation.path}/{}`, id);
+  }
+  return trial;
+}
+
+const rankOf = (kind: OperationKind) => (kind === 'create' ? 0 : kind === 'delete' ? 2 : 1);
+
+/** The URL of a sample, with known ids in place of those that were made. */
+function withIds(url: string, prefix: string, { path }: Operation, ids: ReadonlyMap<string, string>): string {
+  const [start = '', ...query] = url.slice(prefix.length).split('?');
+  const parts = start.split('/');
+  let template = '';
+  const filled = path.split('/').map((part, index) => {
+    const isId = /^\{[^{}]*\}$/.test(part);
+    const known = isId ? ids.get(`${template}/{}`) : undefined;
+    template = index === 0 ? part : `${template}/${part}`;
+    return known === undefined ? parts[index] : encodeURIComponent(known);
+  });
+  return [prefix + filled.join('/'), ...query].join('?');
+}
+
+/** The id of the record in a reply, which may be inside an envelope. */
+function findId(body: string, name: string): string | undefined {
+  const open: unknown[] = [parseExactJson(body || 'null')];
+  for (const node of open) {
+    if (isMap(node) && ['string', 'number', 'bigint'].includes(typeof node[name])) return String(node[name]);
+    if (isNode(node)) open.push(...Object.values(node));
+  }
+  return undefined;
+}
