@@ -23,10 +23,10 @@ const having =
 
 const commands: Record<string, Command> = {
   new: {
-    usage: '. [--contract FILE|URL] [--no-collections]',
+    usage: '. [--contract FILE|URL] [--no-collections] [--assume]',
     about: 'makes a service of a folder in which this package is installed, with your contract or a first one',
     takes: [1, 1],
-    options: { contract: { type: 'string' }, 'no-collections': { type: 'boolean' } },
+    options: { contract: { type: 'string' }, 'no-collections': { type: 'boolean' }, assume: { type: 'boolean' } },
     run: having([], async ({ positionals: [folder = ''], values }) =>
       (await import('./new.ts')).runNew(folder, values),
     ),

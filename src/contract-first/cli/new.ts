@@ -51,6 +51,7 @@ interface NewOptions {
   /** A file, relative to the working directory, or a URL. */
   contract?: string;
   'no-collections'?: boolean;
+  assume?: boolean;
 }
 
 /** Returns the exit code. */
@@ -64,7 +65,7 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   writeTemplate(isFirst ? 'first' : 'own', name);
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
   if (contract !== undefined && !(await writeContract(contract))) return 1;
-  if (!isFirst) await writeHandlers(options['no-collections'] !== true);
+  if (!isFirst) await writeHandlers(options);
   console.log(toNext(!isFirst));
   return 0;
 }
@@ -169,7 +170,7 @@ async function writeContract(source: string): Promise<boolean> {
 }
 
 /** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
-async function writeHandlers(hasCollections: boolean): Promise<void> {
+async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<void> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
   // The imports need tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
@@ -179,7 +180,7 @@ async function writeHandlers(hasCollections: boolean): Promise<void> {
   if (errors) write('src/errors.ts', errors.text);
   const generate = [...process.execArgv, process.argv[1] as string, 'generate'];
   const table = await withProgress('What was written is compiled', () =>
-    writeService(contract, { write, generate, hasCollections }),
+    writeService(contract, { write, generate, hasCollections: !hasNone, isAssuming: assume }),
   );
   for (const line of [...notes.map((note) => `note: ${note}`), '', ...table]) say(line);
 }

@@ -1,12 +1,14 @@
 /** Writes the collections of a contract: descriptions, migrations and handlers, and a row for each operation. */
-import { type DocumentSource, toSource } from '../../contract/page/source.ts';
-import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
+import { toSource } from '../../contract/page/source.ts';
+import type { ReadContract } from '../../engine/contract/contract.ts';
 import type { AnyColumn, AnyDescription, AnyDomain } from '../../store/tables/description.ts';
-import { type CheckedCode, checkedName, code, toField, toLiteral } from '../generate/source-text.ts';
+import { type CheckedCode, checkedName, code, indented, joined, toField, toLiteral } from '../generate/source-text.ts';
 import { type FirstMigration, writeFirstMigrations } from '../migration/table-sql.ts';
 import { problemsThrownBy } from '../unservable.ts';
+import { buildFindAssumed } from './assumed-values.ts';
 import { type CollectionPlan, type PlannedColumn, planCollection } from './collection-plan.ts';
 import { wordsOf } from './envelopes.ts';
+import type { Writing } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
 import { type OperationKind, type Resource, recognise } from './resources.ts';
@@ -33,11 +35,13 @@ export interface WrittenCollections {
 /** The most records that a list may skip. */
 const MOST_SKIPPED = 100_000;
 
-export function writeCollections(contract: ReadContract): WrittenCollections {
+/** With `isAssuming`, required fields that come from nowhere get the contract's examples. */
+export function writeCollections(contract: ReadContract, { isAssuming = false } = {}): WrittenCollections {
   const source = toSource(contract);
+  const findAssumed = isAssuming ? buildFindAssumed(source) : () => undefined;
   const { resources, reasons } = recognise(contract);
   const collections = resources.flatMap((resource) => {
-    const made = writeCollection(resource, source, reasons);
+    const made = writeCollection(resource, { source, findAssumed }, reasons);
     return made ? [made] : [];
   });
   return { collections, reasons };
@@ -45,7 +49,7 @@ export function writeCollections(contract: ReadContract): WrittenCollections {
 
 function writeCollection(
   resource: Resource,
-  source: DocumentSource,
+  given: Pick<Writing, 'source' | 'findAssumed'>,
   reasons: Map<string, string>,
 ): WrittenCollection | undefined {
   const operations = [...resource.operations];
@@ -53,12 +57,12 @@ function writeCollection(
     for (const [, { id }] of operations) reasons.set(id, reason);
     return undefined;
   };
-  const plan = planCollection(resource, source);
+  const plan = planCollection(resource, given.source, given.findAssumed);
   if (typeof plan === 'string') return skipAll(plan);
   const use: ListUse = { equal: [], skips: false, counts: false };
   const handlers = new Map<string, string>();
   for (const [kind, operation] of operations) {
-    const written = tryHandler(kind, plan, operation, source);
+    const written = tryHandler(kind, { ...given, plan, operation });
     if (typeof written === 'string') reasons.set(operation.id, written);
     else handlers.set(operation.id, written.code.text);
     if (typeof written !== 'string' && written.list) Object.assign(use, written.list);
@@ -84,21 +88,25 @@ function writeCollection(
 }
 
 /** Returns the written handler, or the reason if it cannot be written. */
-function tryHandler(kind: OperationKind, plan: CollectionPlan, operation: Operation, source: DocumentSource) {
+function tryHandler(kind: OperationKind, writing: Writing) {
   let written: ReturnType<typeof writeHandler> | undefined;
   const [reason] = problemsThrownBy(() => {
-    written = writeHandler(kind, { plan, operation, source });
+    written = writeHandler(kind, writing);
   });
   return written ?? (reason as string);
 }
 
 const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({
   ...{ noun: plan.noun, schema: plan.record, table: plan.table },
-  columns: Object.fromEntries(plan.columns.map((column) => [column.name, toColumn(column) as AnyColumn])),
+  columns: toColumns(plan.columns),
+  ...(plan.internal.length > 0 && { internal: toColumns(plan.internal) }),
   lists: toLists(use),
   errors: {},
   migrations: new URL('file:///migrations/'),
 });
+
+const toColumns = (columns: PlannedColumn[]): Record<string, AnyColumn> =>
+  Object.fromEntries(columns.map((column) => [column.name, toColumn(column) as AnyColumn]));
 
 const toLists = ({ equal, skips, counts }: ListUse) => ({
   ...(equal.length > 0 && { equal }),
@@ -130,7 +138,22 @@ function toColumn({
 }
 
 function writeDomain(plan: CollectionPlan, use: ListUse): CheckedCode {
-  const columns = plan.columns.map((column) => [column.name, toLiteral(toColumn(column))] as const);
+  const fields = (columns: PlannedColumn[]) =>
+    columns.map((column) => {
+      const comment = column.isAssumed ? code` // assumed` : code``;
+      return code`    ${indented(indented(toField(column.name, toLiteral(toColumn(column)))))},${comment}\n`;
+    });
+  const names = joined(
+    plan.internal.map(({ name }) => code`${name}`),
+    ' | ',
+  );
+  const [internal, ofInternal] =
+    plan.internal.length > 0
+      ? [
+          code`  // No reply has these fields of a body.\n  internal: {\n${fields(plan.internal)}  },\n`,
+          code`, ${names}`,
+        ]
+      : [code``, code``];
   const lists = toLists(use);
   const isListed = Object.keys(lists).length > 0;
   return code`/** Describes a collection of records: their columns and lists. The compiler checks it against the contract. */
@@ -141,9 +164,9 @@ export const ${checkedName(plan.name)} = {
   schema: ${plan.record},
   table: ${plan.table},
   columns: {
-${columns.map((column) => code`    ${toField(...column)},\n`)}  },
-${isListed ? code`  lists: ${toLiteral(lists)},\n` : code``}  errors: {},
+${fields(plan.columns)}  },
+${internal}${isListed ? code`  lists: ${toLiteral(lists)},\n` : code``}  errors: {},
   migrations: new URL('migrations/', import.meta.url),
-} as const satisfies Description<${plan.record}>;
+} as const satisfies Description<${plan.record}${ofInternal}>;
 `;
 }

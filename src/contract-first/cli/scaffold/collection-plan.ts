@@ -3,6 +3,7 @@ import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Keywords } from '../../engine/schema/json.ts';
 import type { ColumnType } from '../../store/tables/description.ts';
 import { member } from '../generate/source-text.ts';
+import type { FindAssumed } from './assumed-values.ts';
 import { givenOf, idNameOf, plain, wordsOf } from './envelopes.ts';
 import { findTextId, fitsUuid, type MadeId, toNumberId, toSlugId } from './made-ids.ts';
 import type { Resource } from './resources.ts';
@@ -16,11 +17,15 @@ export interface PlannedColumn {
   set?: 'id' | 'created' | 'changed' | 'revision';
   is?: 'id';
   first?: unknown;
+  /** The contract does not give `first`. */
+  isAssumed?: true;
 }
 
 export interface CollectionPlan extends Resource {
   table: string;
   columns: PlannedColumn[];
+  /** The fields of a create's body that no reply has. */
+  internal: PlannedColumn[];
   id: PlannedColumn;
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
@@ -36,7 +41,10 @@ export interface CollectionPlan extends Resource {
 interface Planning extends CollectionPlan {
   /** The fields that a create's body always has as texts. */
   texts: string[];
+  findAssumed: FindAssumed;
 }
+
+const SECRET = /passw|secret/i;
 
 /** Words that PostgreSQL or SQLite reserve. */
 const RESERVED = new Set(
@@ -65,7 +73,11 @@ export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()):
 }
 
 /** Returns the plan, or the reason if the records cannot be stored. */
-export function planCollection(resource: Resource, source: DocumentSource): CollectionPlan | string {
+export function planCollection(
+  resource: Resource,
+  source: DocumentSource,
+  findAssumed: FindAssumed,
+): CollectionPlan | string {
   const { properties = {}, required = [], additionalProperties } = source.flat(resource.schema);
   if (additionalProperties !== undefined && additionalProperties !== false)
     return `${resource.record} may have any other fields`;
@@ -76,27 +88,22 @@ export function planCollection(resource: Resource, source: DocumentSource): Coll
   const { fields = {}, required: needed = [] } = body ?? {};
   const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
   const isText = (name: string) => source.flat(fields[name]).type === 'string' && needed.includes(name);
+  const secret = [...Object.keys(properties), ...given].find((name) => SECRET.test(name));
+  if (secret !== undefined) return `${resource.record}.${secret} must not be stored as it is`;
   const plan: Planning = {
-    ...resource,
-    texts: given.filter(isText),
-    ...{ table: toSqlName(resource.name), columns: [], given, assumed: [], missing: [], madeId: undefined },
-    id: undefined as never,
+    ...{ ...resource, findAssumed, texts: given.filter(isText) },
+    ...{ table: toSqlName(resource.name), columns: [], internal: [], given, assumed: [], missing: [] },
+    ...{ id: undefined as never, madeId: undefined },
   };
   const taken = new Set(['seq']);
   for (const [name, field] of Object.entries(properties)) {
     const keywords = source.flat(field);
     if (keywords.writeOnly) return `${resource.record}.${name} is in no reply`;
-    if (/passw|secret/i.test(name)) return `${resource.record}.${name} must not be stored as it is`;
-    const column = toSqlName(name, taken);
-    taken.add(column);
-    const isGiven = given.includes(name);
-    const planned: PlannedColumn = { name, column, ...typeOf(keywords), isOptional: !required.includes(name) };
-    if (planned.isOptional && keywords.default !== undefined) planned.isOptional = false;
-    if (planned.isOptional && planned.isNullable) planned.type = 'json';
+    const planned = toPlanned(name, keywords, required, taken);
     if (name === idName) {
       const problem = planId(planned, keywords, body && needed, plan);
       if (problem) return problem;
-    } else if (!isGiven) planSet(planned, keywords, plan);
+    } else if (!given.includes(name)) planSet(planned, keywords, plan);
     else if (!needed.includes(name)) {
       if (keywords.default !== undefined) planned.first = keywords.default;
       else if (!planned.isOptional && source.flat(fields[name]).default === undefined)
@@ -104,9 +111,18 @@ export function planCollection(resource: Resource, source: DocumentSource): Coll
     }
     plan.columns.push(planned);
   }
-  const unknown = given.find((name) => !(name in properties));
-  if (unknown !== undefined) return `its body.${unknown} is in no reply`;
+  for (const name of given.filter((one) => !(one in properties)))
+    plan.internal.push(toPlanned(name, source.flat(fields[name]), needed, taken));
   return plan;
+}
+
+function toPlanned(name: string, keywords: Keywords, required: string[], taken: Set<string>): PlannedColumn {
+  const column = toSqlName(name, taken);
+  taken.add(column);
+  const planned: PlannedColumn = { name, column, ...typeOf(keywords), isOptional: !required.includes(name) };
+  if (planned.isOptional && keywords.default !== undefined) planned.isOptional = false;
+  if (planned.isOptional && planned.isNullable) planned.type = 'json';
+  return planned;
 }
 
 function typeOf(keywords: Keywords): Pick<PlannedColumn, 'type' | 'isNullable'> {
@@ -158,7 +174,7 @@ function findSlug({ name }: PlannedColumn, keywords: Keywords, { given, texts }:
 }
 
 /** A field that no client sends: the store sets it, or it gets its own value. */
-function planSet(planned: PlannedColumn, keywords: Keywords, plan: CollectionPlan): void {
+function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): void {
   const name = wordsOf(planned.name).join('');
   const isTime = keywords.type === 'string' && keywords.format === 'date-time';
   if (isTime && /^(date)?(created|inserted|added)(at|on|date|time)?$|^creation(date|time)$/.test(name))
@@ -171,7 +187,7 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: CollectionPla
 }
 
 /** A required field that a create may omit. */
-function planFirst(planned: PlannedColumn, keywords: Keywords, plan: CollectionPlan): void {
+function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): void {
   const { default: preset, const: only, enum: [listed] = [], type } = keywords;
   const isCount = /count|total|number|views|likes/i.test(planned.name) && /int|number/.test(String(type));
   const own = [preset, only].find((value) => value !== undefined);
@@ -184,14 +200,18 @@ function planFirst(planned: PlannedColumn, keywords: Keywords, plan: CollectionP
     ...guess,
     planned.isNullable ? null : undefined,
     isCount ? (planned.type === 'int64' ? 0n : 0) : undefined,
+    plan.findAssumed(keywords),
   ].find((value) => value !== undefined);
   planned.first = own ?? assumed;
   if (planned.first === undefined) plan.missing.push(planned.name);
   else if (own === undefined) {
-    const text = typeof assumed === 'bigint' ? '0' : JSON.stringify(assumed);
-    plan.assumed.push(`${plan.name}: ${planned.name} is ${text} when a record is created`);
+    planned.isAssumed = true;
+    plan.assumed.push(`${plan.name}: ${planned.name} is ${show(assumed)} when a record is created`);
   }
 }
 
 /** Whether the value of a column is an object or a list. */
 export const isJsonColumn = ({ type }: PlannedColumn): boolean => type === 'json';
+
+const show = (value: unknown): string =>
+  JSON.stringify(value, (_name, one) => (typeof one === 'bigint' ? Number(one) : one));

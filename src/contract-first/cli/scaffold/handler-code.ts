@@ -4,6 +4,7 @@ import { ContractError, type Operation, type Parameter } from '../../engine/cont
 import { replyFor } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { type CheckedCode, checkedName, code, indented, joined, member, toLiteral } from '../generate/source-text.ts';
+import type { FindAssumed } from './assumed-values.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 import { type Given, givenOf } from './envelopes.ts';
 
@@ -18,6 +19,8 @@ export interface Writing {
   plan: CollectionPlan;
   operation: Operation;
   source: DocumentSource;
+  /** Returns a value for a required field that comes from nowhere; undefined if there is none. */
+  findAssumed: FindAssumed;
 }
 
 /** The parts of a handler: the properties of its argument, its imports, and its lines. */

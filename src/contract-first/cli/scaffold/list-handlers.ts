@@ -142,7 +142,7 @@ function toPageQuery({ limit, offset, page, cursor }: Paging, counts: boolean): 
 }
 
 const isCount = (name: string) =>
-  /^(total|totalcount|totalitems|totalresults|totalelements|totalrecords|totalpages|pages|pagecount|count)$/.test(
+  /^(total|totalcount|totalitems|totalresults|totalelements|totalrecords|totalpages|pages|pagecount|[a-z]*count|total[a-z]+)$/.test(
     plain(name),
   );
 const isNext = (name: string) => /^(next|nextcursor|nexttoken|nextpagetoken|cursor|after|endcursor)$/.test(plain(name));

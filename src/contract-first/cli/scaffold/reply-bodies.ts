@@ -10,25 +10,36 @@ export type ValueFor = (name: string, schema: Schema, isRequired: boolean) => Ch
 
 /** The object around `value`, which is at the end of `path`. @throws NotWritten for a required field that is not understood */
 export function toEnvelope(
-  { source }: Pick<Writing, 'source'>,
+  writing: Writing,
   schema: Schema | undefined,
   [field, ...path]: string[],
   value: CheckedCode,
   valueFor: ValueFor,
 ): CheckedCode {
   if (field === undefined) return value;
+  const { source } = writing;
   const { properties = {}, required = [] } = source.flat(schema);
   const fields = Object.entries(properties).flatMap(([name, one]): CheckedCode[] => {
     const isRequired = required.includes(name);
     const own =
       name === field
-        ? toEnvelope({ source }, one, path, value, valueFor)
-        : (valueFor(name, source.flat(one), isRequired) ?? toPart({ source }, one, isRequired, valueFor));
+        ? toEnvelope(writing, one, path, value, valueFor)
+        : (valueFor(name, source.flat(one), isRequired) ??
+          toPart(writing, one, isRequired, valueFor) ??
+          (isRequired ? assume(writing, name, one) : undefined));
     if (own) return [own.text.startsWith('...') ? own : code`${toPropertyName(name)}: ${own}`];
     if (isRequired) throw new NotWritten(`the field ${name} of its reply comes from nowhere`);
     return [];
   });
   return code`{ ${joined(fields, ', ')} }`;
+}
+
+/** The contract's example of a field; undefined if nothing is to be assumed. */
+function assume({ plan, operation, findAssumed }: Writing, name: string, schema: Schema): CheckedCode | undefined {
+  const value = findAssumed(schema);
+  if (value === undefined) return undefined;
+  plan.assumed.push(`${operation.id}: ${name} of its reply is the contract's example`);
+  return code`${toLiteral(value)} /* assumed */`;
 }
 
 /** An object of which all fields are understood, such as one about the page; undefined for others. */

@@ -11,6 +11,8 @@ export interface ServiceWriting {
   /** The arguments of Node for `generate`. */
   generate: string[];
   hasCollections: boolean;
+  /** Whether required fields that come from nowhere get the contract's examples. */
+  isAssuming?: boolean;
 }
 
 /** How often the service is compiled, besides once for each collection. A run only takes back parts that were written before. */
@@ -46,7 +48,7 @@ class ServiceParts {
     this.#operations = [...contract.operations.values()];
     this.#writing = writing;
     if (!writing.hasCollections) return;
-    const { collections, reasons } = writeCollections(contract);
+    const { collections, reasons } = writeCollections(contract, writing);
     this.#reasons = reasons;
     this.#collections = collections.filter((one) => {
       const isThere = existsSync(folderOf(one));

@@ -1,0 +1,106 @@
+/** With `--assume`, a required field that comes from nowhere has the contract's example, and is marked as assumed. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'lossless-json';
+import t, { type Test } from 'tap';
+import { writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import type { Json } from '../../any-json.ts';
+import { books, json, record, text } from './books-contract.ts';
+
+async function written(t: Test, edit: Parameters<typeof books>[0], isAssuming: boolean) {
+  const file = join(t.testdir(), 'contract.json');
+  writeFileSync(file, stringify(books(edit)) as string);
+  return writeCollections(await loadContract(file), { isAssuming });
+}
+
+/** A book with these further fields, which are required, and which no body has. */
+const withFields =
+  (fields: Json): Parameters<typeof books>[0] =>
+  ({ book }) => {
+    Object.assign(book.properties, fields);
+    book.required.push(...Object.keys(fields));
+  };
+
+t.test('a required field that comes from nowhere has the example of the contract', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' };
+  const author = {
+    type: 'object',
+    properties: { id: int64, age: { type: 'integer' }, names: { type: 'array', items: text } },
+  };
+  const fields = {
+    url: { ...text, format: 'uri', example: 'https://example.com/a' },
+    author: { ...author, example: { id: 7, age: 40, names: ['Ada', null] } },
+    place: { ...author, example: { id: 8, age: 50, names: ['Bo'] } },
+    made: { ...text, minLength: 3 },
+  };
+  const { collections, reasons } = await written(t, withFields(fields), true);
+  t.strictSame([...reasons], []);
+  const [collection] = collections;
+  const domain = collection?.files.get('src/books/domain.ts') ?? '';
+  for (const line of [
+    "url: { type: 'text', first: 'https://example.com/a' }, // assumed",
+    "place: { type: 'json', first: { id: 8n, age: 50, names: ['Bo'] } }, // assumed",
+    "author: { type: 'json', first: { id: 1n, age: 1, names: ['string'] } }, // assumed",
+    "state: { type: 'text', first: 'new' }, // assumed",
+    "title: { type: 'text' },\n",
+  ])
+    t.ok(domain.includes(line), `${line} in ${domain}`);
+  t.match(collection?.assumed.join('\n'), 'books: url is "https://example.com/a" when a record is created');
+  t.match(collection?.assumed.join('\n'), 'books: place is {"id":8,"age":50,"names":["Bo"]} when a record is created');
+  const without = await written(t, withFields({ url: fields.url }), false);
+  t.match([...without.reasons.values()][0], /Book\.url is required, and comes from nowhere/);
+});
+
+t.test('an example that does not fit its schema is not stored', async (t) => {
+  const code = { ...text, pattern: '^[A-Z]{3}$', example: 'abc' };
+  const { collections } = await written(t, withFields({ code }), true);
+  t.match(collections[0]?.files.get('src/books/domain.ts'), "code: { type: 'text', first: 'ABC' }, // assumed");
+  const never = { ...text, format: 'email', maxLength: 2 };
+  const { reasons } = await written(t, withFields({ code: never }), true);
+  t.match([...reasons.values()][0], /Book\.code is required, and comes from nowhere/);
+});
+
+t.test('a field around the record has the example of the contract', async (t) => {
+  const envelope =
+    (note: Json): Parameters<typeof books>[0] =>
+    ({ paths }) => {
+      const properties = { data: record('Book'), note };
+      Object.assign(
+        paths['/books'].post.responses[201],
+        json({ type: 'object', required: ['data', 'note'], properties }),
+      );
+    };
+  const { collections } = await written(t, envelope({ ...text, example: 'Well done' }), true);
+  t.match(collections[0]?.handlers.get('createBook'), "body: { data: book, note: 'Well done' /* assumed */ }");
+  t.match(collections[0]?.assumed, [
+    'books: state is "new" when a record is created',
+    /views/,
+    /isOpen/,
+    /tags/,
+    "createBook: note of its reply is the contract's example",
+  ]);
+  const { reasons } = await written(t, envelope({ ...text, example: 'Well done' }), false);
+  t.match([...reasons.values()][0], /the field note of its reply comes from nowhere/);
+});
+
+t.test('a field of a body that no reply has is stored in a column that no client sees', async (t) => {
+  const { collections, reasons } = await written(
+    t,
+    ({ body }) => {
+      Object.assign(body.properties, { coupon: text, 'seat-ids': { type: 'array', items: text } });
+      body.required.push('coupon');
+    },
+    false,
+  );
+  t.strictSame([...reasons], []);
+  const domain = collections[0]?.files.get('src/books/domain.ts') ?? '';
+  t.match(
+    domain,
+    "internal: {\n    coupon: { type: 'text' },\n    'seat-ids': { column: 'seat_ids', type: 'json', isOptional: true },\n  },",
+  );
+  t.match(domain, "satisfies Description<'Book', 'coupon' | 'seat-ids'>");
+  t.match(collections[0]?.files.get('src/books/migrations/sqlite/0001-books.sql'), /coupon TEXT NOT NULL/);
+  const { reasons: secret } = await written(t, ({ body }) => Object.assign(body.properties, { password: text }), false);
+  t.match([...secret.values()][0], /Book\.password must not be stored as it is/);
+});
