@@ -7,11 +7,11 @@ import t from 'tap';
 import { writeService } from '../../../src/contract-first/cli/scaffold/write-service.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { NODE_ARGS } from '../../program.ts';
-import { books, json, text } from './books-contract.ts';
+import { books, json, path, record, reply, text } from './books-contract.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Two resources: an update of books does not compile, and no operation of shelves does. */
+/** Books, whose update does not compile, and shelves, of which no operation does; notes belong to a shelf. */
 function contractOfTwo() {
   const { paths, components, ...others } = books(({ paths }) => {
     paths['/books/{bookId}'].patch.requestBody = {
@@ -23,8 +23,21 @@ function contractOfTwo() {
     body.properties.title = { type: 'number' };
   }, 'shelves');
   const shelves = JSON.parse((stringify(wrong) as string).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
-  const schemas = { ...components.schemas, ...shelves.components.schemas };
-  return { ...others, paths: { ...paths, ...shelves.paths }, components: { schemas } };
+  const id = { type: 'integer', format: 'int64' };
+  const Note = { type: 'object', required: ['id', 'text'], properties: { id, text } };
+  const requestBody = { required: true, ...json({ type: 'object', required: ['text'], properties: { text } }) };
+  const notes = {
+    '/shelves/{shelfId}/notes': {
+      parameters: [path('shelfId', id)],
+      post: { operationId: 'createNote', requestBody, responses: { 201: reply(record('Note')) } },
+    },
+    '/shelves/{shelfId}/notes/{noteId}': {
+      parameters: [path('shelfId', id), path('noteId', id)],
+      get: { operationId: 'getNote', responses: { 200: reply(record('Note')) } },
+    },
+  };
+  const schemas = { ...components.schemas, ...shelves.components.schemas, Note };
+  return { ...others, paths: { ...paths, ...shelves.paths, ...notes }, components: { schemas } };
 }
 
 t.test(
@@ -58,8 +71,9 @@ t.test(
     t.match(table, /^changeBook .* 501: it does not compile: /m);
     t.match(table, /^createShelf .* 501: its records cannot be created: Argument of type/m);
     t.match(table, /^getShelf .* 501: its records cannot be created: Argument of type/m);
-    t.match(table, /^4 of 12 operations are stored; the others answer 501\.\nassumed: books: /m);
-    t.notOk(existsSync('src/shelves'));
+    t.match(table, /^4 of 14 operations are stored; the others answer 501\.\nassumed: books: /m);
+    t.match(table, /^getNote .* 501: its parent shelves is not stored$/m);
+    t.notOk(existsSync('src/shelves') || existsSync('src/notes'));
     t.equal(readFileSync('handlers/getBook.ts', 'utf8'), own);
     t.match(readFileSync('handlers/createShelf.ts', 'utf8'), /^\/\/ Not stored: /m);
 
@@ -87,5 +101,6 @@ t.test('a contract that generate rejects costs only the collection that the mess
     '\n',
   );
   t.match(table, /^getShelf .* 501: generate fails for its collection: operation listShelfs: odd$/m);
+  t.match(table, /^getNote .* 501: its parent shelves is not stored$/m);
   t.match(table, /^getBook .* 501: generate fails for its collection: it is full$/m);
 });

@@ -7,7 +7,7 @@ import {
   toObjectLiteral,
   toPropertyName,
 } from '../generate/source-text.ts';
-import { type CollectionPlan, isJsonColumn } from './collection-plan.ts';
+import { isJsonColumn } from './collection-plan.ts';
 import { type Given, givenOf } from './envelopes.ts';
 import {
   checkBody,
@@ -18,7 +18,9 @@ import {
   notFound,
   variableOf,
   type Writing,
+  withFields,
 } from './handler-code.ts';
+import { checkParentInBody, parentIdOf, toCondition, toParentField } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 import type { OperationKind } from './resources.ts';
 
@@ -29,18 +31,25 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
   const body = checkBody(writing, made);
   const fields = Object.keys((givenOf(operation, plan, source) as Given).fields);
   const isInBody = fields.includes(plan.id.name);
+  const parentId = parentIdOf(writing, made);
+  checkParentInBody(writing, made, body, parentId);
   const id = checkId(writing, made, body, isInBody);
-  const isWhole = kind === 'replace' && plan.given.every((name) => fields.includes(name) || name === plan.id.name);
-  const [method, value] = isWhole ? [code`replace`, replaced(plan, body, id)] : [code`update`, body];
+  const fromPath = [plan.id.name, plan.parentPlan?.column.name];
+  const isWhole = kind === 'replace' && plan.given.every((name) => fields.includes(name) || fromPath.includes(name));
+  const ofParent = toParentField(writing, parentId);
+  const ownFields = [...(plan.id.is ? [code`${toPropertyName(plan.id.name)}: ${id}`] : []), ...ofParent];
+  const [method, value] = isWhole ? [code`replace`, withFields(body, ownFields)] : [code`update`, body];
   let given = value;
   if (isInBody && (plan.id.set || !isWhole)) {
     made.lines.push(code`const { ${toPropertyName(plan.id.name)}: _, ...changes } = ${body};`);
-    given = code`changes`;
+    given = isWhole ? withFields(code`changes`, ofParent) : code`changes`;
   }
-  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given})`;
+  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given}${toCondition(writing, parentId)})`;
   made.lines.push(code`const ${variable} = await ${call};`);
-  made.lines.push(code`if (${variable} === undefined) ${notFound(writing, made)};`);
-  if (plan.id.is || (!isWhole && plan.columns.some(isJsonColumn))) {
+  const isElsewhere = code` || (isRefused(${variable}) && ${variable}.refused === 'changed')`;
+  if (parentId) made.imports.add('isRefused');
+  made.lines.push(code`if (${variable} === undefined${parentId ? isElsewhere : code``}) ${notFound(writing, made)};`);
+  if (parentId || plan.id.is || (!isWhole && plan.columns.some(isJsonColumn))) {
     made.imports.add('isRefused');
     const unfit = failure(writing, made, 'unprocessable_content', 422, `The ${plan.noun} would break the contract.`);
     made.lines.push(code`if (isRefused(${variable})) ${unfit};`);
@@ -53,7 +62,7 @@ function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBod
   const { plan, operation } = writing;
   const bodyId = member(body, plan.id.name);
   const refuse = (message: string) => failure(writing, made, 'bad_request', 400, message);
-  if (!operation.path.includes('{')) {
+  if (!operation.path.includes(`{${plan.parameter}}`)) {
     if (!isInBody) throw new NotWritten('the id of the record is neither in its path nor in its body');
     made.lines.push(code`if (${bodyId} === undefined) ${refuse('The id is missing.')};`);
     return bodyId;
@@ -65,6 +74,3 @@ function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBod
   }
   return id;
 }
-
-const replaced = ({ id }: CollectionPlan, body: CheckedCode, value: CheckedCode): CheckedCode =>
-  id.is ? code`{ ...${body}, ${toPropertyName(id.name)}: ${value} }` : body;

@@ -1,7 +1,7 @@
 /** Writes the collections of a contract: descriptions, migrations and handlers, and a row for each operation. */
 import { toSource } from '../../contract/page/source.ts';
 import type { ReadContract } from '../../engine/contract/contract.ts';
-import type { AnyColumn, AnyDescription, AnyDomain } from '../../store/tables/description.ts';
+import type { AnyColumn, AnyDescription } from '../../store/tables/description.ts';
 import { type CheckedCode, checkedName, code, indented, joined, toField, toLiteral } from '../generate/source-text.ts';
 import { type FirstMigration, writeFirstMigrations } from '../migration/table-sql.ts';
 import { problemsThrownBy } from '../unservable.ts';
@@ -32,6 +32,8 @@ export interface WrittenCollections {
   reasons: Map<string, string>;
 }
 
+export const toParentReason = (name: string): string => `its parent ${name} is not stored`;
+
 /** The most records that a list may skip. */
 const MOST_SKIPPED = 100_000;
 
@@ -40,10 +42,11 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
   const source = toSource(contract);
   const findAssumed = isAssuming ? buildFindAssumed(source) : () => undefined;
   const { resources, reasons } = recognise(contract);
-  const collections = resources.flatMap((resource) => {
-    const made = writeCollection(resource, { source, findAssumed }, reasons);
-    return made ? [made] : [];
-  });
+  const collections: WrittenCollection[] = [];
+  for (const resource of resources) {
+    const made = writeCollection(resource, { source, findAssumed }, reasons, collections);
+    if (made) collections.push(made);
+  }
   return { collections, reasons };
 }
 
@@ -51,15 +54,18 @@ function writeCollection(
   resource: Resource,
   given: Pick<Writing, 'source' | 'findAssumed'>,
   reasons: Map<string, string>,
+  stored: WrittenCollection[],
 ): WrittenCollection | undefined {
   const operations = [...resource.operations];
   const skipAll = (reason: string) => {
     for (const [, { id }] of operations) reasons.set(id, reason);
     return undefined;
   };
-  const plan = planCollection(resource, given.source, given.findAssumed);
+  const parent = stored.find(({ name }) => name === resource.parent?.name);
+  if (resource.parent && !parent) return skipAll(toParentReason(resource.parent.name));
+  const plan = planCollection(resource, given.source, given.findAssumed, parent?.plan);
   if (typeof plan === 'string') return skipAll(plan);
-  const use: ListUse = { equal: [], skips: false, counts: false };
+  const use: ListUse = { always: [], equal: [], skips: false, counts: false };
   const handlers = new Map<string, string>();
   for (const [kind, operation] of operations) {
     const written = tryHandler(kind, { ...given, plan, operation });
@@ -75,8 +81,8 @@ function writeCollection(
     return undefined;
   }
   const description = toDescription(plan, use);
-  const domain: AnyDomain = { [plan.name]: description };
-  const [migration] = writeFirstMigrations(domain) as [FirstMigration];
+  const domain = Object.fromEntries([...stored.map((one) => [one.name, one.description]), [plan.name, description]]);
+  const migration = writeFirstMigrations(domain).find(({ collection }) => collection === plan.name) as FirstMigration;
   const folder = `src/${checkedName(plan.name).text}`;
   const fileName = wordsOf(plan.name).join('-');
   const files = new Map([
@@ -108,7 +114,8 @@ const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({
 const toColumns = (columns: PlannedColumn[]): Record<string, AnyColumn> =>
   Object.fromEntries(columns.map((column) => [column.name, toColumn(column) as AnyColumn]));
 
-const toLists = ({ equal, skips, counts }: ListUse) => ({
+const toLists = ({ always, equal, skips, counts }: ListUse) => ({
+  ...(always.length > 0 && { always }),
   ...(equal.length > 0 && { equal }),
   ...(skips && { skip: MOST_SKIPPED }),
   ...(counts && { count: true as const }),
@@ -124,6 +131,7 @@ function toColumn({
   set,
   is,
   first,
+  of,
 }: PlannedColumn): Record<string, unknown> {
   const usual = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return {
@@ -131,6 +139,7 @@ function toColumn({
     type,
     ...(set && { set }),
     ...(is && { is }),
+    ...(of !== undefined && { of, onDelete: 'delete' }),
     ...(first !== undefined && { first }),
     ...(isOptional && { isOptional: true }),
     ...(isNullable && { isNullable: true }),
@@ -149,10 +158,7 @@ function writeDomain(plan: CollectionPlan, use: ListUse): CheckedCode {
   );
   const [internal, ofInternal] =
     plan.internal.length > 0
-      ? [
-          code`  // No reply has these fields of a body.\n  internal: {\n${fields(plan.internal)}  },\n`,
-          code`, ${names}`,
-        ]
+      ? [code`  // No reply has these.\n  internal: {\n${fields(plan.internal)}  },\n`, code`, ${names}`]
       : [code``, code``];
   const lists = toLists(use);
   const isListed = Object.keys(lists).length > 0;

@@ -6,7 +6,7 @@ import { member } from '../generate/source-text.ts';
 import type { FindAssumed } from './assumed-values.ts';
 import { givenOf, idNameOf, plain, wordsOf } from './envelopes.ts';
 import { findTextId, fitsUuid, type MadeId, toNumberId, toSlugId } from './made-ids.ts';
-import type { Resource } from './resources.ts';
+import { type ParentInPath, type Resource, toCamel } from './resources.ts';
 
 export interface PlannedColumn {
   name: string;
@@ -17,6 +17,8 @@ export interface PlannedColumn {
   set?: 'id' | 'created' | 'changed' | 'revision';
   is?: 'id';
   first?: unknown;
+  /** The name of the parent's collection. The column refers to it, and the record is deleted with its parent. */
+  of?: string;
   /** The contract does not give `first`. */
   isAssumed?: true;
 }
@@ -24,9 +26,11 @@ export interface PlannedColumn {
 export interface CollectionPlan extends Resource {
   table: string;
   columns: PlannedColumn[];
-  /** The fields of a create's body that no reply has. */
+  /** The fields that no reply has: those of a create's body, and the parent. */
   internal: PlannedColumn[];
   id: PlannedColumn;
+  /** The parent in the path of the records, and the column with its id. */
+  parentPlan?: ParentPlan;
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
   /** The fields of a create's body. */
@@ -35,6 +39,16 @@ export interface CollectionPlan extends Resource {
   assumed: string[];
   /** Fields that the body of a create would need but lacks. */
   missing: string[];
+}
+
+/** The parent in the path of a collection's records. */
+export interface ParentPlan {
+  plan: CollectionPlan;
+  /** The column with the parent's id, and whether clients see it. */
+  column: PlannedColumn;
+  isShown: boolean;
+  /** The parameter in the path. */
+  parameter: string;
 }
 
 /** A plan while it is made. */
@@ -77,6 +91,7 @@ export function planCollection(
   resource: Resource,
   source: DocumentSource,
   findAssumed: FindAssumed,
+  parent?: CollectionPlan,
 ): CollectionPlan | string {
   const { properties = {}, required = [], additionalProperties } = source.flat(resource.schema);
   if (additionalProperties !== undefined && additionalProperties !== false)
@@ -96,6 +111,7 @@ export function planCollection(
     ...{ id: undefined as never, madeId: undefined },
   };
   const taken = new Set(['seq']);
+  const parentName = parent && findParentField(resource, parent, source);
   for (const [name, field] of Object.entries(properties)) {
     const keywords = source.flat(field);
     if (keywords.writeOnly) return `${resource.record}.${name} is in no reply`;
@@ -103,7 +119,8 @@ export function planCollection(
     if (name === idName) {
       const problem = planId(planned, keywords, body && needed, plan);
       if (problem) return problem;
-    } else if (!given.includes(name)) planSet(planned, keywords, plan);
+    } else if (name === parentName) planParent(planned, parent as CollectionPlan, plan, true);
+    else if (!given.includes(name)) planSet(planned, keywords, plan);
     else if (!needed.includes(name)) {
       if (keywords.default !== undefined) planned.first = keywords.default;
       else if (!planned.isOptional && source.flat(fields[name]).default === undefined)
@@ -113,6 +130,7 @@ export function planCollection(
   }
   for (const name of given.filter((one) => !(one in properties)))
     plan.internal.push(toPlanned(name, source.flat(fields[name]), needed, taken));
+  if (parent && parentName === undefined) planInternalParent(parent, plan, taken);
   return plan;
 }
 
@@ -208,6 +226,38 @@ function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): 
     planned.isAssumed = true;
     plan.assumed.push(`${plan.name}: ${planned.name} is ${show(assumed)} when a record is created`);
   }
+}
+
+/** The field of a record with the id of its parent, by its name and type; undefined if there is none. */
+function findParentField(resource: Resource, parent: CollectionPlan, source: DocumentSource): string | undefined {
+  const { parameter } = resource.parent as ParentInPath;
+  const { properties = {} } = source.flat(resource.schema);
+  const candidates = [parameter, `${parent.noun} id`, `${parent.noun} ${parent.id.name}`].map(plain);
+  const isOfType = (name: string) => {
+    const { type, isNullable } = typeOf(source.flat(properties[name]));
+    return !isNullable && type === typeOfId(parent);
+  };
+  return Object.keys(properties).find(
+    (name) => candidates.includes(plain(name)) && !/^(id|uuid|slug|name|code|key)$/.test(plain(name)) && isOfType(name),
+  );
+}
+
+/** The type of ids as a field has it. */
+const typeOfId = ({ id }: CollectionPlan): ColumnType => (id.type === 'uuid' ? 'text' : id.type);
+
+function planParent(column: PlannedColumn, parent: CollectionPlan, plan: Planning, isShown: boolean): void {
+  Object.assign(column, { type: parent.id.type, of: parent.name });
+  plan.parentPlan = { plan: parent, column, isShown, parameter: (plan.parent as ParentInPath).parameter };
+}
+
+/** An internal column for the parent: no reply has its id. */
+function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<string>): void {
+  const names = [...plan.columns, ...plan.internal].map(({ name }) => name);
+  const wanted = `${toCamel(wordsOf(parent.noun))}Id`;
+  const name = names.includes(wanted) ? `${wanted}InPath` : wanted;
+  const column = toPlanned(name, {}, [name], taken);
+  plan.internal.push(column);
+  planParent(column, parent, plan, false);
 }
 
 /** Whether the value of a column is an object or a list. */

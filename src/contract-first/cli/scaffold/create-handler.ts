@@ -10,7 +10,18 @@ import {
 } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 import { successOf } from './envelopes.ts';
-import { checkBody, failure, type HandlerCode, kindOf, NotWritten, variableOf, type Writing } from './handler-code.ts';
+import {
+  checkBody,
+  failure,
+  type HandlerCode,
+  kindOf,
+  NotWritten,
+  notFound,
+  variableOf,
+  type Writing,
+  withFields,
+} from './handler-code.ts';
+import { checkParentInBody, parentIdOf, toParentField } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 
 export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
@@ -18,12 +29,21 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   if (plan.missing.length > 0)
     throw new NotWritten(`${plan.record}.${plan.missing[0]} is required, and comes from nowhere`);
   const body = checkBody(writing, made);
+  const parentId = parentIdOf(writing, made);
+  checkParentInBody(writing, made, body, parentId);
+  const created = withFields(body, [...toMadeId(plan, body, made), ...toParentField(writing, parentId)]);
   const [variable, collection] = [variableOf(writing), checkedName(plan.name)];
   const options = operation.parameters.some(({ keptHours }) => keptHours !== undefined)
     ? code`, { idempotency }`
     : code``;
   if (options.text) made.takes.add('idempotency');
-  made.lines.push(code`const ${variable} = await ${collection}.create(${toCreated(plan, body, made)}${options});`);
+  made.lines.push(code`const ${variable} = await ${collection}.create(${created}${options});`);
+  if (plan.parentPlan) {
+    const parent = plan.parentPlan.plan;
+    made.imports.add('isRefused');
+    const why = plan.id.is ? code` && ${variable}.refused === ${`no_such_${parent.name}`}` : code``;
+    made.lines.push(code`if (isRefused(${variable})${why}) ${notFound(writing, made, parent)};`);
+  }
   if (plan.id.is) {
     made.imports.add('isRefused');
     const exists = failure(writing, made, 'conflict', 409, `There is a ${plan.noun} with this id.`);
@@ -33,13 +53,13 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   made.lines.push(code`return ${toObjectLiteral(answer)};`);
 }
 
-/** The record to create: with an id, if the client may leave it out. */
-function toCreated({ id, madeId, given }: CollectionPlan, body: CheckedCode, made: HandlerCode): CheckedCode {
-  if (madeId === undefined) return body;
+/** The field of a new record with its id, if the client may leave it out. */
+function toMadeId({ id, madeId, given }: CollectionPlan, body: CheckedCode, made: HandlerCode): CheckedCode[] {
+  if (madeId === undefined) return [];
   for (const name of madeId.imports) made.crypto.add(name);
   const value = madeId.toCode(body);
   const own = given.includes(id.name) ? code`${member(body, id.name)} ?? ${value}` : value;
-  return code`{ ...${body}, ${toPropertyName(id.name)}: ${own} }`;
+  return [code`${toPropertyName(id.name)}: ${own}`];
 }
 
 /** The header `Location`, if the contract declares it and the resource can be read by its id. */
@@ -48,7 +68,7 @@ function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: C
   const name = Object.keys(headers).find((one) => /^location$/i.test(one));
   if (name === undefined) return [];
   const get = plan.operations.get('get');
-  const parameter = get?.parameters.find((one) => one.in === 'path');
+  const parameter = get?.parameters.find((one) => one.in === 'path' && one.name === plan.parameter);
   const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
   const given = parameter && kindOf(parameter.schema);
   if (!get || !(given === wanted || (given === 'string' && wanted === 'bigint'))) {
@@ -58,7 +78,9 @@ function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: C
   made.takes.add('urlOf');
   const ownId = member(variable.text, plan.id.name);
   const id = given === wanted ? ownId : code`String(${ownId})`;
-  return [
-    ['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${toPropertyName(plan.parameter)}: ${id} }) }`],
-  ];
+  const ofParent = plan.parent
+    ? code`${toPropertyName(plan.parent.parameter)}: ${member('params', plan.parent.parameter)}, `
+    : code``;
+  const own = code`${toPropertyName(plan.parameter)}: ${id}`;
+  return [['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${ofParent}${own} }) }`]];
 }

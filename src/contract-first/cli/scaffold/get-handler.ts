@@ -2,15 +2,17 @@
 import { checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
 import { envelopeOf } from './envelopes.ts';
 import { type HandlerCode, idOf, notFound, variableOf, type Writing } from './handler-code.ts';
+import { isMissing, parentIdOf } from './parents.ts';
 import { toReplyBody, toShownFields } from './reply-bodies.ts';
 
 export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   const { plan, operation, source } = writing;
   const variable = variableOf(writing);
   const envelope = envelopeOf(operation, plan, source);
-  const isWhole = envelope?.path.length === 0 && toShownFields(writing, envelope, code``).text === '';
+  const parentId = parentIdOf(writing, made);
+  const isWhole = !parentId && envelope?.path.length === 0 && toShownFields(writing, envelope, code``).text === '';
   const read = isWhole ? code`get` : code`read`;
   made.lines.push(code`const ${variable} = await ${checkedName(plan.name)}.${read}(${idOf(writing, made)});`);
-  made.lines.push(code`if (${variable} === undefined) ${notFound(writing, made)};`);
+  made.lines.push(code`if (${isMissing(writing, variable, parentId)}) ${notFound(writing, made)};`);
   made.lines.push(code`return ${toObjectLiteral(toReplyBody(writing, variable))};`);
 }

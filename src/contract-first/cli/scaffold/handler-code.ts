@@ -82,24 +82,34 @@ export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefin
   return type === 'string' ? 'string' : undefined;
 }
 
-export const notFound = (writing: Writing, made: HandlerCode): CheckedCode =>
-  failure(writing, made, 'not_found', 404, `There is no ${writing.plan.noun} with this id.`);
+export const notFound = (writing: Writing, made: HandlerCode, { noun } = writing.plan): CheckedCode =>
+  failure(writing, made, 'not_found', 404, `There is no ${noun} with this id.`);
 
 /** The id in the path, with the type of the column. A text that is no id of an integer column is the id of no record. */
-export function idOf(writing: Writing, made: HandlerCode): CheckedCode {
-  const { plan, operation } = writing;
-  const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === plan.parameter) as Parameter;
+export const idOf = (writing: Writing, made: HandlerCode): CheckedCode =>
+  toId(writing, made, writing.plan, writing.plan.parameter, 'id');
+
+/** The id of a record of any collection, from the path. */
+export function toId(
+  writing: Writing,
+  made: HandlerCode,
+  plan: CollectionPlan,
+  name: string,
+  variable: string,
+): CheckedCode {
+  const parameter = writing.operation.parameters.find((one) => one.in === 'path' && one.name === name) as Parameter;
   const wanted = { int64: 'bigint', int32: 'number', number: 'number' }[plan.id.type as string] ?? 'string';
   const given = kindOf(parameter.schema);
-  const value = member('params', plan.parameter);
+  const value = member('params', name);
   made.takes.add('params');
   if (given === wanted) return value;
   if (given === 'number' && wanted === 'bigint') return code`BigInt(${value})`;
   if (given === 'string' && wanted === 'bigint') {
     made.imports.add('parseInt64');
-    made.lines.push(code`const id = parseInt64(${value});`);
-    made.lines.push(code`if (id === undefined) ${notFound(writing, made)};`);
-    return code`id`;
+    const id = checkedName(variable);
+    made.lines.push(code`const ${id} = parseInt64(${value});`);
+    made.lines.push(code`if (${id} === undefined) ${notFound(writing, made, plan)};`);
+    return id;
   }
   throw new NotWritten(`the id in its path has another type than ${plan.record}.${plan.id.name}`);
 }
@@ -125,6 +135,10 @@ export function checkBody({ plan, operation, source }: Writing, made: HandlerCod
   made.lines.push(code`if (body === undefined) throw new HttpError('invalid_request', 'The body is missing.');`);
   return record;
 }
+
+/** A body with more fields. */
+export const withFields = (body: CheckedCode, fields: CheckedCode[]): CheckedCode =>
+  fields.length > 0 ? code`{ ...${body}, ${joined(fields, ', ')} }` : body;
 
 /** The name of the variable for a record. */
 export const variableOf = ({ plan }: Writing): CheckedCode => {

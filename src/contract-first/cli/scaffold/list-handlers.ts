@@ -14,10 +14,12 @@ import {
 import type { CollectionPlan } from './collection-plan.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
 import { failure, type HandlerCode, kindOf, NotWritten, reportParameters, type Writing } from './handler-code.ts';
+import { toParentFilter } from './parents.ts';
 import { toEnvelope, toShownFields, toSuccessValue, type ValueFor } from './reply-bodies.ts';
 
 /** The parts of a collection's description that its list uses. */
 export interface ListUse {
+  always: string[];
   equal: string[];
   skips: boolean;
   counts: boolean;
@@ -68,7 +70,8 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   reportParameters(writing, made, known);
   const { reply, envelope } = findList(writing);
   const schema = schemaOfReply(operation, reply, source);
-  const equal = filters.map(({ name }) => [name, member('query', name)] as const);
+  const parent = toParentFilter(writing, made);
+  const equal = [...parent, ...filters.map(({ name }) => [name, member('query', name)] as const)];
   if (known.length > 0) made.takes.add('query');
   const isPaged = Object.values(paging).some((one) => one !== undefined);
   const names = namesAround(schema, envelope.path, source);
@@ -97,7 +100,8 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
       next,
     )};`,
   );
-  return { equal: filters.map(({ name }) => name), skips: Boolean(paging.offset ?? paging.page), counts };
+  const always = parent.map(([name]) => name);
+  return { always, equal: filters.map(({ name }) => name), skips: Boolean(paging.offset ?? paging.page), counts };
 }
 
 /** A parameter that is named like a field, of a type that filters compare as a whole: a free text could also mean a part of a name. */

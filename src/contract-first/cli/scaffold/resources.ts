@@ -1,7 +1,7 @@
 /** Recognises resources in a contract: `…/books` with `…/books/{bookId}`, and the schema of their records. */
 import { type DocumentSource, toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
-import { namesIn } from '../../engine/contract/path-names.ts';
+import { namesIn, PATH_PARAMETER } from '../../engine/contract/path-names.ts';
 import type { Schema } from '../../engine/schema/json.ts';
 import { envelopeOf, type RecordWords, wordsOf } from './envelopes.ts';
 
@@ -11,7 +11,18 @@ export interface Resource extends RecordWords {
   /** The schema of its records in the description: `Book`, or `getBook().data`. */
   record: string;
   schema: Schema;
+  /** The path of a record. */
+  path: string;
+  /** The resource in whose path the records are, as articles of `/articles/{slug}/comments/{id}`. */
+  parent?: ParentInPath;
   operations: Map<OperationKind, Operation>;
+}
+
+export interface ParentInPath {
+  /** The name of the parent's collection. */
+  name: string;
+  /** The parameter with the parent's id. */
+  parameter: string;
 }
 
 /** A reason for each operation that is not part of a resource, by operationId. */
@@ -20,7 +31,7 @@ export interface Recognised {
   reasons: Map<string, string>;
 }
 
-const toCamel = (words: string[]): string =>
+export const toCamel = (words: string[]): string =>
   words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('');
 
 const toSingular = (words: string[]): string =>
@@ -41,8 +52,10 @@ export function recognise(contract: ReadContract): Recognised {
   const operations = [...contract.operations.values()];
   for (const operation of operations) reasons.set(operation.id, 'no resource is at its path');
   const paths = [...new Set(operations.map(({ path }) => path))];
-  for (const path of paths.filter((one) => /\/[^/{}]+\/\{[^{}/]+\}$/.test(one))) {
-    const made = toResource(path, operations, source, reasons);
+  // Parents are before the resources in their paths.
+  const items = paths.filter((one) => /\/[^/{}]+\/\{[^{}/]+\}$/.test(one));
+  for (const path of items.sort((a, b) => namesIn(a).length - namesIn(b).length)) {
+    const made = toResource(path, { all: operations, known: resources, source, reasons });
     if (!made) continue;
     if (resources.some(({ name, record }) => name === made.name || record === made.record))
       for (const { id } of made.operations.values()) reasons.set(id, `another resource stores ${made.record}`);
@@ -54,12 +67,15 @@ export function recognise(contract: ReadContract): Recognised {
   return { resources, reasons };
 }
 
-function toResource(
-  path: string,
-  all: Operation[],
-  source: DocumentSource,
-  reasons: Map<string, string>,
-): Resource | undefined {
+interface Recognising {
+  all: Operation[];
+  /** The resources that were recognised before. */
+  known: Resource[];
+  source: DocumentSource;
+  reasons: Map<string, string>;
+}
+
+function toResource(path: string, { all, known, source, reasons }: Recognising): Resource | undefined {
   const base = path.slice(0, path.lastIndexOf('/'));
   const names = namesIn(path);
   const found = new Map<OperationKind, Operation>();
@@ -71,11 +87,12 @@ function toResource(
     for (const { id } of found.values()) reasons.set(id, reason);
     return undefined;
   };
-  if (names.length > 1) return skipAll('its path has the id of a parent');
+  const parent = toParent(base, known);
+  if (typeof parent === 'string') return skipAll(parent);
   const words = wordsOf(base.slice(base.lastIndexOf('/') + 1));
   const name = toCamel(words);
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return skipAll('its path gives no name for a collection');
-  const own = { name, noun: toSingular(words), parameter: names[0] as string };
+  const own = { name, noun: toSingular(words), parameter: names.at(-1) as string };
   const order: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
   const [envelope] = order
     .flatMap((kind) => {
@@ -85,7 +102,19 @@ function toResource(
     .filter(({ record }) => record !== undefined);
   if (envelope?.record === undefined) return skipAll('no reply has a record that can be stored');
   const { record, schema } = envelope;
-  return { ...own, name: TAKEN.test(name) ? `${name}Records` : name, record, schema, operations: found };
+  const named = TAKEN.test(name) ? `${name}Records` : name;
+  return { ...own, ...parent, name: named, record, schema, path, operations: found };
+}
+
+/** The parent in the path of a list: none, or the reason if it is unknown. */
+function toParent(base: string, known: Resource[]): { parent?: ParentInPath } | string {
+  const [parameter, ...others] = namesIn(base);
+  if (parameter === undefined) return {};
+  if (others.length > 0) return 'its path has the ids of several parents';
+  const path = base.slice(0, base.lastIndexOf('}') + 1);
+  const toShape = (one: string) => one.replace(PATH_PARAMETER, '{}');
+  const found = known.find((one) => toShape(one.path) === toShape(path));
+  return found ? { parent: { name: found.name, parameter } } : `its parent ${path} is not stored`;
 }
 
 function kindOf({ method, path }: Operation, base: string, item: string): OperationKind | undefined {

@@ -2,7 +2,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { checkedName, code, toComment } from '../generate/source-text.ts';
-import { type WrittenCollection, writeCollections } from './collection-files.ts';
+import { toParentReason, type WrittenCollection, writeCollections } from './collection-files.ts';
 import { findTypeFaults, runNode } from './type-check.ts';
 
 export interface ServiceWriting {
@@ -115,6 +115,8 @@ class ServiceParts {
     rmSync(folderOf(collection), { recursive: true, force: true });
     for (const id of [...collection.handlers.keys()]) this.#empty(collection, id, reason);
     this.#collections = this.#collections.filter((one) => one !== collection);
+    const isInside = ({ plan }: WrittenCollection) => plan.parent?.name === collection.name;
+    for (const one of this.#collections.filter(isInside)) this.#drop(one, toParentReason(collection.name));
   }
 
   #empty({ handlers }: WrittenCollection, id: string, reason: string): void {

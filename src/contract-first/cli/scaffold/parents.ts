@@ -1,0 +1,61 @@
+/** Writes the parts of handlers that keep a record with the parent in its path: `/articles/{slug}/comments/{id}`. */
+import { type CheckedCode, checkedName, code, member, toPropertyName } from '../generate/source-text.ts';
+import type { ParentPlan } from './collection-plan.ts';
+import { type Given, givenOf } from './envelopes.ts';
+import { failure, type HandlerCode, notFound, toId, type Writing } from './handler-code.ts';
+
+/** The id of the parent in the path; undefined for records without one. */
+export function parentIdOf(writing: Writing, made: HandlerCode): CheckedCode | undefined {
+  const parent = writing.plan.parentPlan;
+  return parent && toId(writing, made, parent.plan, parent.parameter, 'parentId');
+}
+
+const columnOf = ({ plan }: Writing) => (plan.parentPlan as ParentPlan).column;
+const toPart = (writing: Writing, parentId: CheckedCode) =>
+  code`${toPropertyName(columnOf(writing).name)}: ${parentId}`;
+
+/** Whether there is no such record, or it belongs to another parent. */
+export const isMissing = (writing: Writing, variable: CheckedCode, parentId: CheckedCode | undefined): CheckedCode =>
+  parentId
+    ? code`!${variable} || ${member(variable, columnOf(writing).name)} !== ${parentId}`
+    : code`${variable} === undefined`;
+
+/** The condition of a change: the record belongs to this parent. */
+export const toCondition = (writing: Writing, parentId: CheckedCode | undefined): CheckedCode =>
+  parentId ? code`, { if: { ${toPart(writing, parentId)} } }` : code``;
+
+/** The field of a new record with the id of its parent; none without one. */
+export const toParentField = (writing: Writing, parentId: CheckedCode | undefined): CheckedCode[] =>
+  parentId ? [toPart(writing, parentId)] : [];
+
+/** Refuses a body with the id of another parent. */
+export function checkParentInBody(
+  writing: Writing,
+  made: HandlerCode,
+  body: CheckedCode,
+  parentId: CheckedCode | undefined,
+): void {
+  if (!parentId) return;
+  const { plan, operation, source } = writing;
+  const { name } = columnOf(writing);
+  if (!(name in (givenOf(operation, plan, source) as Given).fields)) return;
+  const value = member(body, name);
+  const different = failure(
+    writing,
+    made,
+    'bad_request',
+    400,
+    `The ${name} in the body is another one than in the path.`,
+  );
+  made.lines.push(code`if (${value} !== undefined && ${value} !== ${parentId}) ${different};`);
+}
+
+/** The filter of a list by the parent. A parent that does not exist is a 404. */
+export function toParentFilter(writing: Writing, made: HandlerCode): (readonly [string, CheckedCode])[] {
+  const parentId = parentIdOf(writing, made);
+  if (!parentId) return [];
+  const { plan } = writing.plan.parentPlan as ParentPlan;
+  made.takes.add(plan.name);
+  made.lines.push(code`if (!(await ${checkedName(plan.name)}.get(${parentId}))) ${notFound(writing, made, plan)};`);
+  return [[columnOf(writing).name, parentId]];
+}
