@@ -369,7 +369,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 }
 
-t.test('below another prefix, links, Location and the served contract follow', async (t) => {
+t.test('a prefix of the app is added to links, Location and the served contract', async (t) => {
   const within = async (prefix: string, options: object, add = (app: FastifyInstance) => app) => {
     const app = fastify();
     await add(app).register(

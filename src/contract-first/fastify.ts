@@ -30,9 +30,9 @@ export interface ContractFirstOptions {
   service: Service;
   /** An open store stays the caller's; that of a `DATABASE_URL` is opened, migrated, and closed with the app. */
   store: Store | { url: string };
-  /** By default, those that `buildServices` makes of the fallbacks of its settings. They are closed with the app. */
+  /** The default: `buildServices` makes them with the fallbacks of its settings. They are closed with the app. */
   services?: object;
-  /** Keys that are valid beside those in the store. */
+  /** Keys that are valid in addition to those in the store. */
   apiKeys?: readonly string[];
   rates?: Rates;
   /** The counter of rate limits that is shared with other servers; by default, that of the store. */
@@ -52,7 +52,7 @@ const VARIABLE = /(?<!:):(?!:)|[*]/;
 /** A prefix in characters that URLs have as they are: Fastify takes it decoded, and headers take it encoded. */
 const PLAIN = /^[\w.~:@!$&'()+,;=/-]*$/;
 
-/** @throws OperatorError that says what to do, where the contract cannot be served here */
+/** @throws OperatorError with the remedy, if the contract cannot be served in this app */
 async function addService(app: FastifyInstance, options: ContractFirstOptions): Promise<void> {
   const { service, apiKeys = [], rates = {}, docs = false, health = false, prefix } = options;
   if (VARIABLE.test(app.prefix))
@@ -89,7 +89,7 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   });
 }
 
-/** @throws OperatorError for what the command of a service rejects in its settings; without the keys */
+/** @throws OperatorError for wrong settings, as the command of a service does; the error contains no keys */
 function checkOptions(apiKeys: readonly string[], rates: Rates): void {
   const [problem] = findKeyProblems(apiKeys);
   if (problem) throw new OperatorError(`contract-first: apiKeys: ${problem}.`);
@@ -111,7 +111,7 @@ async function toStore(
     return store;
   }
   const database = parseDatabaseUrl(store.url, service.name);
-  // Not with the URL, which may have a password.
+  // Without the URL, which may contain a password.
   if (!database) throw new OperatorError(`contract-first needs a store with a url of the form ${DATABASE_FORMS}.`);
   const opened = await openServiceStore(service, contract, database, limits);
   app.addHook('onClose', async () => opened.close());

@@ -179,7 +179,7 @@ t.test('test runs all files of test/, or the given ones, and exits with 1 if a t
   const folder = t.testdir({ 'package.json': '{"type":"module"}' });
   t.match(runIn(folder, 'test'), {
     status: 1,
-    stderr: 'There is no test: put one into test/, such as test/books.test.ts.\n',
+    stderr: 'No tests found: add one to test/, such as test/books.test.ts.\n',
   });
   const filled = t.testdir({
     'package.json': '{"type":"module"}',

@@ -110,7 +110,7 @@ t.test('a number that no double is written as is an error that names it, and the
   }
 });
 
-t.test('the position of such a number is reported', async (t) => {
+t.test('an error about an inexact number contains its JSON Pointer', async (t) => {
   for (const [text, path] of [
     ['{"a":{"b":[1,2]},"c":[{},1e400,1e500]}', '/c/1'],
     ['1e400', ''],

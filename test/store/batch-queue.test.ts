@@ -170,7 +170,7 @@ t.test('a check waits no longer than its timeout, and fails at once after a batc
   await write;
 });
 
-t.test('what is put back is the first again, and waits no longer than it may, whatever came meanwhile', async (t) => {
+t.test('a write that is put back is first again, and its timeout still counts from its arrival', async (t) => {
   const queue = new Queue<string>(400, () => new Error('late'));
   const clock = holdClock(t);
   const first = queue.add('first');

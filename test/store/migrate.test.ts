@@ -9,7 +9,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';
 
-t.test('the engine can rebuild its own tables, also that which triggers of records refer to', async (t) => {
+t.test('the engine can rebuild its own tables, even one that triggers of records use', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   await openUrl(`sqlite:${file}`).close();
   const db = new Sqlite(file);

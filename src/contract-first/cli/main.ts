@@ -93,7 +93,8 @@ const commands: Record<string, Command> = {
   },
   inspect: {
     usage: 'FILE|URL [--write OUT]',
-    about: 'says which operations of any contract are served, and what to change; --write writes its normal form',
+    about:
+      'lists the operations of any contract that can be served, and the changes it needs; --write writes its normal form',
     takes: [1, 1],
     options: { write: { type: 'string' } },
     run: having(LINTER, async ({ positionals: [source = ''], values }) =>

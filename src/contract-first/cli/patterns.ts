@@ -45,7 +45,7 @@ function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget
   }
   if (degree === 1 || maxLength ** degree <= STEPS) return undefined;
   if (degree === Number.POSITIVE_INFINITY) {
-    return 'takes so long for some short texts that they would stop the server: let nothing that repeats stand in something that repeats';
+    return 'takes so long for some short texts that they would stop the server: avoid nested repetition, such as (a+)+';
   }
   return `takes the length of a text to the power of ${degree}: add maxLength: ${longest(degree)} at most, or let no two parts that follow each other take the same letters`;
 }
@@ -56,7 +56,7 @@ function readExpression(pattern: string): RegExp | string {
   try {
     return toRegExp(pattern, 'u');
   } catch (error) {
-    return `is no regular expression of JavaScript: ${(error as Error).message}`;
+    return `is not a regular expression of JavaScript: ${(error as Error).message}`;
   }
 }
 

@@ -15,7 +15,7 @@ export async function runTest(args: string[]): Promise<number> {
   const options = args.filter((one) => one.startsWith('-'));
   const named = args.filter((one) => !one.startsWith('-'));
   const files = named.length > 0 ? named : findTests();
-  if (files.length === 0) throw new ProjectError('There is no test: put one into test/, such as test/books.test.ts.');
+  if (files.length === 0) throw new ProjectError('No tests found: add one to test/, such as test/books.test.ts.');
   const nodeArgs = [`--import=${REGISTER}`, '--test', '--test-reporter=spec', ...options, ...files];
   const [code] = await once(spawn(process.execPath, nodeArgs, { stdio: 'inherit' }), 'exit');
   return Number(code !== 0);

@@ -8,7 +8,7 @@ interface Package {
   overrides: Record<string, string>;
 }
 
-/** This package's own package.json. */
+/** The package.json of this package. */
 export const OWN_PACKAGE: Package = createRequire(import.meta.url)('contract-first/package.json');
 
 export type Tool =
@@ -19,7 +19,7 @@ export type Tool =
   | 'ts-blank-space'
   | 'typescript';
 
-/** The tools as arguments of npm, and as in package.json: `['typescript', '~5.9']`. */
+/** Returns each tool with its range of versions, as package.json lists it: `['typescript', '~5.9']`. */
 export const toRanges = (tools: Tool[]) =>
   tools.map((name) => [name, OWN_PACKAGE.devDependencies[name] as string] as const);
 

@@ -50,7 +50,7 @@ export class RequestState {
 
 const STATE = Symbol('state');
 
-/** Made on first use: hooks of the app may answer a request before any of ours runs. */
+/** Created on first use: the app's hooks may answer a request before our hooks run. */
 export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {
   request[STATE] ??= new RequestState();
   return request[STATE];

@@ -48,7 +48,7 @@ const all = (services: object): [string, Service][] =>
 type CheckServices = () => Promise<void>;
 
 /**
- * Checks the services at most once a second: all calls within a second share one answer, good or bad. `/readyz` needs no key, so a flood of
+ * Checks the services at most once a second: all calls in that second share one answer, good or bad. `/readyz` needs no key, so a flood of
  * requests for it must not reach the services.
  */
 export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): CheckServices {

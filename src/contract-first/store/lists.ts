@@ -110,7 +110,7 @@ export function* readPage(table: Table, query: PageQuery, reading: Reading): Sql
   const isNone = !values.every(isStorable);
   const total = (query as Fields).count === true ? { total: isNone ? 0 : yield* readTotal(asked, dialect) } : {};
   if (isNone) return { texts: [], next: undefined, ...total };
-  // Ranges on other fields than the order's first one are tried on a limited number of rows.
+  // The index of the order only helps a range of its first field. For other ranges, a limited number of rows is read.
   const isScanned = !isWhole && ranges.some(({ field }) => field !== order[0]?.field);
   const rows = (yield toPageSql({ ...asked, isScanned }, dialect)) as Row[];
   return { ...toPage(rows, query.limit, isScanned, (row) => toCursorOf(table, order, row, values)), ...total };

@@ -18,7 +18,7 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: infer Conte
     : unknown;
 type ParamsOf<Id extends OperationId> = Record<never, never> extends PathOf<Id> ? unknown : { params: PathOf<Id> };
 
-/** The arguments of a call. The server fills in missing parts that have a default. */
+/** The arguments of a call. The server fills in the defaults of missing parts. */
 type SentTo<Id extends OperationId> = ParamsOf<Id> &
   BodyOf<operations[Id]> & {
     query?: Partial<QueryOf<Id>>;

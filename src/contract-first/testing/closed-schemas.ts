@@ -14,7 +14,7 @@ const DEFINITIONS = { lists: [], maps: ['$defs', 'definitions'], single: [] };
 
 const isNode = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Each schema under a keyword of one of these kinds, with its place. */
+/** Finds the schemas inside keywords of one of these kinds, with their places. */
 function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Generator<[holder: Json, key: string, Json]> {
   const holders = [...lists, ...maps].map((keyword) => schema[keyword]).filter(isNode);
   for (const holder of holders) for (const [key, one] of Object.entries(holder)) yield [holder, key, one];

@@ -679,7 +679,7 @@ t.test('one part of allOf is a reference with a description next to it', async (
   t.strictSame(report(SOURCE, edited(wrapped)), []);
 });
 
-t.test('a required field that is not declared has the schema of the other fields', async (t) => {
+t.test('a required field without a declaration follows additionalProperties', async (t) => {
   const of = (properties: Json, additionalProperties: Json) =>
     edited(({ NewPet }) => Object.assign(NewPet, { properties, required: ['name'], additionalProperties }));
   const worst = (before: string, after: string) =>
@@ -1271,7 +1271,7 @@ The first release.
   );
 });
 
-t.test('contract:release refuses what is invalid or breaking, and no style', async (t) => {
+t.test('contract:release fails for an invalid or breaking contract, but not for its style', async (t) => {
   const invalid = edited(({ contract, PetName }) => {
     contract.info.version = '1.0.1';
     PetName.example = 7;

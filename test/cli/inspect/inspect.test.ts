@@ -165,7 +165,7 @@ t.test('inspect notes what the team has to write: checks of tokens, and errors o
     "\nnote: security scheme app2AppOauth: its tokens are the server's own keys until src/tokens.ts checks them; ",
   );
   t.match(await inspectContract(fileOf('uspto')), {
-    text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of .*\n\nAll of it can be served: 3 operations\. Write src\/errors\.ts first, as the notes say: generate fails until then\.$/s,
+    text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of .*\n\nAll of it can be served: 3 operations\. First write src\/errors\.ts, as described in the notes: generate fails until then\.$/s,
     code: 0,
   });
 });

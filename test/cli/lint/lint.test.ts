@@ -36,7 +36,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'an error shown under another status than its own is refused',
     ({ components }) => (components.examples.PetNotFound.value.status = 400),
-    ['The example unknown has the status 400, and stands under 404 of getPet.'],
+    ['The example unknown has the status 400, but belongs to 404 of getPet.'],
   ],
   [
     'an error with a code that is not registered is refused',
@@ -248,7 +248,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     },
     [
       ...Array(6).fill(OPEN),
-      'An array must say what its items are.',
+      'An array must have items.',
       ...['anyValue', 'noValue'].map((name) => `The field ${name} must have a description.`),
     ],
   ],
@@ -328,7 +328,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       tags.push(tags[0]);
       PetStatus.enum.push('sold');
     },
-    ['The tag pets must not stand twice.', 'The value sold of an enum must not stand twice.'],
+    ['The tag pets must not be repeated.', 'The value sold of an enum must not be repeated.'],
   ],
   [
     'an operation without a response of success is refused: default stands for errors',

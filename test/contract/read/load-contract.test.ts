@@ -469,7 +469,7 @@ t.test('a handler is not found on Object.prototype', async (t) => {
   ]);
 });
 
-t.test('the server follows the contract in its prefix', async (t) => {
+t.test('the server serves its operations, Location and Link below the prefix of the contract', async (t) => {
   const { file, yaml } = edited(t, withPrefix('/v2'));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets')).status, 404);

@@ -11,7 +11,7 @@ t.test("the contract's list of codes is the catalogue's", async (t) => {
   t.strictSame(ErrorCode['x-extensible-enum'].toSorted(), Object.keys(CATALOGUE).sort());
 });
 
-t.test("the contract's table of codes is the catalogue's", async (t) => {
+t.test('the contract lists the same codes and statuses as the catalogue', async (t) => {
   const { description } = parse(CONTRACT).info;
   const own = description.matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm);
   const general = description.matchAll(/`(\w+)`\s(\d{3})[,.]/g);

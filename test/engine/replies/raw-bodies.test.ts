@@ -68,7 +68,7 @@ t.test('text and bytes are sent as they are, whole or as a stream, with the type
   }
 });
 
-t.test('HEAD gets the head of GET, and only the first chunk is made', async (t) => {
+t.test('HEAD gets the headers of GET, and the handler makes only the first chunk of the body', async (t) => {
   const { make, state, seen } = watched(['a', 'b']);
   body = make;
   const over = once(seen, 'over');

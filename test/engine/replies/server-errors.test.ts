@@ -158,7 +158,7 @@ t.test('an error body that the contract does not describe stops the start', asyn
 });
 
 t.test('an error body without a message stops the start if the contract has a field for it', async (t) => {
-  const empty = (at: string) => `invalid_request is no such body: it says nothing: let ${at} have the message`;
+  const empty = (at: string) => `invalid_request is no such body: it has no message: write it to ${at}`;
   const text = { type: 'string' };
   const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
   const id = { type: 'string', format: 'uuid' };

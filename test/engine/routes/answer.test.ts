@@ -36,7 +36,7 @@ t.test('a record that the client has is 304', (t) => {
   t.end();
 });
 
-t.test('a delete has no body; a put has the status of what it did', (t) => {
+t.test('a delete sends no body; a put sends 201 if it created the record, otherwise 200', (t) => {
   t.strictSame(answer(204, true as boolean, { absent: 'not_found' }), { status: 204, headers: {} });
   t.match(answer(204, false as boolean, { absent: 'not_found' }), { status: 404, body: { code: 'not_found' } });
   const put = (isNew: boolean): Put<Pet> | undefined => ({ record: pet, isNew });

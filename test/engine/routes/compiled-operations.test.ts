@@ -131,7 +131,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a cursor that the first page needs',
-    'operation listPets: parameter after: a first page has no cursor, so that it cannot be required',
+    'operation listPets: parameter after: it must not be required, because a first page is requested without a cursor',
     ({ after }) => (after.required = true),
   ],
   [

@@ -126,7 +126,7 @@ t.test('formats are checked, and a decimal is only a word', async (t) => {
   }
 });
 
-t.test('a value or null, of every type', async (t) => {
+t.test('a field of any type may also allow null', async (t) => {
   const properties = {
     text: { type: ['string', 'null'], minLength: 2 },
     list: { type: ['array', 'null'], items: { type: ['integer', 'null'], format: 'int64' } },

@@ -65,7 +65,7 @@ t.test('a backup of a running server restores every record that was answered bef
   server.child.kill('SIGKILL');
   await server.exit;
   const restored = await run('restore', 'b');
-  const kept = /^Restored \S+a\.db\. What was there before is (\S+) now\.\n$/.exec(restored.stdout)?.[1] ?? '';
+  const kept = /^Restored \S+a\.db\. The old one is now (\S+)\.\n$/.exec(restored.stdout)?.[1] ?? '';
   t.equal(restored.code, 0, restored.stderr);
   t.strictSame(names(), ['a.db', kept.replace(/.*\//, ''), 'b']);
 
@@ -184,7 +184,7 @@ t.test('restores in the same second each keep the previous database', async (t) 
   const begun = Date.now();
   const taken = [0, 1, 2, 3].map((second) => new Date(begun + second * 1000).toISOString().replace(/[-:]|\.\d+/g, ''));
   for (const name of taken) writeFileSync(`${folder}/a.db.${name}`, 'earlier');
-  t.match(await run('restore', 'b'), { code: 0, stdout: /What was there before is \S+a\.db\.\d+T\d+Z now\.\n$/ });
+  t.match(await run('restore', 'b'), { code: 0, stdout: /The old one is now \S+a\.db\.\d+T\d+Z\.\n$/ });
   for (const name of taken) t.equal(readFileSync(`${folder}/a.db.${name}`, 'utf8'), 'earlier');
   t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
 });

@@ -8,13 +8,13 @@ export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
-/** The key under which a schema keeps its name from `components`. */
+/** The key that stores the name of a schema in `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
 /** Further keys of OpenAPI, above schemas, with maps of names as their values. */
 const NAMING = /^(paths|webhooks|variables)$/;
 
-/** Keywords that depend on others in the same schema. Next to the keywords of another part they would mean something else. */
+/** Keywords that depend on other keywords of the same schema. In a merged schema, their meaning would change. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
 /** Keywords that look into the `allOf` of the same schema, and the keywords there that they evaluate. */

@@ -1,4 +1,4 @@
-/** The gate decides whether the contract may become a release, by its changes since the newest release. It also writes the report. */
+/** Decides whether the contract may be released, by its changes since the newest release. Also writes the report. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toLocated } from '../../contract/located-problems.ts';

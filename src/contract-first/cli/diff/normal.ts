@@ -45,7 +45,7 @@ export interface Comparable {
   [other: string]: unknown;
 }
 
-/** Converts a contract of OpenAPI 3.0, which has other keywords for some things, to those of 3.1. */
+/** Converts a contract of OpenAPI 3.0 to 3.1, which renamed some keywords. */
 export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 

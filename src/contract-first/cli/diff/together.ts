@@ -6,7 +6,7 @@ import { subschemasOf } from '../../engine/schema/subschemas.ts';
 import { COMPONENT_NAME } from './expand.ts';
 import { type ContractChanges, type Direction, relateSets, UNKNOWN, type ValuesRelation } from './rules.ts';
 
-/** Changes that count as breaking unless a proof shows the opposite. The schemas have no documentation keys. */
+/** Changes that count as breaking unless a proof shows the opposite. The schemas no longer contain documentation. */
 export function* compareTogether(
   before: Keywords,
   after: Keywords,
@@ -48,7 +48,7 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
   return whole.every((part, index) => whole.slice(index + 1).every((other) => isSubset(part, { not: other })));
 }
 
-/** Keywords under which a schema that allows more may make the whole allow less. */
+/** Keywords that may turn a wider schema inside them into a narrower whole, such as `not`. */
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**

@@ -47,10 +47,10 @@ export function nameTargets(document: Document): void {
   visit(document, false);
 }
 
-/** The parts of a document in which openapi-typescript finds components other than schemas. */
+/** Where openapi-typescript finds components other than schemas. */
 const FOUND = /^#\/(components|paths|webhooks)\//;
 
-/** Replaces a reference by its target if openapi-typescript does not find it. It never reads files or fetches. */
+/** Replaces a reference by its target if openapi-typescript would not find it. Never reads files or URLs. */
 function replace(node: Record<string, unknown>, document: Document, seen = new Set<unknown>()): void {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string' || FOUND.test($ref)) return;

@@ -12,7 +12,7 @@ import { type CheckedCode, checkedName, code, joined } from './source-text.ts';
 export const GENERATED_HEADER = (contract: string) =>
   `// Made from ${contract} by contract-first ${OWN_PACKAGE.version}: \`npm run generate\`. Never edited.\n\n`;
 
-/** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
+/** Finds the collections; returns an empty list if there are none. @throws ContractError if a `domain.ts` exports anything else */
 export function buildDomain(folder: URL): CheckedCode {
   const collections = findCollections(folder);
   const names = collections.map(({ name }) => checkedName(name));
@@ -108,7 +108,7 @@ ${only('services', code`    services: services.Services;\n`)}${only('tokens', co
 /** The handlers by their operations. */
 export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
   const ids = [...operations.keys()];
-  // Some operationIds are not valid as variables: `delete`, `find-book`. None has a `$`.
+  // An operationId may not be a valid variable: `delete`, `find-book`. It never contains a `$`.
   const nameOf = (id: string) => checkedName(`${id.replaceAll('-', '$')}Handler`);
   return code`${ids.map((id) => code`import ${nameOf(id)} from '../../handlers/${checkedName(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
 

@@ -65,7 +65,7 @@ const printable = ({ name, request, problems }: JudgedOperation): JudgedOperatio
 function toEnd({ length: unserved }: JudgedOperation[], served: number, ofTeam: string[]): string {
   const count = `${served} operation${served === 1 ? '' : 's'}`;
   if (unserved === 0 && ofTeam.length > 0)
-    return `All of it can be served: ${count}. Write src/errors.ts first, as the notes say: generate fails until then.`;
+    return `All of it can be served: ${count}. First write src/errors.ts, as described in the notes: generate fails until then.`;
   if (unserved === 0) return `All of it is served: ${count}.`;
   const next = `${unserved} refused, ${served} served: change what is refused, and run it again.\n`;
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;

@@ -7,7 +7,7 @@ import { resolveReference } from './references.js';
 
 const CONTRACT = 'contract';
 
-/** One instance for all contracts: it compiles the schema of schemas, the slowest step. */
+/** Shared by all contracts, because compiling the schema of schemas is the slowest step. */
 const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
 addFormats.default(ofSchemas);
 
@@ -18,7 +18,7 @@ function buildChecks(isClosed) {
   addFormats.default(ajv);
   if (isClosed) ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
-  /** Each schema is compiled once for all references to it: most replies refer to the same few schemas. */
+  /** Compiles each schema once for all references to it, since most replies refer to the same few schemas. */
   const validators = new Map();
 
   function compile(source, position) {

@@ -40,7 +40,7 @@ const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
 /** Redocly's rules may differ by version of OpenAPI; ours do not. */
 const VERSION = SpecVersion.OAS3_1;
 
-/** The lines to print, and whether a contract has an error: warnings alone do not fail the lint. */
+/** The lines to print, and whether an error was found: warnings alone do not fail the lint. */
 interface LintResult {
   text: string;
   hasErrors: boolean;
@@ -99,7 +99,7 @@ async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promis
   return { text: text + name + judged.text, hasErrors: judged.hasErrors };
 }
 
-/** Finds formats, keywords, defaults and required fields that have no effect on the server: they may be misspelt. */
+/** Finds formats, keywords, defaults and required fields that the server ignores: they may be misspelt. */
 const findMeaningless = (contract: ReadContract, own: LoadedParts): string[] =>
   problemsThrownBy(() => checkOperations({ ...contract, isStrict: true }, { ...own, isLinear: true })).filter(
     (problem) => !isOfErrors(problem),

@@ -16,7 +16,7 @@ export function successResponses() {
 const ERROR = '#/components/schemas/Error';
 const FIELDS = ['code', 'message', 'status'];
 
-/** Every error must have the same Error body, and the status in its examples must be that of the reply. */
+/** All errors must use the same Error body. The status in an example must be that of its reply. */
 export function errorResponses() {
   return {
     Root({ components }, { location, report }) {
@@ -39,7 +39,7 @@ export function errorResponses() {
           const example = resolveReference(source, position, ctx);
           const shown = example.node.value?.status;
           if (isOf(shown, status)) continue;
-          const message = `The example ${name} has the status ${shown}, and stands under ${status} of ${operation.operationId}.`;
+          const message = `The example ${name} has the status ${shown}, but belongs to ${status} of ${operation.operationId}.`;
           ctx.report({ message, location: position });
         }
       }

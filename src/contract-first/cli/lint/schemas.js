@@ -6,7 +6,7 @@ export function arrayItems() {
   return {
     Schema(schema, { location, report }) {
       if (schema.items !== undefined || schema.prefixItems || ![schema.type].flat().includes('array')) return;
-      report({ message: 'An array must say what its items are.', location });
+      report({ message: 'An array must have items.', location });
     },
   };
 }
@@ -22,7 +22,7 @@ export function integerFormats() {
   };
 }
 
-/** Every value of an enum, and every tag, must be listed once: the second would have no effect. */
+/** An enum must not repeat a value, nor an operation a tag: the second one would be ignored. */
 export function noRepetition() {
   return {
     Root({ tags }, ctx) {
@@ -38,7 +38,7 @@ export function noRepetition() {
 function checkEach(values, toName, key, { location, report }) {
   for (const [index, value] of values.entries()) {
     if (values.indexOf(value) === index) continue;
-    report({ message: `${toName(value)} must not stand twice.`, location: location.child([key, String(index)]) });
+    report({ message: `${toName(value)} must not be repeated.`, location: location.child([key, String(index)]) });
   }
 }
 

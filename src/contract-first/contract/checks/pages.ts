@@ -89,7 +89,7 @@ function longValuesOf(field: Schema, { type }: Field, checking: Checking): unkno
   const most = type === 'int64' ? 2n ** 63n : 2n ** 31n;
   if (type !== 'text') return [minimum ?? -most, maximum ?? most - 1n];
   if (several) return several;
-  // Nobody has checked yet that the patterns run in linear time.
+  // The patterns are not yet known to run in linear time.
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
   return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
@@ -112,7 +112,7 @@ export function reportNextLinks(operation: Operation, buildCheck: BuildCheck, re
   const { method, parameters } = operation;
   for (const { name, in: location, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
     if (required && location === 'query')
-      report(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
+      report(`parameter ${name}: it must not be required, because a first page is requested without a cursor`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
     const unfit = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')

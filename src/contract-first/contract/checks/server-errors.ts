@@ -45,7 +45,7 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
     ),
   );
 
-/** The longest message. Contains names of fields from the body: any text, up to 8 KB. All other messages are short, and ours. */
+/** The longest message: it repeats names of fields in the body, any text up to 8 KB. All other messages are short constants. */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
 /** As many problems as one error may list, in all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
@@ -62,7 +62,7 @@ export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'
 
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
-/** Whether a problem is in `src/errors.ts`, which only its team can write. It stops the start, but the contract itself may be right. */
+/** Whether a problem is in `src/errors.ts`, which the team writes. The start fails, although the contract itself may be right. */
 export const isOfErrors = (problem: string): boolean => problem.includes(`: ${MADE_BY_TEAM}`);
 
 /** Reports a fault only once, for the first reply with it: most replies share their faults. `reported` contains the earlier ones. */
@@ -111,7 +111,7 @@ function findProblem({ schema, check }: CompiledReply, make: () => unknown): str
   const problems = check(body);
   if (problems) return problems.join('; ');
   const pointer = isEmpty(body) ? findText(schema, 'body') : undefined;
-  if (pointer) return `it says nothing: let ${pointer} have the message`;
+  if (pointer) return `it has no message: write it to ${pointer}`;
   const named = namedIn(body, [int64sOf(schema)]) as Fields;
   const unnamed = Object.keys(Object(body)).filter((name) => !isDeepStrictEqual((body as Fields)[name], named[name]));
   return unnamed.length === 0

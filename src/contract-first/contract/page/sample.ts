@@ -174,7 +174,7 @@ const FORMATS: Record<string, string> = {
   byte: 'YWJj',
 };
 
-/** Texts that many patterns allow. Each is also tried repeated and cut to the length. */
+/** Texts that many patterns allow. Samples may also repeat them, or cut them to the length. */
 const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
 
 /** Makes a text that fits the schema; undefined if it finds none. */

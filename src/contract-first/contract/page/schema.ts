@@ -6,7 +6,7 @@ import type { Ids } from './ids.ts';
 import { type Prose, toText } from './prose.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
-/** The maximum values in a list. Longer lists, and unnamed schemas that are deeper, are left to the description. */
+/** The maximum values that are listed, and the maximum depth of unnamed schemas. Beyond that, readers need the description. */
 const MOST_VALUES = 12;
 const MOST_LEVELS = 5;
 

@@ -1,4 +1,4 @@
-/** The contract as a page shows it: OpenAPI 3.1 with exact numbers. It follows each reference on the way. */
+/** The contract as a page shows it: OpenAPI 3.1, with exact numbers and without references. */
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { Document, Method, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';

@@ -50,7 +50,7 @@ export function isForm(schema: Schema): schema is Keywords & { properties: Recor
   return type === 'object' && properties !== undefined;
 }
 
-/** Reports a form that cannot be read. Each field is sent as one or more parts: text of simple types, JSON, or files. */
+/** Reports a form that the server cannot read. A field is sent as one or more parts: text of simple types, JSON, or files. */
 export function reportForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {
     report('its body: a form needs a schema of type: object with properties');

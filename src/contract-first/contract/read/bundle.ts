@@ -116,7 +116,7 @@ export interface Bundle {
   files: string[];
   /** A problem for each reference to a missing file or part, and for each file that is not YAML. */
   missing: string[];
-  /** A line for each schema with a new name in the bundle, because two files contain different schemas with its name. */
+  /** One line for each renamed schema: its name was used by two files for different schemas. */
   renamed: string[];
   originOf(keys: string[]): Origin;
 }

@@ -1,4 +1,4 @@
-/** The files of a contract, and references from one to another. Only these need the bundler, which is a development tool. */
+/** Finds references to other files of a contract. Only a contract with such references needs the bundler, a development tool. */
 import { statSync } from 'node:fs';
 import { isNode } from '../../engine/schema/json.ts';
 import { isData, isNames } from '../../engine/schema/keys.ts';

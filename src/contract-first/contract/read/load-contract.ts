@@ -50,7 +50,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const resolved = resolveDocument(document, report);
   // Dangling references are reported with their operation. The validator adds those that no operation uses.
   if (dangling && problems.length === 0) report(dangling);
-  // All other operations are still checked.
+  // The other operations are still checked.
   const unresolved = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
   if (unresolved.has(undefined)) throw new ContractError(problems);
   const keyLocations = toKeyLocations(resolved, report);

@@ -73,7 +73,7 @@ export const hasDots = (path: string): boolean => path.split('/').some((part) =>
 function findUnserved(path: string): string | undefined {
   if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
   if (path.includes('*'))
-    return 'its path has a *, which would stand for anything: write it as a parameter, such as {name}';
+    return 'its path has a *, which would match any path: write it as a parameter, such as {name}';
   const decoded = decodePath(path);
   if (decoded === undefined) return 'its path has a % that begins no encoded character: write %25';
   return hasDots(decoded) ? 'its path has a part . or .., which clients remove' : undefined;

@@ -28,7 +28,7 @@ export function reportImpossible(schema: Schema, name: string, buildCheck: Build
 /** A pattern without groups, and with one repetition at most. */
 const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
-/** Whether all patterns are quick enough to try values. Nobody has checked them yet, and one could take years. */
+/** Whether all patterns are quick enough to try values. By default unknown, and one could take years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
 /** Keywords that contain schemas: the server fills in their defaults. */

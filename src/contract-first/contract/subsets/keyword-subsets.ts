@@ -82,7 +82,7 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
   });
 }
 
-/** Keywords that depend on others in the same schema: equal keywords may have a different meaning in another schema. */
+/** Keywords that depend on other keywords of the same schema: in another schema, equal keywords may mean something else. */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
@@ -136,7 +136,7 @@ export const patternsIn = (schema: Schema | undefined): string[] =>
     [pattern, Object.keys(patternProperties)].flat(),
   );
 
-/** An upper bound of the ways. A repeated group has a choice at each letter; any other repetition has one choice, its length. */
+/** An upper bound of the ways to match. A repeated group may choose at each letter; any other repetition chooses only its length. */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
   const count = (parts: RegExp) => syntax.match(parts)?.length ?? 0;
@@ -149,7 +149,7 @@ function waysThrough(pattern: string, length: number): number {
 /** A letter that is written as several characters, or a class of letters, which may be unclosed. */
 const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
-/** Whether a value is within a limit of texts or numbers. */
+/** Whether a text or a number respects a limit. */
 export function isWithinLimit(keyword: string, limit: unknown, one: unknown): boolean {
   if (typeof one === 'string') {
     const length = [...one].length;

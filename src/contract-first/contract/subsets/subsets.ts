@@ -112,7 +112,7 @@ const namesOf = (given: Keywords): Schema[] =>
     ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
     : [given.propertyNames ?? true];
 
-/** Returns equal texts for equal values, also for a number and a bigint. All objects get the same text. */
+/** Returns equal texts for equal values, even for a number and a bigint. Returns one text for all objects. */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return Number(inner);

@@ -22,7 +22,7 @@ export interface Witness {
 
 export interface Compared {
   buildCheck: BuildCheck;
-  /** Whether all patterns are known to take linear time. Others could take years for a long text. */
+  /** Whether all patterns are known to take linear time. Any other pattern could take years for a long text. */
   isLinear: boolean;
   /** The remaining steps of all proofs together. */
   steps: Steps;

@@ -36,7 +36,7 @@ interface Attempt {
   counted?: string;
   /** The reason why a token was rejected. */
   tokenProblem?: string;
-  /** The 403 for a key that lacks scopes. It waits, because a later alternative may still pass. */
+  /** The 403 for a key that lacks scopes. Kept until the end, because a later alternative may still pass. */
   denied?: HttpError;
 }
 

@@ -100,7 +100,7 @@ export async function addAuth(
 
 const counters = new WeakMap<Store, WindowCounter>();
 
-/** One object per store, so that all contracts on it count the uses of a key together. */
+/** Makes one object for each store, so that all contracts on a store count the uses of a key together. */
 function counterOf(store: Store): WindowCounter {
   const counter = counters.get(store) ?? buildWindowCounter();
   counters.set(store, counter);

@@ -59,7 +59,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // Null is missing in the plugin's types. It keeps the plugin from logging an error for each 401: we write the one line of a request.
+  // The plugin's types lack null. With null, the plugin does not log an error for each 401; our own line of the request is enough.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;

@@ -10,7 +10,7 @@ import type { FirstRequest } from './first-request.ts';
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 /**
- * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma within an item is percent-encoded
+ * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma in an item is percent-encoded
  * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {

@@ -47,7 +47,7 @@ export interface ServerNode extends Node {
 /** The server of a contract that names none (OpenAPI 3.1, section 4.8.1.1). */
 export const ROOT_SERVER: ServerNode = { url: '/' };
 
-/** A server's URL with the defaults of its variables, as far as they have one. */
+/** A server's URL, with the default in place of each variable that declares one. */
 export const toFilledUrl = ({ url, variables }: ServerNode): string =>
   url.replace(/\{([^{}]*)\}/g, (_, name) => String(Object(variables)[name]?.default ?? ''));
 

@@ -3,7 +3,7 @@ import type { AnyContract } from '../contract/contract.ts';
 import { isRelative, toFilledUrl } from '../contract/document.ts';
 import { html } from './html.ts';
 
-/** This server first, then the contract's others, with the defaults of their variables. */
+/** Lists this server first, then the other servers of the contract, with the defaults of their variables. */
 export function toServers({ document, publicPath, prefix }: AnyContract) {
   const { servers = [] } = document;
   const listed = servers.map((server) => ({ url: toFilledUrl(server), description: server.description }));

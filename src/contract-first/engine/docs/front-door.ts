@@ -8,7 +8,7 @@ import { UNLISTED } from './documents.ts';
 
 /** `prefix` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
 export async function addFrontDoor(app: FastifyInstance, contract: Contract, prefix: string): Promise<void> {
-  // For plugins that ask for `app.swagger()`, unless the team has its own.
+  // For plugins that call `app.swagger()`, unless the team registered it.
   const specification = { document: contract.document } as StaticDocumentSpec;
   if (!app.hasDecorator('swagger')) await app.register(swagger, { mode: 'static', specification });
   if (app.hasRoute({ method: 'GET', url: '/' })) return;

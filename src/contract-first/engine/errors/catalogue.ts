@@ -106,7 +106,7 @@ export function addErrors<const Errors extends Catalogue>(errors: Errors): Error
 
 const kindIn = (catalogue: Catalogue, code: string): Kind => (catalogue[code] ?? known[code]) as Kind;
 
-/** The message of an error about which a handler says nothing more. */
+/** The message of an error, if a handler does not give its own. */
 export const messageOf = (code: ErrorCode): string =>
   kindIn(known, code).message ?? `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}.`;
 
@@ -125,7 +125,7 @@ export class ErrorParts<Code extends ErrorCode> {
   /** The message's problems, for programs. */
   declare readonly problems?: Problem[];
 
-  /** The error of a plugin may have another status than the usual one of the code. */
+  /** A plugin's error may use a status other than the usual one of the code. */
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
@@ -215,7 +215,7 @@ export class HttpError extends Error {
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
-  /** Takes the status that the service which sends the error gives its code, unless it was made with another status. */
+  /** Sets the status that the sending service defines for the code, unless the error was made with an unusual status. */
   settle(catalogue: Catalogue): this {
     if (this.#isUsual) this.status = kindIn(catalogue, this.code).status;
     return this;

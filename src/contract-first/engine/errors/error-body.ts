@@ -19,7 +19,7 @@ export interface OwnError {
   problems: Problem[] | undefined;
   /** The id in the reply's `X-Request-Id`, and in the log. */
   requestId: string;
-  /** Undefined if the request has no operation: an unknown path, or malformed HTTP. */
+  /** Undefined if the request belongs to no operation: its path is unknown, or it is malformed. */
   operation: OperationId | undefined;
   /** The contract's key of the reply: `404`, `4XX` or `default`; undefined if it declares none for this status. */
   reply: string | undefined;

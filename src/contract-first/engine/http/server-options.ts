@@ -208,7 +208,7 @@ function createNodeServer(
   };
   const server = createServer(options);
   hearErrors(server);
-  // The number of headers is not limited, because Node would drop the rest silently. Their total size is limited.
+  // Only the total size of headers is limited: with a limit of their number, Node would drop the rest silently.
   server.maxHeadersCount = 0;
   // Node caches the address when it is first read; once a client has reset its connection, the system no longer has it.
   server.prependListener('connection', (socket) => socket.remoteAddress);

@@ -102,7 +102,7 @@ const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
   declared?.hasContent ? inAllTypes([declared]).find((one) => one.type === type) : undefined;
 
 interface Head extends Pick<SendParts, 'successor' | 'toNextLink'> {
-  /** Whether a status has several media types: then every answer may depend on `Accept`, also the 406 for a client that takes none of them. */
+  /** Whether a status allows several media types. Then every answer may depend on `Accept`, even the 406 if a client accepts none. */
   varies: boolean;
 }
 

@@ -35,7 +35,10 @@ export function mediaTypesOf({ operations }: AnyContract): string[] {
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
-/** Answers 415 to types that only other operations take. `all` lists the types of all operations; with one type, Fastify has no parser for others. */
+/**
+ * Answers 415 to types that only other operations take. `all` lists the types of all operations; if there is only one type, Fastify parses
+ * no other.
+ */
 export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
   const types = body.contents.map(({ type }) => type);

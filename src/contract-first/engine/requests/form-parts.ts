@@ -125,7 +125,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) fail(new HttpError(...TOO_LARGE));
-    // Some parts come without a name.
+    // A part may lack a name.
     else if (!busboy.destroyed)
       add(() => ({ name: decode(String(name), name), value: decode(value, name, arriving.charset) }));
   });

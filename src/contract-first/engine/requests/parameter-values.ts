@@ -150,7 +150,7 @@ function toJoinedPart(url: string, fromEnd: number): string[] {
 /** Decodes a name or value of the query, where a space may be `+`. */
 const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));
 
-/** A field of an object in the query. Each field is a separate parameter, `filter[name]=x` (deepObject) or `name=x` (form). */
+/** A field of an object in the query. Every field is sent as its own parameter, `filter[name]=x` (deepObject) or `name=x` (form). */
 interface Field {
   /** The name of the object's parameter. */
   object: string;

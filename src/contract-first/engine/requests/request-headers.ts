@@ -53,9 +53,9 @@ interface Range {
 }
 
 /**
- * By `Accept` (RFC 9110, section 12.5.1), the most preferred of these types; the first of several that are equal. Undefined if the client
- * accepts none. Without the header, it accepts all. A range with parameters counts if the client sends none without them. A malformed
- * range is ignored.
+ * Returns the type that the client prefers by its `Accept` (RFC 9110, section 12.5.1); of equal ones, the first of `types`. Undefined if
+ * the client accepts none of them. A client without the header accepts all. A range with parameters counts only if the client sends no
+ * range without them. Malformed ranges are ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
   const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);

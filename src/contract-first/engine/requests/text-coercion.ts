@@ -7,7 +7,7 @@ import { typesOf } from '../schema/value-types.ts';
 
 export type ToValue = (text: string) => unknown;
 
-/** If the schema has several types, the first fitting value is used. */
+/** If the schema allows several types, the first fitting value is used. */
 export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
   if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);

@@ -71,7 +71,7 @@ interface Context<Params, Query, Headers, Sender> {
   idempotency: Idempotency | undefined;
   /** The `X-Request-Id` of the reply, which is in all the request's lines of the log. */
   requestId: string;
-  /** Fastify's request, with the additions of plugins. Its `params`, `query` and `body` are also checked. */
+  /** Fastify's request, with the additions of plugins. The checks also cover its `params`, `query` and `body`. */
   request: FastifyRequest;
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -131,7 +131,7 @@ type Served<Name, Content> = Name extends '*/*' | 'application/*'
     ? never
     : MediaType<Name>
   : MediaType<Name>;
-/** An answer may leave its type out: then its body fits every JSON type, or one of the others if the status has no JSON. */
+/** If an answer does not name its type, its body must fit every JSON type of the status, or another type if the status declares no JSON. */
 type Named<Bodies> =
   | { [Type in keyof Bodies]: { type: Type; body: Bodies[Type] } }[keyof Bodies]
   | { type?: never; body: UnnamedBody<Bodies, JsonIn<keyof Bodies>> };

@@ -7,7 +7,7 @@ export interface Fault {
   words: string;
 }
 
-/** Two fields that exclude each other: an object may have one of them, or none (OpenAPI 3.1, sections 4.8.12, 4.8.14, 4.8.19, 4.8.21). */
+/** Two fields that exclude each other: an object may contain at most one of them (OpenAPI 3.1, sections 4.8.12, 4.8.14, 4.8.19, 4.8.21). */
 const exclusiveIn = (pointer: string): string =>
   /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
 
@@ -28,7 +28,7 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: 
 /** Keywords with errors that repeat those of a schema inside them. */
 const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
 
-/** Each fault once. */
+/** Removes repeated faults. */
 export function toFaults(errors: ErrorObject[]): Fault[] {
   const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
   const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);

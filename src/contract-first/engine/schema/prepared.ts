@@ -44,7 +44,7 @@ const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || si
 /** Keywords with schemas that a value need not fit. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
-/** The types of annotations. An annotation of another type stays in the schema, and ajv reports it. */
+/** The right types of annotations. If an annotation has a wrong type, ajv reports it. */
 const ANNOTATION_TYPES = new Map([
   ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
   ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),

@@ -20,7 +20,7 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
   checkNoCompanions(copy);
   if (existsSync(copy)) throw new Error(`${copy} is there already: a backup replaces none.`);
-  // Threads that start from now on also have the low priority.
+  // Threads that start later inherit the low priority.
   setPriority(constants.priority.PRIORITY_LOW);
   const part = `${copy}.${process.pid}.part`;
   const file = await openPart(part);
@@ -66,7 +66,7 @@ export async function restore(copy: string, { name, domain }: Service, env: Node
   checkBackup(part, copy, domain);
   const before = replaceBy(part, file, await toFreeName(file));
   await syncFolder(file);
-  return `Restored ${file}.${before ? ` What was there before is ${before} now.` : ''}`;
+  return `Restored ${file}.${before ? ` The old one is now ${before}.` : ''}`;
 }
 
 /** @throws Error if a start would reject this database, or if it is empty or another program's */

@@ -73,7 +73,7 @@ async function findContract(config: Config | undefined, service: Service): Promi
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }
 
-/** Addresses that stand for every address of the machine. */
+/** Addresses that mean every address of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Resolves the addresses without listening: the service may be running already. */

@@ -33,7 +33,7 @@ interface Program {
   /** The lines of `--help` before the list of commands, and after it. */
   about: string;
   notes: string;
-  /** The commands by name; a name has one or two words. */
+  /** The commands by name, which is one word or two. */
   commands: Record<string, Command>;
 }
 
@@ -79,7 +79,7 @@ function toUsages(program: Program, [word = '--help']: string[]): string {
   const width = Math.max(...names.map((name) => name.length));
   return [
     ...(/^(--help|-h)$/.test(word) ? [] : [`There is no command ${word}.`]),
-    `Usage: ${program.call} ${program.about}; --help after a command says how it is called.\n`,
+    `Usage: ${program.call} ${program.about}; --help after a command prints its usage.\n`,
     ...names.map((name) => `  ${name.padEnd(width)} ${program.commands[name]?.about}`),
     `\n${program.notes}\nExit codes: 0 done; 1 failed, or found something; 2 wrong usage.`,
   ].join('\n');

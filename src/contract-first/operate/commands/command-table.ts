@@ -8,7 +8,7 @@ const report = (text: string): undefined => void console.log(toPrintableLines(te
 
 const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Command> => ({
   '--check': {
-    about: 'says what a start would use, and what is wrong with it; changes nothing',
+    about: 'prints the settings that a start would use, and their problems; changes nothing',
     run: async () => Number(!(await (await import('./check.ts')).checkStart(env, report, service))),
   },
   '--version': { about: 'says the version of the service', run: async () => report(service.version) },

@@ -50,7 +50,7 @@ Without --rate a key may be used as often as KEY_RATE says; with --rate none, wi
     },
     'keys rotate': {
       usage: '<id> [--keep <when>] [--expires <when>]',
-      about: 'makes a key in place of another, which ends',
+      about: 'makes a key that replaces another one, which ends',
       details:
         'The old key stays valid for 7 days, or as --keep says: 0 ends it at once. The new one expires when the old one would have, or as --expires says.',
       takes: [1, 1],

@@ -87,7 +87,7 @@ export function blameOne<Question, Answer>(
   };
 }
 
-/** SQLSTATEs of an exhausted sequence, and of a text that is too long for an undescribed index. */
+/** SQLSTATEs: a sequence is exhausted, or a text is too long for an index that the description of its table does not list. */
 const [USED_UP, TOO_LONG] = ['2200H', '54000'];
 
 export function toFault(error: Error & { code?: string }): Error {

@@ -81,7 +81,7 @@ function kindUnder(key: string, kind: Kind): Kind {
   return kind === 'components' || isNames(key) ? 'names' : METHOD.test(key) ? 'operation' : 'other';
 }
 
-/** The kind of an item. A list of parameters has no names. */
+/** The kind of an item, since the items of a list of parameters do not have names. */
 const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
 
 const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || kind === 'names';

@@ -12,7 +12,7 @@ import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import { buildCompile, entriesAt, type Node, type NodeAt, operationsIn, type ReportChange } from './written.ts';
 
-/** The engine's own codes: a contract on its way to a service has no collections yet. */
+/** The engine's own codes. Collections, which add codes, do not exist yet. */
 const OWN_CODES = buildCatalogue({});
 
 /** A reply as it is written, and as the engine knows it. */

@@ -9,7 +9,7 @@ import type { Node, ReportChange } from './written.ts';
 /** Annotations that change the accepted or sent values. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
-/** Keywords next to which a schema may require fields of other schemas. So may a schema that is itself part of another. */
+/** Next to these keywords, a schema may require fields of other schemas. So may a schema that is itself part of another one. */
 const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
 const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];

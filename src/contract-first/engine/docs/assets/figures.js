@@ -44,7 +44,7 @@ function languagesOf(figure) {
   return [...written, ...programsOf(figure).map(({ dataset }) => dataset.language)];
 }
 
-/** The language in which a figure is shown: curl if it has none of the chosen one. */
+/** The language that a figure shows: the chosen one, or curl if the figure lacks it. */
 export const languageOf = (figure) => (languagesOf(figure).includes(chosen.language) ? chosen.language : 'curl');
 
 /** A recipe is written of the request of its operation. */

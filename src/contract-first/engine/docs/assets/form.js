@@ -179,7 +179,7 @@ const look = ({ React: { createElement } }) => ({
   },
 });
 
-/** It stays enabled while it waits, so that it keeps the focus. */
+/** Stays enabled while a request is sent, so that the button keeps the focus. */
 const buildExecute = (Original, createElement) =>
   class extends Original {
     render() {
@@ -226,7 +226,7 @@ new MutationObserver(addNames).observe(document.querySelector('#page-form'), { c
 /** Each step of Swagger UI's own would be one of the browser's history. */
 history.pushState = history.replaceState;
 
-/** The key, for each scheme. */
+/** Gives the reader's key to each security scheme. */
 function authorize({ authActions, authSelectors, specSelectors }) {
   const schemes = specSelectors.specJson().getIn(['components', 'securitySchemes'])?.toJS() ?? {};
   const [key, known] = [getKey(), Object.keys(authSelectors.authorized()?.toJS() ?? {})];

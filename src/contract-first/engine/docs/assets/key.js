@@ -24,7 +24,7 @@ let key = tab.getItem(NAME) ?? browser.getItem(NAME) ?? '';
 
 export const getKey = () => key;
 
-/** A mask for the key: dots, and its last characters if it is long enough to stay secret; empty if there is no key. */
+/** Masks the key by dots. Also shows its last characters if it is long enough to stay secret. Empty without a key. */
 export const maskKey = () => (key ? `••••••••${key.length < 16 ? '' : key.slice(-4)}` : '');
 
 /** Calls the listener now and after each change. */

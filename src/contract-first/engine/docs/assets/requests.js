@@ -53,7 +53,7 @@ export function writeCurl({ url, method, headers = {}, body }, key) {
   return [`curl ${method === 'HEAD' ? '--head' : verb}`, ...options, toWord(hide(url))].join(' \\\n  ');
 }
 
-/** A JSON string is also a string literal in both languages; apostrophes around JSON are easier to read. */
+/** Writes a string literal for both languages. JSON's own form is one; apostrophes around JSON are easier to read. */
 const quote = (text) => (/['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`);
 const long = (text, mark, escaped) => (text.includes('\n') ? mark + text.replace(escaped, '\\$&') + mark : quote(text));
 

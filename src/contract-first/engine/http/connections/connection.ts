@@ -43,7 +43,7 @@ export class HttpConnection implements Reader {
   readonly #turns: ReadTurns;
   /** How many bytes had been read when the last request that waited began. */
   #readBefore = 0;
-  /** True while nothing is read, whoever resumes the socket. */
+  /** True while the socket must stay paused, even if other code resumes it. */
   #isHeld = false;
   /** The byte that the client must read up to, and the second when that began. */
   #awaited = 0;

@@ -1,4 +1,4 @@
-/** All connections: their number, and how long a client may leave a reply unread. */
+/** Limits the number of connections, and how long a client may leave a reply unread. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';

@@ -30,7 +30,10 @@ function setAll(response: ServerResponse, headers: OtherHeaders): void {
 }
 
 export class HttpResponse extends ServerResponse<HttpRequest> {
-  /** Whether the client waits for `100 Continue`: without it, it may send the body or not, and nobody could tell it from the next request. */
+  /**
+   * Whether the client waits for `100 Continue`: without it, the client may send the body or not, and the server could not tell the body
+   * from the next request.
+   */
   declare isExpected?: boolean;
 
   /** Sends `100 Continue` when somebody begins to read the body (RFC 9110, section 10.1.1). */
