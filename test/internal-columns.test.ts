@@ -4,6 +4,7 @@ import { checkStoredRecords } from '../src/contract-first/engine/routes/stored-r
 import { internalOf } from '../src/contract-first/json/whole-records.ts';
 import { AlreadyDone, type AnyCollection, type Fields, isRefused } from '../src/contract-first/store/collection.ts';
 import type { Store } from '../src/contract-first/store/store.ts';
+import type { AnyDomain } from '../src/contract-first/store/tables/description.ts';
 import { toTable } from '../src/contract-first/store/tables/table.ts';
 import { domain } from './lockers/domain.ts';
 import { HANDLERS, loadLockers, YAML } from './lockers/service.ts';
@@ -20,8 +21,8 @@ const NEW = { place: 'A1', note: 'low' };
 const SHOWN = { id: 1n, ...NEW };
 const WHOLE = { ...SHOWN, site: 'north', openings: 0n, settings: { light: true } };
 
-async function openLockers(open: Open): Promise<Lockers & { store: Store }> {
-  const { store } = await open(domain, { codecs, transactions });
+async function openLockers(open: Open, own: AnyDomain = domain): Promise<Lockers & { store: Store }> {
+  const { store } = await open(own, { codecs, transactions });
   return { ...(store.collections as Lockers), store };
 }
 
@@ -75,6 +76,15 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await lockers.create(NEW);
     await t.rejects(lockers.update(1n, { site: 7n }), { message: /site must be/ });
     await t.rejects(lockers.update(1n, { site: null }), { message: /site must be/ });
+  });
+
+  t.test('a record that breaks its schema is a value of the request if its description says so', async (t) => {
+    const { lockers, codes } = await openLockers(prepare(t), { ...domain, lockers: { ...domain.lockers, unfit: 400 } });
+    const refusal = { code: 'INVALID_VALUE', message: /^a (change of a )?locker .* openings must be/ };
+    await t.rejects(lockers.create({ ...NEW, openings: 'many' }), refusal);
+    await lockers.create(NEW);
+    await t.rejects(lockers.update(1n, { openings: 'many' }), refusal);
+    await t.rejects(codes.create({ code: 7n, lockerId: 1n }), { name: 'UnfitRecord' });
   });
 
   t.test('a transaction has whole records, and its result too; a copy loses nothing', async (t) => {

@@ -12,6 +12,7 @@ import type { Writing } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
 import { type OperationKind, type Resource, recognise } from './resources.ts';
+import { hasWiderBody } from './wider-bodies.ts';
 
 export interface WrittenCollection {
   name: string;
@@ -44,7 +45,7 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
   const { resources, reasons } = recognise(contract);
   const collections: WrittenCollection[] = [];
   for (const resource of resources) {
-    const made = writeCollection(resource, { source, findAssumed }, reasons, collections);
+    const made = writeCollection(resource, { contract, source, findAssumed }, reasons, collections);
     if (made) collections.push(made);
   }
   return { collections, reasons };
@@ -52,7 +53,7 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
 
 function writeCollection(
   resource: Resource,
-  given: Pick<Writing, 'source' | 'findAssumed'>,
+  { contract, ...given }: Pick<Writing, 'source' | 'findAssumed'> & { contract: ReadContract },
   reasons: Map<string, string>,
   stored: WrittenCollection[],
 ): WrittenCollection | undefined {
@@ -80,6 +81,8 @@ function writeCollection(
       reasons.set(id, create ? `its records cannot be created: ${why}` : (why as string));
     return undefined;
   }
+  const written = operations.flatMap(([, operation]) => (handlers.has(operation.id) ? [operation] : []));
+  if (hasWiderBody(contract, { ...given, plan }, written, toDescription(plan, use))) plan.unfit = 400;
   const description = toDescription(plan, use);
   const domain = Object.fromEntries([...stored.map((one) => [one.name, one.description]), [plan.name, description]]);
   const migration = writeFirstMigrations(domain).find(({ collection }) => collection === plan.name) as FirstMigration;
@@ -107,6 +110,7 @@ const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({
   columns: toColumns(plan.columns),
   ...(plan.internal.length > 0 && { internal: toColumns(plan.internal) }),
   lists: toLists(use),
+  ...(plan.unfit && { unfit: plan.unfit }),
   errors: {},
   migrations: new URL('file:///migrations/'),
 });
@@ -162,6 +166,9 @@ function writeDomain(plan: CollectionPlan, use: ListUse): CheckedCode {
       : [code``, code``];
   const lists = toLists(use);
   const isListed = Object.keys(lists).length > 0;
+  const unfit = plan.unfit
+    ? code`  // Bodies allow values that the record does not: such a request is a 400.\n  unfit: ${toLiteral(plan.unfit)},\n`
+    : code``;
   return code`/** Describes a collection of records: their columns and lists. The compiler checks it against the contract. */
 import type { Description } from 'contract-first/store';
 
@@ -171,7 +178,7 @@ export const ${checkedName(plan.name)} = {
   table: ${plan.table},
   columns: {
 ${fields(plan.columns)}  },
-${internal}${isListed ? code`  lists: ${toLiteral(lists)},\n` : code``}  errors: {},
+${internal}${isListed ? code`  lists: ${toLiteral(lists)},\n` : code``}${unfit}  errors: {},
   migrations: new URL('migrations/', import.meta.url),
 } as const satisfies Description<${plan.record}${ofInternal}>;
 `;

@@ -33,6 +33,8 @@ export interface CollectionPlan extends Resource {
   parentPlan?: ParentPlan;
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
+  /** Set if a body allows values that the record does not. */
+  unfit?: 400;
   /** The fields of a create's body. */
   given: string[];
   /** Values that the contract does not give, one line each. */

@@ -62,7 +62,7 @@ function findRecord(operation: Operation, operations: Operation[], all: RecordSc
 function ofRequest(operation: Operation, operations: Operation[], all: RecordSchema[], compared: Compared): Finding[] {
   const { method, body } = operation;
   const found = /^(POST|PUT|PATCH)$/.test(method) ? findRecord(operation, operations, all) : undefined;
-  if (!found) return [];
+  if (!found || found.collection.description.unfit === 400) return [];
   return recordsIn(body).flatMap(({ schema }) => ofBody(operation, schema, found, compared));
 }
 

@@ -1,6 +1,14 @@
 /** Turns each call of a collection's method into a change, and the outcome of the change into the method's result. */
 import { isObject } from '../../json/merge-patch.ts';
-import { type Fields, ForwardedKey, type HowToChange, type Idempotency, KeyReused, Refusal } from '../collection.ts';
+import {
+  type Fields,
+  ForwardedKey,
+  type HowToChange,
+  type Idempotency,
+  InvalidValue,
+  KeyReused,
+  Refusal,
+} from '../collection.ts';
 import { type StoredTable, UnfitRecord } from '../tables/record-codec.ts';
 import type { Field, Table } from '../tables/table.ts';
 import { checkTexts, toRecord, toStoredFields, toStoredName } from '../tables/values.ts';
@@ -36,6 +44,9 @@ export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () 
   return methods;
 }
 
+const toUnfit = ({ isUnfitInvalid }: Table, message: string): Error =>
+  isUnfitInvalid ? new InvalidValue(message) : new UnfitRecord(message);
+
 export class ChangeBuilder {
   readonly #stored: StoredTable;
   readonly #tenant: unknown;
@@ -50,7 +61,7 @@ export class ChangeBuilder {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
     const problems = codec.check(record);
-    if (problems) throw new UnfitRecord(`a ${table.noun} that breaks its schema is not stored: ${problems.join('; ')}`);
+    if (problems) throw toUnfit(table, `a ${table.noun} that breaks its schema is not stored: ${problems.join('; ')}`);
     checkTexts(table, record);
     return record;
   }
@@ -60,7 +71,7 @@ export class ChangeBuilder {
     const { table, codec } = this.#stored;
     const changes = splitChanges(table, given);
     const problems = codec.checkFields(changes.record);
-    if (problems) throw new UnfitRecord(`a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
+    if (problems) throw toUnfit(table, `a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
     checkTexts(table, changes.record);
     return changes;
   }

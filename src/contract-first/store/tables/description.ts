@@ -116,6 +116,11 @@ interface Described<Filter extends string> {
     /** Whether lists can count all their records. The more records there are, the longer that takes. */
     count?: true;
   };
+  /**
+   * A record or change that breaks its schema is a 400 of the request. Without this it is a 500, and a body that allows such values is a
+   * build error.
+   */
+  unfit?: 400;
   /** Sets of fields that are unique: the table needs a unique index on them. A second record with these values is refused with the code. */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
   /** The errors that the collection adds to the catalogue, by code. */

@@ -16,6 +16,8 @@ export interface Table {
   name: string;
   /** The word for one record, such as `order`. */
   noun: string;
+  /** Whether a record that breaks its schema is the fault of the request. */
+  isUnfitInvalid: boolean;
   /** The fields, in their order in JSON. */
   fields: Field[];
   /** The names of the fields that clients do not see. */
@@ -117,7 +119,7 @@ function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
 
 /** Makes the table of a description. @throws Error if the description is not usable */
 export function toTable(description: AnyDescription, collection = description.table): Table {
-  const { table, noun, lists = {} } = description;
+  const { table, noun, unfit, lists = {} } = description;
   const fields = toFields(description);
   const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !UNQUOTED_NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
@@ -152,7 +154,8 @@ export function toTable(description: AnyDescription, collection = description.ta
   }));
   const key = toKey([id.column]);
   const internal = fields.flatMap(({ name, isInternal }) => (isInternal ? name : []));
-  const own = { collection, name: table, noun, fields, internal, newFields, id, tenant, key, sequence, unique };
+  const named = { collection, name: table, noun, isUnfitInvalid: unfit === 400 };
+  const own = { ...named, fields, internal, newFields, id, tenant, key, sequence, unique };
   return { ...own, ...asked, relations: [] };
 }
 

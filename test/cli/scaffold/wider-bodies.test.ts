@@ -1,0 +1,43 @@
+/** A body may allow values that the record does not: the operation is stored, and such a value is a 400. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'lossless-json';
+import t, { type Test } from 'tap';
+import { writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
+import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import type { AnyDomain } from '../../../src/contract-first/store/tables/description.ts';
+import { books, json, record, text } from './books-contract.ts';
+
+async function written(t: Test, edit: Parameters<typeof books>[0]) {
+  const file = join(t.testdir(), 'contract.json');
+  writeFileSync(file, stringify(books(edit)) as string);
+  const contract = await loadContract(file);
+  const [collection] = writeCollections(contract).collections;
+  const { description, files } = collection as NonNullable<typeof collection>;
+  const toErrorBody = (({ message }: { message: string }) => ({ message })) as never;
+  const check = (domain: AnyDomain) => checkOperations(contract, { toErrorBody, domain });
+  return { description, check, domain: files.get('src/books/domain.ts') ?? '' };
+}
+
+t.test('a collection whose bodies may be wider answers 400, and only such a collection', async (t) => {
+  const { description, check, domain } = await written(t, ({ book }) => {
+    book.properties.title = { ...text, maxLength: 9 };
+  });
+  t.match(domain, '\n  unfit: 400,\n');
+  const { unfit, ...others } = description;
+  t.equal(unfit, 400);
+  t.throws(() => check({ books: others }), { message: /its body\.title: .* is let in, and not stored/ });
+  t.strictSame(check({ books: description }), []);
+  t.notMatch((await written(t, () => {})).domain, 'unfit');
+});
+
+t.test('a record in a field of a body is compared, too', async (t) => {
+  const { domain } = await written(t, ({ book, paths }) => {
+    book.properties.title = { ...text, maxLength: 9 };
+    const own = { type: 'object', required: ['book'], properties: { book: record('NewBook') } };
+    paths['/books'].post.requestBody = { required: true, ...json(own) };
+    for (const method of ['put', 'patch']) delete paths['/books/{bookId}'][method];
+  });
+  t.match(domain, 'unfit: 400');
+});
