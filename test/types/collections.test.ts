@@ -191,7 +191,25 @@ export async function wrongOfNoSchema(records: CollectionOf<typeof visits>): Pro
 export async function rightOfNoSchema(records: CollectionOf<typeof visits>): Promise<string | undefined> {
   const visit = await records.create({ petId: 1n });
   if (isRefused(visit)) return visit.refused satisfies 'no_such_pets';
+  (await records.update(visit.number, { note: 'b' }))?.number.trim();
   return (await records.get(visit.number))?.read().was satisfies 'available' | 'pending' | 'sold' | undefined;
+}
+
+const noted = { ...visits, unique: [{ fields: ['note', 'was'], code: 'pet_not_found' }] } as const;
+
+/** A change is refused with the conflicts that its fields can cause. */
+export async function conflictsOfChanges(
+  records: CollectionOf<typeof noted>,
+  changes: { was?: 'sold' } | { petId?: bigint },
+): Promise<string | undefined> {
+  const moved = await records.update('a', { petId: 1n });
+  if (isRefused(moved)) return moved.refused satisfies 'no_such_pets';
+  const renamed = await records.update('a', { note: null });
+  if (isRefused(renamed)) return renamed.refused satisfies 'pet_not_found';
+  const changed = await records.update('a', changes);
+  // @ts-expect-error: another field may be changed than the first of the two
+  if (isRefused(changed)) return changed.refused satisfies 'pet_not_found';
+  return (await records.update('a', {}))?.number;
 }
 
 /** Records of an operation's success, which may have no name in the contract, and of a field of one. */

@@ -37,7 +37,7 @@ interface NoColumn<Name> {
 }
 
 /** The methods that change records. */
-export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind> {
+export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind, Causes = NoCauses> {
   /** Adds a record, and returns it with the fields that the store sets. */
   create<Given extends New>(
     record: Given & Only<Given, New>,
@@ -56,7 +56,14 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     id: Id,
     changes: Changes & Only<Changes, New>,
     how?: How,
-  ): Answers<Found | undefined | Conflicts | OutOfRangeIf<Changes> | UnfitIf<Changes> | ChangedIf<How>>[As];
+  ): Answers<
+    | Found
+    | undefined
+    | ConflictsIf<Changes, Conflicts, Causes>
+    | OutOfRangeIf<Changes>
+    | UnfitIf<Changes>
+    | ChangedIf<How>
+  >[As];
   replace<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
     record: Given & Only<Given, New>,
@@ -88,7 +95,8 @@ export interface Collection<
   Conflicts = never,
   Referenced = never,
   Shown = Found,
-> extends Changing<Found, New, Id, Conflicts, Referenced, 'promise'> {
+  Causes = NoCauses,
+> extends Changing<Found, New, Id, Conflicts, Referenced, 'promise', Causes> {
   /** Reads the record as clients see it. The result is a text that a reply sends unchanged. */
   get(id: Id): Awaitable<JsonText<Shown> | undefined>;
   /** Reads the whole record, with its internal columns. */
@@ -119,6 +127,17 @@ export interface Put<Found> {
   isNew: boolean;
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
+/** The fields that can cause the refusals of conflicts are known by their codes. */
+type NoCauses = Record<never, never>;
+/** The refusals that a change of these fields can cause. */
+type ConflictsIf<Changes, Conflicts, Causes> =
+  Conflicts extends Refused<infer Why>
+    ? Why extends keyof Causes
+      ? [Causes[Why] & (Changes extends unknown ? keyof Changes : never)] extends [never]
+        ? never
+        : Conflicts
+      : Conflicts
+    : never;
 /** The refusal of a sum that is outside the range of the field's type. */
 type OutOfRangeIf<Changes> = true extends IsSum<Changes[keyof Changes]> ? Refused<'out_of_range'> : never;
 type IsSum<Value> = Value extends { add: unknown } ? true : never;

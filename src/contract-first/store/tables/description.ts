@@ -173,7 +173,8 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
       IdOf<Described>,
       ConflictsOf<Described>,
       Referenced,
-      ShownOf<Described>
+      ShownOf<Described>,
+      CausesOf<Described>
     >,
     Impossible<Described>
   > &
@@ -184,7 +185,15 @@ type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenan
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
 /** A collection in a transaction. Reads see the transaction's own changes. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
-  Changing<RowOf<Described>, NewOf<Described>, IdOf<Described>, ConflictsOf<Described>, Referenced, 'steps'>,
+  Changing<
+    RowOf<Described>,
+    NewOf<Described>,
+    IdOf<Described>,
+    ConflictsOf<Described>,
+    Referenced,
+    'steps',
+    CausesOf<Described>
+  >,
   Impossible<Described>
 > &
   ReadsInTransaction<RowOf<Described>, Described['lists'], IdOf<Described>>;
@@ -215,6 +224,20 @@ type ConflictsOf<Described extends AnyDescription> =
   | RefusedUnlessNever<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
   | RefusedUnlessNever<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
   | RefusedUnlessNever<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
+/** The fields that can cause each conflict, by its code: a change of other fields is not refused with it. */
+type CausesOf<Described extends AnyDescription> = {
+  [One in UniqueOf<Described> as One['code']]: One['fields'][number];
+} & {
+  [Name in keyof ColumnsOf<Described> as ColumnsOf<Described>[Name] extends { of: infer Of extends string }
+    ? `no_such_${Of}`
+    : never]: Name;
+} & { exists: FieldsWith<Described, { is: 'id' }> };
+type UniqueOf<Described extends AnyDescription> = Described['unique'] extends readonly (infer One extends {
+  fields: readonly string[];
+  code: string;
+})[]
+  ? One
+  : never;
 type RefusedUnlessNever<Why> = [Why] extends [never] ? never : Refused<Why & string>;
 /** The collections that the description refers to. */
 type ParentsOf<Described extends AnyDescription> = ColumnsOf<Described>[keyof ColumnsOf<Described>] extends infer Column
