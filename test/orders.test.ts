@@ -89,7 +89,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.update(keyOf(order), { pieces: { add: 2 ** 31 - 2 } }), { pieces: 2 ** 31 - 1, revision: 3n });
   });
 
-  t.test('of changes at once on the same revision, through two stores, one is done', async (t) => {
+  t.test('if two stores change the same revision at once, only one change is made', async (t) => {
     const open = prepare(t);
     const shops = [await open(), await open()];
     for (let round = 0; round < 5; round++) {

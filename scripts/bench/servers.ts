@@ -13,7 +13,7 @@ const START_TIMEOUT = 30_000;
 /** Servers run on one core, the load generator on another. */
 const CORES = { server: '0', load: '1' };
 
-/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits meanwhile. */
+/** Whether `taskset` can do that (Linux, with two cores or more). The benchmark's own process only waits meanwhile. */
 const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
 
 /** The command, on its core. */

@@ -8,7 +8,7 @@ export const ROWS = 10_000;
 /** So many different requests are sent in turn, over and over. */
 const LENGTH = 20_000;
 
-/** A request, as it goes over the wire, and the body of its reply; for a new pet without the id. */
+/** The bytes of a request, and the expected body of its reply. The reply to a new pet is without its id. */
 export interface Exchange {
   request: string;
   reply: string;

@@ -179,7 +179,7 @@ t.test('an unused component that is not a schema is reported by name', async (t)
   t.match(await buildTypes(document).catch((error) => error), { problems });
 });
 
-t.test('fields that are named may be of other types than those that are not', async (t) => {
+t.test('declared fields may have other types than additional fields', async (t) => {
   const [string, integer] = [{ type: 'string' }, { type: 'integer' }];
   const schemas = {
     A: { type: 'object', properties: { a: string, b: string }, additionalProperties: integer },

@@ -1,4 +1,4 @@
-/** `contract-first dev` builds and starts the service, again after each change. It prints errors; the last server keeps running. */
+/** `contract-first dev` builds and starts the service, again after each change. Prints errors; the last server keeps running. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, dirname } from 'node:path';

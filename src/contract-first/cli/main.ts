@@ -1,4 +1,4 @@
-/** The command `contract-first`: developers run it in the folder of their service. Each tool is loaded only when it is called. */
+/** The command `contract-first`: developers run it in the folder of their service. A tool is loaded only when its command is called. */
 import { toPrintableLines } from '../json/literals.ts';
 import { type Command, type CommandCall, runCommand } from '../operate/commands/command-line.ts';
 import { withProgress } from './progress.ts';

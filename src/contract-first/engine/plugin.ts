@@ -99,7 +99,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   const operations = async (inside: FastifyInstance) => {
     addJsonBody(inside, contract);
     addRawBodies(inside, contract, allowUnreadBody);
-    // A handler of a context without a prefix would be the app's.
+    // Without a prefix, this handler of unknown paths would replace the app's own.
     if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
     await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });
   };

@@ -36,7 +36,7 @@ interface Own extends StoredTable {
   reads: PlainReads;
 }
 
-/** The reads of records as clients see them, and of plain pages. Plain pages are in the order of creation. */
+/** Reads records without their internal columns, and pages of them in the order of creation. */
 export interface PlainReads {
   get(id: unknown): Awaitable<JsonText<Fields> | undefined>;
   list(query: PageQuery): Awaitable<Page | undefined>;

@@ -76,7 +76,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   return counts;
 }
 
-/** Reads the version of a database; 0 if it does not exist yet. @throws Error if it is older or newer than this program's */
+/** Reads the version of a database; 0 if it does not exist yet. @throws Error if it is not the version of this program */
 async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
   if (database.kind === 'memory') throw new Error('no other program can see it');
   const { version, newest } = await inspectDatabase(database, domain);

@@ -49,7 +49,7 @@ export interface TestServer {
 
 const TEST_KEY = 'key-of-the-tests-0123456789';
 
-/** Opens a server that closes when the test ends. The test's output shows the cause of a 500. Each server has its own database. */
+/** Opens a server that closes when the test ends. The test's output shows the cause of a 500. Every server gets a new database. */
 export async function openTestServer(
   t: TestContext,
   service: Service,

@@ -800,7 +800,7 @@ t.test('rearranging the contract is a change of the documentation', async (t) =>
   }
 });
 
-t.test('the order of tags and of keys that are taken means nothing', async (t) => {
+t.test('the order of tags and of alternative keys does not matter', async (t) => {
   const twofold = edited(({ listPets }) => {
     listPets.tags = ['pets', 'lists'];
     listPets.security = [{ bearerAuth: [] }, { partnerKey: [] }];

@@ -529,7 +529,7 @@ t.test('a parameter may be an array or a simple value', async (t) => {
   t.match(await send('q=a&q=b&q=c'), { status: 400 });
 });
 
-t.test('a parameter that is the key is the key', async (t) => {
+t.test('a query parameter with the name of the key is the key, and handlers do not get it', async (t) => {
   const securitySchemes = { inQuery: { type: 'apiKey', in: 'query', name: 'key' } };
   const source = get({ parameters: [inQuery('key', integer, { required: true })], security: [{ inQuery: [] }] });
   const { request } = await serve(t, contractOf({ '/a': source }, { components: { securitySchemes } }));

@@ -508,7 +508,7 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     t.ok(existsSync(PICTURE), 'UPDATE_PICTURE=1 takes another');
   });
 
-  t.test('through all of this, nothing was complained of in the console', async (t) => t.strictSame(complaints, []));
+  t.test('the console of the browser shows no error through all of this', async (t) => t.strictSame(complaints, []));
 });
 
 /** Texts that try to become a part of the page. */

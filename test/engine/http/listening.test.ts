@@ -69,11 +69,14 @@ t.test("the server can listen on a Unix socket; a trusted proxy on it reports th
   }
 });
 
-t.test('an address is tried before a database is made, and a Unix socket only by the start itself', async (t) => {
-  const taken = createServer();
-  await once(taken.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => taken.close());
-  const { port } = taken.address() as AddressInfo;
-  await t.rejects(checkAddress({ host: '127.0.0.1', port, socket: undefined }), { code: 'EADDRINUSE' });
-  await t.resolves(checkAddress({ host: '127.0.0.1', port, socket: 3 }));
-});
+t.test(
+  'the start tries its address before it makes a database; a socket that is passed to it is not tried',
+  async (t) => {
+    const taken = createServer();
+    await once(taken.listen(0, '127.0.0.1'), 'listening');
+    t.teardown(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    await t.rejects(checkAddress({ host: '127.0.0.1', port, socket: undefined }), { code: 'EADDRINUSE' });
+    await t.resolves(checkAddress({ host: '127.0.0.1', port, socket: 3 }));
+  },
+);

@@ -63,39 +63,42 @@ t.test('a field that a reply forbids is not sent, although it is stored', async 
   t.match(await answersTo(t, named, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
 });
 
-t.test('replies that requests and pages could break stop the start, by name', async (t) => {
-  const listed = 'operation listPets: response 200';
-  const after = 'operation listPets: parameter after';
-  const edits: [edit: Edit, problem: string][] = [
-    [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
-    [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
-    [({ after }) => (after.schema.default = 'Rex'), `${after}: a cursor is given out by the server: no default`],
-    [
-      ({ paths }) => {
-        paths['/pets'] = { put: paths['/pets'].get, post: paths['/pets'].post };
-      },
-      `${after}: the link to a next page is requested with GET, not PUT`,
-    ],
-  ];
-  for (const [edit, problem] of edits) t.strictSame(await problemsOf(t, edited(edit)), [problem]);
-  t.strictSame(
-    await problemsOf(
-      t,
-      edited(({ Pets }) => (Pets.maxItems = 100)),
-    ),
-    [],
-  );
-  // Such a text is 400 for its request alone.
-  t.strictSame(
-    await problemsOf(
-      t,
-      edited(({ PetName }) => delete PetName.pattern),
-    ),
-    [],
-  );
-  const elsewhere: Edit = ({ schemas }) => (schemas.Pet = { type: 'object' });
-  t.strictSame(await problemsOf(t, edited(elsewhere)), []);
-});
+t.test(
+  'the start fails, and names the reply, if a request or a page could make a reply break its schema',
+  async (t) => {
+    const listed = 'operation listPets: response 200';
+    const after = 'operation listPets: parameter after';
+    const edits: [edit: Edit, problem: string][] = [
+      [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
+      [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
+      [({ after }) => (after.schema.default = 'Rex'), `${after}: a cursor is given out by the server: no default`],
+      [
+        ({ paths }) => {
+          paths['/pets'] = { put: paths['/pets'].get, post: paths['/pets'].post };
+        },
+        `${after}: the link to a next page is requested with GET, not PUT`,
+      ],
+    ];
+    for (const [edit, problem] of edits) t.strictSame(await problemsOf(t, edited(edit)), [problem]);
+    t.strictSame(
+      await problemsOf(
+        t,
+        edited(({ Pets }) => (Pets.maxItems = 100)),
+      ),
+      [],
+    );
+    // Such a text is 400 for its request alone.
+    t.strictSame(
+      await problemsOf(
+        t,
+        edited(({ PetName }) => delete PetName.pattern),
+      ),
+      [],
+    );
+    const elsewhere: Edit = ({ schemas }) => (schemas.Pet = { type: 'object' });
+    t.strictSame(await problemsOf(t, edited(elsewhere)), []);
+  },
+);
 
 t.test('a record that its schema does not allow is not stored, though a handler makes it', async (t) => {
   const edits: Edit[] = [

@@ -78,7 +78,7 @@ t.test('bytes that are not UTF-8 are a 400 in forms and in the names of files', 
   t.strictSame(await multipart(part('name="file"; filename="\xc3\xa9.png"', '\xff')), [['file', 'é.png']]);
 });
 
-t.test('U+FFFD and U+FEFF are characters as any other in forms and in the names of files', async (t) => {
+t.test('forms and file names may contain U+FFFD and U+FEFF like any other character', async (t) => {
   t.strictSame(await fill('text=%EF%BF%BD%EF%BB%BF'), [['text', '\ufffd\ufeff']]);
   t.strictSame(await multipart(part('name="text"', '\xef\xbb\xbf\xef\xbf\xbd')), [['text', '\ufeff\ufffd']]);
   t.strictSame(await multipart(part('name="file"; filename="\xef\xbf\xbd"', '')), [['file', '\ufffd']]);
@@ -98,7 +98,7 @@ t.test('a form, or a part of one, may name the character set of its texts', asyn
   t.equal(await fill('text=caf%E9', `${URLENCODED}; charset=utf-8`), 'body.text has bytes that are not UTF-8');
 });
 
-t.test('JSON in a form names the number that cannot be kept', async (t) => {
+t.test('an inexact number in the JSON of a form is an error that names it', async (t) => {
   const problem = 'body.object.a has the number 1e400, which cannot be kept exactly';
   t.equal(await fill('object={"a":1e400}'), problem);
 });

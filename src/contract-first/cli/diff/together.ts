@@ -75,7 +75,7 @@ interface Choice {
   chosen: Record<string, string>;
 }
 
-/** Returns undefined if the discriminator is documentation: there is no choice, or each alternative requires its names in the field. */
+/** Returns undefined if the discriminator changes nothing: there is no alternative, or each one restricts the field to its names. */
 export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
   if (!discriminator) return undefined;

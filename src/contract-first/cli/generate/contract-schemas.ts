@@ -12,7 +12,7 @@ const COMPONENTS = '#/components/schemas/';
 /** Steps of a pointer that would add nothing to a name. */
 const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|responses|content|schema|)$/;
 
-/** The symbol with the name of the type, for a list that contains itself. */
+/** The key that stores the name of the type of a list that contains itself. */
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 

@@ -1,6 +1,6 @@
 /**
- * Writes the files that are generated from the contract, and names missing handlers. It fails if a handler is missing; with
- * `--check`, also if the committed files are stale.
+ * Writes the files that are generated from the contract, and names missing handlers. Fails if a handler is missing, and, with
+ * `--check`, if the committed files are stale.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';

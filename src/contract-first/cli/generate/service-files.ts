@@ -108,7 +108,7 @@ ${only('services', code`    services: services.Services;\n`)}${only('tokens', co
 /** The handlers by their operations. */
 export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
   const ids = [...operations.keys()];
-  // An operationId may not be a valid variable: `delete`, `find-book`. It never contains a `$`.
+  // An operationId may not be a valid variable: `delete`, `find-book`. Every operationId is without a `$`.
   const nameOf = (id: string) => checkedName(`${id.replaceAll('-', '$')}Handler`);
   return code`${ids.map((id) => code`import ${nameOf(id)} from '../../handlers/${checkedName(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
 

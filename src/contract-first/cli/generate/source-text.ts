@@ -82,7 +82,7 @@ export function joined(parts: CheckedCode[], between: string): CheckedCode {
 
 const IDENTIFIER = /^[A-Za-z_$][\w$-]*$/;
 
-/** A name that is written as it is, of a variable or a file. @throws Error if it could mean anything else */
+/** Allows the name of a variable or a file in generated code, unquoted. @throws Error if the text could be anything but a name */
 export function checkedName(name: string): CheckedCode {
   if (!IDENTIFIER.test(name)) throw new Error(`${JSON.stringify(name)} cannot be a name in generated code`);
   return new CheckedCode(name);

@@ -1,5 +1,5 @@
 /**
- * Lints contracts, by the rules in `redocly.yaml` here, and by those of a `redocly.yaml` next to the contract. It only reads files below
+ * Lints contracts, by the rules in `redocly.yaml` here, and by those of a `redocly.yaml` next to the contract. Only reads files below
  * the contract's folder: a reference to another machine is an error, and nothing is fetched.
  */
 import { readFileSync } from 'node:fs';

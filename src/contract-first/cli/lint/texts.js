@@ -4,7 +4,7 @@ import { resolveReference } from './references.js';
 /** Fields inside a condition, or in the schema of a text, are described elsewhere or not at all. */
 const CONDITION = /(?<!\/properties)\/(if|then|else|not|dependentSchemas|contentSchema)\//;
 
-/** Each part that a client sends or receives must have a description, in place or at the target of its `$ref`. */
+/** Requires a description of each part that a client sends or receives, in place or at the target of its `$ref`. */
 export function descriptions() {
   return {
     Operation: (operation, ctx) => check(operation, `operation ${operation.operationId}`, ctx.location, ctx),

@@ -276,7 +276,7 @@ function canRun(driver: Driver, statements: readonly string[]): boolean {
   return isFit;
 }
 
-/** The value for existing records, in SQL; undefined if the description has none. */
+/** The value for existing records, in SQL; undefined if the description does not give one. */
 function toDefault({ first, set, type }: Field): string | undefined {
   if (set === 'revision') return '1';
   if (first === undefined || set !== undefined || type === 'json' || type === 'boolean' || type === 'number')

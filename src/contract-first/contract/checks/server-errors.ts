@@ -45,7 +45,7 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
     ),
   );
 
-/** The longest message: it repeats names of fields in the body, any text up to 8 KB. All other messages are short constants. */
+/** The longest message: it repeats names of fields in the body, any text up to 8 KB. Every other message is a short constant. */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
 /** As many problems as one error may list, in all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {

@@ -116,7 +116,7 @@ export interface Bundle {
   files: string[];
   /** A problem for each reference to a missing file or part, and for each file that is not YAML. */
   missing: string[];
-  /** One line for each renamed schema: its name was used by two files for different schemas. */
+  /** A line for each renamed schema: two files used its name for different schemas. */
   renamed: string[];
   originOf(keys: string[]): Origin;
 }

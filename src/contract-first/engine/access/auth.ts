@@ -50,8 +50,8 @@ export type AuthFor = (
 ) => onRequestHookHandler;
 
 /**
- * Makes hooks that let a request pass which meets one of the security requirements. Other requests get 401, or 403 where only
- * scopes are missing; 429 over a rate limit; 503 while the keys cannot be read.
+ * Makes the hooks that check keys. A request must meet one of the security requirements. Otherwise it gets 401, or 403 if its key lacks
+ * only scopes. It gets 429 over a rate limit, and 503 while the keys cannot be read.
  */
 export async function addAuth(
   app: FastifyInstance,
@@ -108,7 +108,7 @@ function counterOf(store: Store): WindowCounter {
 }
 
 /**
- * A key of the configuration, with every scope. Its id is the same on all servers of a database, wherever the key is in the list.
+ * A key of the configuration, with every scope. The id is the same on all servers of a database, wherever the key is in the list.
  * Without the database's salt, nobody can test by the id whether a guess is the key.
  */
 function toConfigured(key: string, salt: string): CallerKey {

@@ -16,7 +16,7 @@ const EXPOSED_HEADERS = [
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
 ];
 
-/** The headers of replies that are sent before any hook runs. Their origin is not checked, and the replies are not secret. */
+/** The headers of replies that are sent before any hook runs, so without a check of the origin. These replies are not secret. */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
     ? {}

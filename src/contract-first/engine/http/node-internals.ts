@@ -46,8 +46,8 @@ export function answerHalfClosed(server: Server): void {
 }
 
 /**
- * Continues reading when a connection is resumed. Otherwise it stalls: Node's parser stops reading on a pause, and when a `data`
- * listener is added meanwhile, it detaches from the socket with the code that would start reading again.
+ * Reads on when a connection is resumed. Without this, a connection can stall: Node's parser stops reading on a pause. If a `data`
+ * listener is added during the pause, the parser detaches from the socket, and nothing starts reading again.
  */
 export function readWhenResumed(socket: Socket): void {
   socket.on('resume', () => {

@@ -168,7 +168,7 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
 }
 
 /**
- * A digest of parsed values. It ignores the order of fields, and whether an integer is a bigint. A body that is read as a stream is not
+ * A digest of parsed values. Ignores the order of fields, and whether an integer is a bigint. A body that is read as a stream is not
  * part of it.
  */
 const toDigest = (values: unknown[]): string => hash('sha256', stringify(values, sortFields) as string, 'base64url');

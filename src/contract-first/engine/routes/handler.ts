@@ -28,7 +28,7 @@ export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>
 export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
-/** The body, by its media type; both are `undefined` without a body, and if it may be left out. */
+/** The media type and the body of a request. Both are `undefined` if the operation has no body, or if the client left it out. */
 type ContentOf<Request> = Request extends { content: infer Content }
   ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
   : { contentType: undefined; body: undefined };
@@ -223,7 +223,7 @@ type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
     : false;
 type IsAny<Given> = 0 extends 1 & Given ? true : false;
 
-/** Whether `refuse` made the answer, so that its body has the contract's form. `any` and `never` would extend everything. */
+/** Whether `refuse` made the answer, so that its body follows the contract's form. `any` and `never` would extend everything. */
 type IsError<Given> = Given extends { body: infer Body }
   ? 0 extends 1 & Body
     ? false

@@ -20,7 +20,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest);
-  // A recursion refers to a schema around this one, so this value may contain the same integers.
+  // A recursive reference leads to an outer schema, so the value inside may contain the same integers again.
   const ofRecursions = [...recursions].map((recursion) => ({
     ofRecursion: buildToBigints(recursion) as ToBigints,
     done: new WeakSet<object>(),

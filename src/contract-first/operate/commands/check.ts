@@ -1,4 +1,4 @@
-/** `node dist/src/main.js --check` prints the settings that a start would use, and their problems. It changes nothing. */
+/** `node dist/src/main.js --check` prints the settings that a start would use, and their problems. Changes nothing. */
 import { lookup } from 'node:dns/promises';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { checkStoredRecords } from '../../engine/routes/stored-records.ts';

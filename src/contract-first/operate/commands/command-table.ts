@@ -1,4 +1,4 @@
-/** The commands of the program: `node dist/src/main.js keys list`. Each is loaded only when it is called. */
+/** The commands of the program: `node dist/src/main.js keys list`. A command is loaded only when it is called. */
 import { toPrintableLines } from '../../json/literals.ts';
 import type { Service } from '../../start/service.ts';
 import { type Command, runCommand } from './command-line.ts';

@@ -37,7 +37,7 @@ export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;
 
-/** The text for the person who started the server. It goes to standard error, because keys are never logged. */
+/** The text for the person who started the server. The text goes to standard error, because keys are never logged. */
 export function toFirstWords(key: string, origin: string, { firstRequest }: Pick<Contract, 'firstRequest'>): string {
   const tried = firstRequest ? `Try it:\n\n  ${toFirstCurl(firstRequest, origin, key)}\n\n` : '';
   return toPrintableLines(`

@@ -1,5 +1,5 @@
 /**
- * The listener for operators, with metrics and health. Its queue of connections is separate, so that health checks are answered while the
+ * The listener for operators, with metrics and health. With a separate queue of connections, so that health checks are answered while the
  * public port's queue is long.
  */
 import { createServer, type Server } from 'node:http';

@@ -31,7 +31,7 @@ interface Job {
 /** The pause before the next try to connect, in milliseconds. */
 const PAUSE = 100;
 
-/** The part of the timeout for beginning steps: a task may not begin another one later. */
+/** After this part of its timeout, a task may not begin another step. */
 const LAST = 0.9;
 
 const BUSY = new Error('all connections to the database are busy');

@@ -13,7 +13,7 @@ export interface Reader {
 }
 
 /**
- * One read brings up to 64 KiB with several requests, which are served one after the other. If 1,000 connections brought theirs in one
+ * A single read brings up to 64 KiB with several requests, which are served one after the other. If 1,000 connections brought theirs in one
  * iteration, the requests would outlive several garbage collections, and V8 would keep many times their size.
  */
 export class ReadTurns {

@@ -40,7 +40,7 @@ class OwnLines extends LogController {
   }
 }
 
-/** Begins each request, even one whose URL Fastify rejects before any hook. This step must not throw. */
+/** Begins each request, even one whose URL Fastify rejects before any hook. Must not throw. */
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
