@@ -80,6 +80,12 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
         { dueAt: { from: '2026-01-03T01:00:00+01:00', below: '2026-01-05T00:00:00.001Z' } },
         all.filter(({ dueAt }) => /-0[345]T/.test(String(dueAt))),
       ],
+      [{ price: { above: 3n, upTo: 8n } }, all.filter((one) => price(one) > 3n && price(one) <= 8n)],
+      [{ order: 'dearest', price: { upTo: 3n } }, all.filter((one) => price(one) <= 3n).toSorted(by('price', -1))],
+      [
+        { dueAt: { above: '2026-01-03T01:00:00+01:00', upTo: '2026-01-05T00:00:00Z' } },
+        all.filter(({ dueAt }) => /-0[345]T/.test(String(dueAt)) && String(dueAt) !== '2026-01-03T00:00:00.000Z'),
+      ],
       [{ status: 'sent', order: 'cheapest' }, []],
       [{ price: {}, noteBegins: '' }, all],
     ];

@@ -117,12 +117,13 @@ function randomList(): Asked {
   if (isSo()) {
     const name = oneOf(['big', 'size']);
     const [from, to] = [oneOf(VALUES[name] as unknown[]) ?? undefined, oneOf(VALUES[name] as unknown[]) ?? undefined];
-    query[name] = { from, below: to };
+    const [isAbove, isUpTo] = [isSo(), isSo()];
+    query[name] = { [isAbove ? 'above' : 'from']: from, [isUpTo ? 'upTo' : 'below']: to };
     const isIn = (value: unknown) =>
       value !== undefined &&
       value !== null &&
-      (from === undefined || compare(value, from) >= 0) &&
-      (to === undefined || compare(value, to) < 0);
+      (from === undefined || compare(value, from) >= Number(isAbove)) &&
+      (to === undefined || compare(value, to) < Number(isUpTo));
     tests.push((record) => (from === undefined && to === undefined) || isIn(record[name]));
   }
   if (below(4) === 0) {

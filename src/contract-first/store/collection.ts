@@ -228,10 +228,12 @@ type NamesIn<Lists, Kind extends string> = Lists extends { [Given in Kind]: read
   ? Name & string
   : never;
 type ValueOf<Found, Name> = Name extends keyof Found ? Exclude<Found[Name], null | undefined> : unknown;
-/** A range: `from` is inclusive, `below` is exclusive. */
+/** A range: `from` and `upTo` are inclusive, `above` and `below` are exclusive. */
 interface RangeOf<Value> {
   from?: Value | undefined;
+  above?: Value | undefined;
   below?: Value | undefined;
+  upTo?: Value | undefined;
 }
 
 export interface Page<Found = Fields> {

@@ -26,11 +26,14 @@ interface FoundPage {
   total?: number;
 }
 
-/** A range of a field: `from` is inclusive, `below` is exclusive. Either may be undefined. */
-interface Range {
+/** The ends of a range, with the operators of SQL. */
+const ENDS = { from: '>=', above: '>', below: '<', upTo: '<=' };
+const END_NAMES = Object.keys(ENDS) as End[];
+type End = keyof typeof ENDS;
+
+/** A range of a field. Each end may be undefined. */
+interface Range extends Partial<Record<End, unknown>> {
   field: Field;
-  from: unknown;
-  below: unknown;
 }
 
 interface Asked {
@@ -73,9 +76,10 @@ export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped 
 
 function toQueryValue(field: Field, value: unknown): unknown {
   if (!isRange(value)) return toStored(field, value);
-  const { from, below } = value;
-  if (from === undefined && below === undefined) return undefined;
-  return { from: toStored(field, from), below: toStored(field, below) };
+  const ends = END_NAMES.flatMap((end) =>
+    value[end] === undefined ? [] : [[end, toStored(field, value[end])] as const],
+  );
+  return ends.length > 0 ? Object.fromEntries(ends) : undefined;
 }
 
 /** Whether a query from `toStoredQuery` is plain: it has neither a declared order nor ranges, and neither skips nor counts. */
@@ -101,7 +105,7 @@ export function* readPage(table: Table, query: PageQuery, reading: Reading): Sql
   const ranges = toRanges(table, query);
   const values = [
     ...table.filters.map(({ name }) => (isRange(query[name]) ? undefined : query[name])),
-    ...ranges.flatMap(({ field, from, below }) => [field.name, from, below]),
+    ...ranges.flatMap((range) => [range.field.name, ...END_NAMES.map((end) => range[end])]),
     query.order,
   ];
   const position = query.after === undefined ? undefined : toPosition(table, order, query.after, values);
@@ -282,12 +286,11 @@ class PageWriter {
     return parts.join(', ');
   }
 
-  #toRange({ field, from, below }: Range): string[] {
+  #toRange({ field, ...ends }: Range): string[] {
     const own = this.#dialect.toOrdered(field, field.column);
-    return [
-      ...(from === undefined ? [] : [`${own} >= ${this.#bind(field, from)}`]),
-      ...(below === undefined ? [] : [`${own} < ${this.#bind(field, below)}`]),
-    ];
+    return END_NAMES.flatMap((end) =>
+      ends[end] === undefined ? [] : [`${own} ${ENDS[end]} ${this.#bind(field, ends[end])}`],
+    );
   }
 
   /** Writes the condition for the records after a position. The range of the first field is first, so that an index finds them. */
@@ -323,7 +326,7 @@ const isRange = (value: unknown): value is Omit<Range, 'field'> => typeof value 
 function toRanges(table: Table, query: PageQuery): Range[] {
   const ranges = table.ranges.flatMap((field) => {
     const value: unknown = query[field.name];
-    return isRange(value) ? { field, from: value.from, below: value.below } : [];
+    return isRange(value) ? { field, ...value } : [];
   });
   const prefixes = table.prefixes.flatMap((field) => {
     const asked = query[`${field.name}Begins`] as string | undefined;

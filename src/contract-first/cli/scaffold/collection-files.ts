@@ -66,7 +66,7 @@ function writeCollection(
   if (resource.parent && !parent) return skipAll(toParentReason(resource.parent.name));
   const plan = planCollection(resource, given.source, given.findAssumed, parent?.plan);
   if (typeof plan === 'string') return skipAll(plan);
-  const use: ListUse = { always: [], equal: [], skips: false, counts: false };
+  const use: ListUse = { always: [], equal: [], range: [], skips: false, counts: false };
   const handlers = new Map<string, string>();
   for (const [kind, operation] of operations) {
     const written = tryHandler(kind, { ...given, plan, operation });
@@ -118,9 +118,10 @@ const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({
 const toColumns = (columns: PlannedColumn[]): Record<string, AnyColumn> =>
   Object.fromEntries(columns.map((column) => [column.name, toColumn(column) as AnyColumn]));
 
-const toLists = ({ always, equal, skips, counts }: ListUse) => ({
+const toLists = ({ always, equal, range, skips, counts }: ListUse) => ({
   ...(always.length > 0 && { always }),
   ...(equal.length > 0 && { equal }),
+  ...(range.length > 0 && { range }),
   ...(skips && { skip: MOST_SKIPPED }),
   ...(counts && { count: true as const }),
 });

@@ -15,12 +15,14 @@ import type { CollectionPlan } from './collection-plan.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
 import { failure, type HandlerCode, kindOf, NotWritten, reportParameters, type Writing } from './handler-code.ts';
 import { toParentFilter } from './parents.ts';
+import { findRanges, type RangeFilter, toRangeQuery } from './range-filters.ts';
 import { toEnvelope, toShownFields, toSuccessValue, type ValueFor } from './reply-bodies.ts';
 
 /** The parts of a collection's description that its list uses. */
 export interface ListUse {
   always: string[];
   equal: string[];
+  range: string[];
   skips: boolean;
   counts: boolean;
 }
@@ -41,49 +43,87 @@ interface Paging {
   cursor?: Parameter | undefined;
 }
 
-function readParameters({ plan, operation }: Writing): { paging: Paging; filters: Parameter[] } {
+interface ListParameters {
+  paging: Paging;
+  filters: Parameter[];
+  ranges: RangeFilter[];
+}
+
+function readParameters({ plan, operation, source }: Writing): ListParameters {
   const queries = operation.parameters.filter((one) => one.in === 'query');
   const isNumber = ({ schema }: Parameter) => /bigint|number/.test(String(kindOf(schema)));
   const find = (known: RegExp) => queries.find((one) => known.test(plain(one.name)) && isNumber(one));
   const cursor = queries.find(
-    (one) => (one.isOpaque || CURSOR.test(plain(one.name))) && kindOf(one.schema) === 'string',
+    (one) => (one.isOpaque || CURSOR.test(plain(one.name))) && kindOf(one.schema) === 'string' && !isTime(one),
   );
   const paging: Paging = { limit: find(LIMIT), offset: find(OFFSET), page: find(PAGE), cursor };
-  return { paging, filters: queries.filter((one) => isFilter(one, plan)) };
+  const filters = queries.filter((one) => isFilter(one, plan));
+  const others = queries.filter((one) => !Object.values(paging).includes(one));
+  const isFiltered = ({ column }: RangeFilter) => filters.some(({ name }) => name === column.name);
+  return { paging, filters, ranges: findRanges(others, plan, source).filter((one) => !isFiltered(one)) };
+}
+
+const isTime = ({ schema }: Parameter) => keywordsOf(schema).format === 'date-time';
+
+interface FoundList {
+  reply: Reply;
+  envelope: Envelope;
+  schema: Schema | undefined;
 }
 
 /** The reply with a list of records. @throws NotWritten for other replies */
-function findList({ plan, operation, source }: Writing): { reply: Reply; envelope: Envelope } {
+function findList({ plan, operation, source }: Writing): FoundList {
   const envelope = envelopeOf(operation, plan, source);
   const reply = successOf(operation);
   if (!envelope?.isList || !isEnvelopeOf(envelope, plan, source) || !reply)
     throw new NotWritten(`its reply is not a list of ${plan.record}`);
   const needed = Object.entries(reply.headers).find(([, { required }]) => required);
   if (needed) throw new NotWritten(`the header ${needed[0]} of its reply comes from nowhere`);
-  return { reply, envelope };
+  return { reply, envelope, schema: schemaOfReply(operation, reply, source) };
 }
 
 export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
-  const { plan, operation, source } = writing;
-  const { paging, filters } = readParameters(writing);
-  const known = [...Object.values(paging), ...filters].flatMap((one) => (one ? [one.name] : []));
+  const { plan, source } = writing;
+  const { paging, filters, ranges } = readParameters(writing);
+  const parameters = [...Object.values(paging), ...filters, ...ranges.map(({ parameter }) => parameter)];
+  const known = parameters.flatMap((one) => (one ? [one.name] : []));
   reportParameters(writing, made, known);
-  const { reply, envelope } = findList(writing);
-  const schema = schemaOfReply(operation, reply, source);
+  const found = findList(writing);
   const parent = toParentFilter(writing, made);
-  const equal = [...parent, ...filters.map(({ name }) => [name, member('query', name)] as const)];
+  const between = toRangeQuery(ranges);
+  const asked = [...parent, ...filters.map(({ name }) => [name, member('query', name)] as const), ...between];
   if (known.length > 0) made.takes.add('query');
   const isPaged = Object.values(paging).some((one) => one !== undefined);
+  const { schema, envelope } = found;
   const names = namesAround(schema, envelope.path, source);
   const counts = names.some(isCount);
-  const query = isPaged || counts ? toPageQuery(paging, counts) : [['most', toLiteral(MOST)] as const];
-  const call = code`${checkedName(plan.name)}.${checkedName(isPaged || counts ? 'list' : 'all')}(${toObjectLiteral([...query, ...equal])})`;
+  const query =
+    isPaged || counts ? toPageQuery(paging, counts, between.length > 0) : [['most', toLiteral(MOST)] as const];
+  const call = code`${checkedName(plan.name)}.${checkedName(isPaged || counts ? 'list' : 'all')}(${toObjectLiteral([...query, ...asked])})`;
   made.lines.push(code`const page = await ${call};`);
   if (paging.cursor)
     made.lines.push(
       code`if (!page) ${failure(writing, made, 'bad_request', 400, `The ${paging.cursor.name} is not one of this list.`)};`,
     );
   const list = isPaged || counts ? code`page.body` : code`page`;
+  writeReply(writing, made, found, list, { paging, counts, names });
+  return {
+    always: parent.map(([name]) => name),
+    equal: filters.map(({ name }) => name),
+    range: between.map(([name]) => name),
+    skips: query.some(([name]) => name === 'skip'),
+    counts,
+  };
+}
+
+/** Returns the records in their envelope. */
+function writeReply(
+  writing: Writing,
+  made: HandlerCode,
+  { reply, envelope, schema }: FoundList,
+  list: CheckedCode,
+  { paging, counts, names }: { paging: Paging; counts: boolean; names: string[] },
+): void {
   const status = Number(reply.status);
   const values = toListValues(paging, counts, toSuccessValue(status));
   const records = toShownFields(writing, envelope, list);
@@ -100,15 +140,21 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
       next,
     )};`,
   );
-  const always = parent.map(([name]) => name);
-  return { always, equal: filters.map(({ name }) => name), skips: Boolean(paging.offset ?? paging.page), counts };
 }
 
 /** A parameter that is named like a field, of a type that filters compare as a whole: a free text could also mean a part of a name. */
 function isFilter({ name, schema, required }: Parameter, { columns, id }: CollectionPlan): boolean {
   const column = columns.find((one) => one.name === name);
   const { enum: listed, type, format, default: preset } = keywordsOf(schema);
-  if (!column || column === id || required || preset !== undefined || column.type === 'json' || column.isNullable)
+  if (
+    !column ||
+    column === id ||
+    column.of ||
+    required ||
+    preset !== undefined ||
+    column.type === 'json' ||
+    column.isNullable
+  )
     return false;
   const kind =
     { int64: 'bigint', int32: 'number', number: 'number', boolean: 'boolean' }[column.type as string] ?? 'string';
@@ -133,10 +179,16 @@ function numberOf({ name, schema }: Parameter, preset: number): CheckedCode {
   return kindOf(schema) === 'bigint' ? code`Number(${given})` : given;
 }
 
-function toPageQuery({ limit, offset, page, cursor }: Paging, counts: boolean): (readonly [string, CheckedCode])[] {
+function toPageQuery(
+  { limit, offset, page, cursor }: Paging,
+  counts: boolean,
+  hasRanges: boolean,
+): (readonly [string, CheckedCode])[] {
   const size = limit ? numberOf(limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
   const first = page && /index/.test(plain(page.name)) ? 0 : Number(keywordsOf(page?.schema).minimum ?? 1);
-  const skip = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
+  const known = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
+  // Without a cursor, a client cannot follow a page that is shorter although there is a next one: a page that skips is not.
+  const skip = known ?? (hasRanges && !cursor ? toLiteral(0) : undefined);
   return [
     ['limit', size],
     ...(skip ? [['skip', skip] as const] : []),

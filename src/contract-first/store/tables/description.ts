@@ -100,7 +100,7 @@ interface Described<Filter extends string> {
      * valid.
      */
     equal?: readonly Filter[];
-    /** The fields that can be filtered by a range: `{ from, below }`. */
+    /** The fields that can be filtered by a range: `{ from, above, below, upTo }`. */
     range?: readonly Filter[];
     /** The texts that can be filtered by their beginning: `nameBegins` for `name`. */
     prefix?: readonly Filter[];
