@@ -32,7 +32,8 @@ interface Block {
   text: string;
 }
 
-const FENCE = /^( *)```ts\n([\s\S]*?)^ *```$/gm;
+/** A block, with its operation if the page at `/docs` shows it. */
+const FENCE = /^( *)```ts(?: (\w+))?\n([\s\S]*?)^ *```$/gm;
 /** A block in any other form would be left out. */
 export const ANY_FENCE = /(`{3,}|~{3,}).*\b([cm]?[jt]sx?|typescript|javascript)\b/gi;
 const FIRST_LINE = /^\/\/ (in )?([\w./-]+\.ts)\n/;
@@ -40,10 +41,10 @@ const FIRST_LINE = /^\/\/ (in )?([\w./-]+\.ts)\n/;
 /** From the project's root; a client's, from its own folder. */
 function blocksIn(paper: string): Block[] {
   const all = read(paper);
-  return [...all.matchAll(FENCE)].map(({ 1: indent = '', 2: text = '', index }) => {
+  return [...all.matchAll(FENCE)].map(({ 1: indent = '', 2: shown, 3: text = '', index }) => {
     const at = `${paper}:${all.slice(0, index).split('\n').length}`;
     const plain = text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
-    const [line = '', isPart, name = ''] = FIRST_LINE.exec(plain) ?? [];
+    const [line = '', isPart, name = shown ? `${shown}.ts` : ''] = FIRST_LINE.exec(plain) ?? [];
     const file = paper.startsWith('openapi/clients/') ? join(dirname(paper), name) : name;
     return { at, file: name && file, isWhole: isPart === undefined, text: plain.slice(line.length) };
   });
