@@ -141,6 +141,22 @@ t.test('a handler follows the ways of its contract: pages, ids, bodies and envel
         });
       },
     ],
+    ['getBook', ["return answer(200, await books.get(params.bookId), { absent: 'not_found' });"], () => {}],
+    ['deleteBook', ["return answer(204, await books.delete(params.bookId), { absent: 'not_found' });"], () => {}],
+    [
+      'getBook',
+      ["if (book === undefined) throw new HttpError('not_found', 'There is no book with this id.');"],
+      ({ paths }) => {
+        for (const status of ['404', 'default']) delete paths['/books/{bookId}'].get.responses[status];
+      },
+    ],
+    [
+      'deleteBook',
+      ["if (!(await books.delete(params.bookId))) throw new HttpError('not_found'", 'return { status: 204 };'],
+      ({ paths }) => {
+        paths['/books/{bookId}'].delete.responses = { 204: none };
+      },
+    ],
     [
       'getBook',
       ['await books.read(params.bookId)', 'data: book'],

@@ -1,7 +1,7 @@
 /** Writes the handler that deletes a record. */
 import { checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
 import { successOf } from './envelopes.ts';
-import { type HandlerCode, idOf, notFound, variableOf, type Writing } from './handler-code.ts';
+import { type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
 import { isMissing, parentIdOf, toCondition } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 
@@ -12,10 +12,15 @@ export function writeDeleteHandler(writing: Writing, made: HandlerCode): void {
   const parentId = parentIdOf(writing, made);
   const id = idOf(writing, made);
   if (!reply?.hasContent) {
-    const call = code`await ${collection}.delete(${id}${toCondition(writing, parentId)})`;
-    const isGone = parentId ? code`(${call}) !== true` : code`!(${call})`;
-    made.lines.push(code`if (${isGone}) ${notFound(writing, made)};`);
-    made.lines.push(code`return ${toObjectLiteral(toReplyBody(writing, code``))};`);
+    const call = code`${collection}.delete(${id}${toCondition(writing, parentId)})`;
+    const body = toReplyBody(writing, code``);
+    const answer = parentId ? undefined : toAnswer(writing, made, call);
+    if (answer) made.lines.push(answer);
+    else {
+      const isGone = parentId ? code`(await ${call}) !== true` : code`!(await ${call})`;
+      made.lines.push(code`if (${isGone}) ${notFound(writing, made)};`);
+      made.lines.push(code`return ${toObjectLiteral(body)};`);
+    }
     return;
   }
   const variable = variableOf(writing);

@@ -1,7 +1,7 @@
 /** Writes the handler that returns one record. */
 import { checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
 import { envelopeOf } from './envelopes.ts';
-import { type HandlerCode, idOf, notFound, variableOf, type Writing } from './handler-code.ts';
+import { type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
 import { isMissing, parentIdOf } from './parents.ts';
 import { toReplyBody, toShownFields } from './reply-bodies.ts';
 
@@ -12,7 +12,13 @@ export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   const parentId = parentIdOf(writing, made);
   const isWhole = !parentId && envelope?.path.length === 0 && toShownFields(writing, envelope, code``).text === '';
   const read = isWhole ? code`get` : code`read`;
-  made.lines.push(code`const ${variable} = await ${checkedName(plan.name)}.${read}(${idOf(writing, made)});`);
-  made.lines.push(code`if (${isMissing(writing, variable, parentId)}) ${notFound(writing, made)};`);
-  made.lines.push(code`return ${toObjectLiteral(toReplyBody(writing, variable))};`);
+  const call = code`${checkedName(plan.name)}.${read}(${idOf(writing, made)})`;
+  const body = toReplyBody(writing, variable);
+  const answer = isWhole ? toAnswer(writing, made, call) : undefined;
+  if (answer) made.lines.push(answer);
+  else {
+    made.lines.push(code`const ${variable} = await ${call};`);
+    made.lines.push(code`if (${isMissing(writing, variable, parentId)}) ${notFound(writing, made)};`);
+    made.lines.push(code`return ${toObjectLiteral(body)};`);
+  }
 }

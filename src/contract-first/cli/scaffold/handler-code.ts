@@ -1,12 +1,12 @@
 /** The code of a handler while it is written, and the parts that handlers have in common. */
 import type { DocumentSource } from '../../contract/page/source.ts';
-import { ContractError, type Operation, type Parameter } from '../../engine/contract/contract.ts';
+import { ContractError, type Operation, type Parameter, type Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { type CheckedCode, checkedName, code, indented, joined, member, toLiteral } from '../generate/source-text.ts';
 import type { FindAssumed } from './assumed-values.ts';
 import type { CollectionPlan } from './collection-plan.ts';
-import { type Given, givenOf } from './envelopes.ts';
+import { type Given, givenOf, successOf } from './envelopes.ts';
 
 /** Thrown if a handler cannot be written. */
 export class NotWritten extends ContractError {
@@ -150,3 +150,14 @@ export const variableOf = ({ plan }: Writing): CheckedCode => {
       : 'record',
   );
 };
+
+/**
+ * Returns the result of `call` as it is, which is missing if the record does not exist. Undefined if the operation declares no 404: then
+ * the handler throws.
+ */
+export function toAnswer({ operation }: Writing, made: HandlerCode, call: CheckedCode): CheckedCode | undefined {
+  if (replyFor(operation.replies, 404) === undefined) return undefined;
+  made.imports.add('answer');
+  const { status } = successOf(operation) as Reply;
+  return code`return answer(${Number(status)}, await ${call}, { absent: 'not_found' });`;
+}
