@@ -7,6 +7,7 @@ import { loadContract } from '../src/contract-first/contract/read/load-contract.
 import { ContractError, type ReadContract } from '../src/contract-first/engine/contract/contract.ts';
 import { toErrorBody as ownErrorBody } from '../src/contract-first/engine/errors/error-body.ts';
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
+import type { ContractProblem } from '../src/contract-first/engine/schema/json.ts';
 import { domain } from '../src/generated/domain.ts';
 import type { Json } from './any-json.ts';
 import { type Edit, edited } from './edited-contract.ts';
@@ -103,3 +104,5 @@ export function withManyOperations(): string {
   }
   return stringify(contract);
 }
+
+export const wordsOf = (problems: readonly ContractProblem[]): string[] => problems.map(({ words }) => words);

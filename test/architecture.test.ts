@@ -43,7 +43,8 @@ const MAY_IMPORT: Record<string, string> = {
     'operate/config.ts store',
   contract: 'contract engine store/tables/description.ts json',
   'contract/checks':
-    'engine contract/subsets contract/read/parameters.ts contract/read/references.ts json/pointer.ts ' +
+    'engine contract/subsets contract/read/operations.ts contract/read/parameters.ts contract/read/references.ts ' +
+    'json/pointer.ts ' +
     'store/cursors.ts store/lists.ts store/tables/description.ts store/tables/table.ts',
   'contract/page':
     'engine/contract engine/docs engine/schema contract/read/normal-form.ts ' +

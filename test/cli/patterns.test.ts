@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { type Budget, findSlowPatterns } from '../../src/contract-first/cli/patterns.ts';
-import { load, operation, withPaths } from '../added-operations.ts';
+import { load, operation, withPaths, wordsOf } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 
 const text = (pattern: string, others: Json = {}) => ({ type: 'string', pattern, ...others });
@@ -13,7 +13,7 @@ async function reported(t: Test, source: Json, budget?: Budget): Promise<string[
   const yaml = withPaths({ '/echoes': { post: operation('echo', source) } }, ({ schemas }) => {
     schemas.Node = { properties: { name: text(ENDLESS), next: { $ref: '#/components/schemas/Node' } } };
   });
-  const problems = findSlowPatterns(await load(t, yaml), budget);
+  const problems = wordsOf(findSlowPatterns(await load(t, yaml), budget));
   // Without steps, the patterns of the pet store have no verdict, either.
   return problems.filter((problem) => problem.startsWith('operation echo'));
 }

@@ -81,7 +81,7 @@ t.test('generate, lint and diff report a mistake with its file and line', async 
   edit('  categoryId:\n', "  categoryId:\n    x-max-bytes: '7'\n");
   t.match(generate(folder), {
     status: 1,
-    stderr: new RegExp(`^openapi/schemas/NewPet\\.yaml:${line}:3: .*x-max-bytes`),
+    stderr: new RegExp(`^openapi/schemas/NewPet\\.yaml:${line + 1}:5: .*x-max-bytes`),
   });
 
   edit('type: object', 'type: [');

@@ -11,7 +11,7 @@ t.test('the problems of a contract are reported, and another error stops the com
   const throwing = (error: Error) => () => {
     throw error;
   };
-  t.strictSame(problemsThrownBy(throwing(new ContractError(['a', 'b']))), ['a', 'b']);
+  t.strictSame(problemsThrownBy(throwing(new ContractError(['a', 'b']))), [{ words: 'a' }, { words: 'b' }]);
   t.throws(() => problemsThrownBy(throwing(new Error('the disk is full'))), { message: 'the disk is full' });
   t.end();
 });
@@ -22,7 +22,11 @@ t.test(
     const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
     const parts = { toErrorBody, domain, verifyToken: undefined };
     const contract = await load(t, withCode);
-    t.match(findUnservable(contract, parts), { ofContract: [/pet_lost has no status/], ofTeam: [], warnings: [] });
+    t.match(findUnservable(contract, parts), {
+      ofContract: [{ words: /pet_lost has no status/ }],
+      ofTeam: [],
+      warnings: [],
+    });
     t.strictSame(findUnservable(contract, { ...parts, domain: {} }).ofContract, []);
   },
 );

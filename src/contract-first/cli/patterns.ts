@@ -1,33 +1,50 @@
 /** Finds invalid patterns of a contract, and those that could hang the server because they need more than linear time. Uses recheck. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import recheck from '#recheck';
-import { schemasIn } from '../contract/subsets/keyword-subsets.ts';
-import type { ReadContract } from '../engine/contract/contract.ts';
+import { reportInOperation } from '../contract/read/operations.ts';
+import { locatedSchemasIn } from '../contract/subsets/keyword-subsets.ts';
+import type { Operation, ReadContract } from '../engine/contract/contract.ts';
 import { inAllTypes } from '../engine/contract/replies.ts';
 import { toRegExp } from '../engine/schema/ajv.ts';
+import type { ContractProblem, Schema } from '../engine/schema/json.ts';
+import { toPointerOf } from '../json/pointer.ts';
 
 /** How many steps a match may take: some milliseconds. */
 const STEPS = 1_000_000;
 
 /** The patterns, one line each, with the first operation that uses it. Headers of replies are omitted, because clients do not send them. */
-export function findSlowPatterns({ operations }: ReadContract, budget = newBudget()): string[] {
+export function findSlowPatterns({ operations }: ReadContract, budget = newBudget()): ContractProblem[] {
   const seen = new Set<unknown>();
-  const reported = new Map<string, string>();
-  for (const { id, parameters, body, replies } of operations.values()) {
-    const schemas = [...parameters, ...(body?.contents ?? []), ...inAllTypes(replies)].map(({ schema }) => schema);
-    for (const one of schemas.flatMap((schema) => [...schemasIn(schema, seen)])) {
-      const { pattern, maxLength, patternProperties = {} } = one;
-      if (typeof pattern === 'string') judge(pattern, maxLength, `operation ${id}`);
-      for (const name of Object.keys(patternProperties)) judge(name, undefined, `operation ${id}`);
+  const reported = new Map<string, ContractProblem>();
+  for (const operation of operations.values()) {
+    for (const [schema, at] of schemasOf(operation)) {
+      for (const [{ pattern, maxLength, patternProperties = {} }, pointer] of locatedSchemasIn(schema, at, seen)) {
+        if (typeof pattern === 'string') judge(pattern, maxLength, operation, `${pointer}/pattern`);
+        for (const name of Object.keys(patternProperties))
+          judge(name, undefined, operation, pointer + toPointerOf('patternProperties', name));
+      }
     }
   }
   return [...reported.values()];
 
-  function judge(pattern: string, maxLength: number | undefined, owner: string): void {
+  function judge(pattern: string, maxLength: number | undefined, operation: Operation, at: string): void {
     const fault = reported.has(pattern) ? undefined : findFault(pattern, maxLength, budget);
-    if (fault) reported.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
+    const report = reportInOperation((words, pointer) => reported.set(pattern, { words, pointer }), operation);
+    if (fault) report(`the pattern ${pattern} ${fault}`, at);
   }
 }
+
+const schemasOf = ({ parameters, body, replies }: Operation): [schema: Schema, pointer: string][] => [
+  ...parameters.map(({ name, schema }): [Schema, string] => [schema, toPointerOf('parameters', name, 'schema')]),
+  ...(body?.contents ?? []).map(({ type, schema }): [Schema, string] => [
+    schema,
+    toPointerOf('requestBody', 'content', type, 'schema'),
+  ]),
+  ...inAllTypes(replies).map(({ status, type, schema }): [Schema, string] => [
+    schema,
+    toPointerOf('responses', status, 'content', type, 'schema'),
+  ]),
+];
 
 function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget: Budget): string | undefined {
   const expression = readExpression(pattern);

@@ -2,16 +2,17 @@
 import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { findUnknownCodes, isOfErrors } from '../contract/checks/server-errors.ts';
 import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
+import type { ContractProblem } from '../engine/schema/json.ts';
 import { findSlowPatterns } from './patterns.ts';
 import type { LoadedParts } from './team-parts.ts';
 
 export interface Unservable {
   /** Problems of the contract. */
-  ofContract: string[];
+  ofContract: ContractProblem[];
   /** Problems of `src/errors.ts`, which only its team can write. */
-  ofTeam: string[];
+  ofTeam: ContractProblem[];
   /** Parts that cannot be proven to fit. */
-  warnings: string[];
+  warnings: ContractProblem[];
 }
 
 export function findUnservable(contract: ReadContract, own: LoadedParts): Unservable {
@@ -19,7 +20,7 @@ export function findUnservable(contract: ReadContract, own: LoadedParts): Unserv
   const unknown = Object.keys(own.domain).length > 0 ? findUnknownCodes(contract, own.domain) : [];
   if (unknown.length > 0) return { ofContract: unknown, ofTeam: [], warnings: [] };
   const slow = findSlowPatterns(contract);
-  let warnings: string[] = [];
+  let warnings: ContractProblem[] = [];
   const problems = problemsThrownBy(() => {
     warnings = checkOperations(contract, { ...own, isLinear: slow.length === 0 });
   });
@@ -28,12 +29,12 @@ export function findUnservable(contract: ReadContract, own: LoadedParts): Unserv
 }
 
 /** Runs it, and returns the problems that it throws. @throws Error that is not a ContractError */
-export function problemsThrownBy(run: () => void): string[] {
+export function problemsThrownBy(run: () => void): readonly ContractProblem[] {
   try {
     run();
     return [];
   } catch (error) {
-    if (error instanceof ContractError) return error.problems;
+    if (error instanceof ContractError) return error.found;
     throw error;
   }
 }

@@ -1,22 +1,10 @@
 /** Finds the parts of a contract in its text. */
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  visit,
-} from 'yaml';
-import { type Document as Contract, operationsOf } from '../engine/contract/document.ts';
+import { type Document, isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { toRouterName } from '../engine/contract/path-names.ts';
 import { toPointer } from '../engine/schema/keys.ts';
 import { fromPointerToken } from '../json/pointer.ts';
-import { withoutWords } from './read/keywords.ts';
-import { withIds } from './read/normal-form.ts';
+import { toServedType } from './read/bodies.ts';
+import { withoutNames } from './read/normal-form.ts';
 
 /** A node, and the number of characters before it, or before its key. */
 export interface SourceLocation {
@@ -24,18 +12,16 @@ export interface SourceLocation {
   node: unknown;
 }
 
-/** Keys that the text of a problem omits: `body.name` is at `content/…/schema/properties/name`. */
-const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
+/** Keys that a pointer may leave out: `name` of a schema may be at `allOf/0/properties/name`. */
+const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];
 
-/** The maximum references on the way to a location: more are a circle. */
-const MOST_REFERENCES = 100;
+/** The maximum references on the way to a location: more are a circle. The reader follows 500. */
+const MOST_REFERENCES = 1000;
 
 export class YamlText {
   readonly root: SourceLocation;
   readonly #lines = new LineCounter();
   readonly #document: Document.Parsed;
-  #offsets: Map<string, number> | undefined;
-  #operations: Map<string, string[]> | undefined;
   /** How many references may still be followed. */
   #left = 0;
 
@@ -48,18 +34,6 @@ export class YamlText {
   toPosition(offset: number): string {
     const { line, col } = this.#lines.linePos(offset);
     return `${line}:${col}`;
-  }
-
-  /** The position of the first reference or pattern with this text. */
-  offsetOf(text: string): number | undefined {
-    this.#offsets ??= offsetsOfTexts(this.#document);
-    return this.#offsets.get(text);
-  }
-
-  /** The keys to an operation, by its id in the server. */
-  keysOf(operation: string): string[] | undefined {
-    this.#operations ??= keysOfOperations(this.#document);
-    return this.#operations.get(operation);
   }
 
   /** The keys to the part that begins at this offset. */
@@ -76,7 +50,10 @@ export class YamlText {
 
   #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
-    if (key === undefined) return { ...location, left: 0 };
+    if (key === undefined) return { ...this.#follow(location), left: 0 };
+    // The reference itself, or a keyword next to it.
+    const beside = isMap<Node, Node>(location.node) ? pairOf(location.node, key) : undefined;
+    if (beside) return this.#reach(toLocation(beside), others);
     const here = this.#follow(location);
     const next = this.#child(here, key);
     return next ? this.#reach(next, others) : { ...here, left: keys.length };
@@ -121,10 +98,12 @@ export class YamlText {
 
 type YamlPair = Pair<Node, Node | null>;
 
-/** The pair with this key, else with the same key in another case: names of headers ignore case. */
+/** The pair with this key, else with one that means the same. */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
-  items.find((one) => String(one.key) === key) ??
-  items.find((one) => String(one.key).toLowerCase() === key.toLowerCase());
+  items.find((one) => String(one.key) === key) ?? items.find((one) => toMeaning(String(one.key)) === toMeaning(key));
+
+/** Names of headers ignore case, paths the names of their parameters. A media type may have parameters, or be a range. */
+const toMeaning = (key: string): string => toServedType(withoutNames(key)).toLowerCase();
 
 const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
@@ -136,27 +115,6 @@ function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (isSeq(node)) return node.items.map((item) => ({ ...location, node: item }));
   if (String(pair.key) !== 'content') return [location];
   return isMap<Node, Node>(node) && node.items.length === 1 ? node.items.map(toLocation) : [];
-}
-
-function keysOfOperations(document: Document.Parsed): Map<string, string[]> {
-  const { paths } = withIds(withoutWords(document.toJS() as Contract));
-  return new Map(
-    Object.entries(paths).flatMap(([path, item]) =>
-      operationsOf(item).map(([method, { operationId }]) => [operationId as string, ['paths', path, method]] as const),
-    ),
-  );
-}
-
-function offsetsOfTexts(document: Document.Parsed): Map<string, number> {
-  const offsets = new Map<string, number>();
-  visit(document, {
-    Pair(_, { key, value }) {
-      if (!isScalar(key) || !isScalar(value) || !/^(\$ref|pattern)$/.test(String(key.value))) return;
-      const text = String(value.value);
-      if (!offsets.has(text)) offsets.set(text, key.range?.[0] as number);
-    },
-  });
-  return offsets;
 }
 
 function keysAt(node: unknown, offset: number): string[] {

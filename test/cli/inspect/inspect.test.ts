@@ -55,7 +55,7 @@ t.test('all errors are shown at once, each with the fix', async (t) => {
     'contract.yaml:32:11: parameter q: in cookie is not supported; change: send it in a header or the query',
     'contract.yaml:37:11: parameter r: style deepObject needs an object of simple values and arrays of them; change: parameters of simple types or arrays of them; what is deeper belongs in a body',
     'contract.yaml:70:7: security: a is not in components.securitySchemes; change: declare it there, or take it out',
-    'contract.yaml:94:9: response 400: image/* is not a media type, such as application/json',
+    'contract.yaml:97:13: response 400: image/* is not a media type, such as application/json',
   ]);
 });
 

@@ -6,11 +6,12 @@ import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts
 import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 import type { Column } from '../../../src/contract-first/store/tables/description.ts';
 import { domain } from '../../../src/generated/domain.ts';
-import { load, operation, withPaths } from '../../added-operations.ts';
+import { load, operation, withPaths, wordsOf } from '../../added-operations.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 
 /** The warnings of a contract that is served. */
-const warningsOf = async (t: Test, yaml: string) => checkOperations(await load(t, yaml), { toErrorBody, domain });
+const warningsOf = async (t: Test, yaml: string) =>
+  wordsOf(checkOperations(await load(t, yaml), { toErrorBody, domain }));
 
 /** The problems of a field with this schema in this column. */
 function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {

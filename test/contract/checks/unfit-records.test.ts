@@ -4,7 +4,7 @@ import { ContractError } from '../../../src/contract-first/engine/contract/contr
 import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import type { AnyDomain, Column } from '../../../src/contract-first/store/tables/description.ts';
 import { domain as ours } from '../../../src/generated/domain.ts';
-import { load, operation, withPaths } from '../../added-operations.ts';
+import { load, operation, withPaths, wordsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 
@@ -16,7 +16,8 @@ async function judge(
   isLinear = true,
 ): Promise<{ errors: string[]; warnings: string[] }> {
   try {
-    return { errors: [], warnings: checkOperations(await load(t, yaml), { toErrorBody, domain, isLinear }) };
+    const warnings = checkOperations(await load(t, yaml), { toErrorBody, domain, isLinear });
+    return { errors: [], warnings: wordsOf(warnings) };
   } catch (error) {
     if (error instanceof ContractError) return { errors: error.problems, warnings: [] };
     throw error;

@@ -18,7 +18,7 @@ async function saidOf(t: Test, text: string, files: Record<string, string> = {})
     return [];
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    return (await toLocated(error.problems, join(folder, 'a.yaml'))).map((line) => line.replaceAll(`${folder}/`, ''));
+    return (await toLocated(error.found, join(folder, 'a.yaml'))).map((line) => line.replaceAll(`${folder}/`, ''));
   }
 }
 

@@ -205,7 +205,7 @@ t.test('bounds and defaults reach to the ends of int64 and of doubles, exactly',
 t.test('a reply is given no default, however large', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', format: 'int64', default: 2n ** 60n } } };
   const reply = {};
-  t.equal(buildChecks()(schema, { name: 'body' }, t.fail)(reply), undefined);
+  t.equal(buildChecks()(schema, { name: 'body' }, (words) => t.fail(words))(reply), undefined);
   t.strictSame(reply, {});
 });
 

@@ -3,7 +3,7 @@ import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts
 import type { Json } from '../../any-json.ts';
 
 const check = (schema: Json) => {
-  const problemsOf = buildChecks({ isJudged: true })(schema, { name: 'body', at: '/body' }, t.fail);
+  const problemsOf = buildChecks({ isJudged: true })(schema, { name: 'body', at: '/body' }, (words) => t.fail(words));
   return (value: unknown) => problemsOf(value)?.map(String);
 };
 

@@ -29,7 +29,9 @@ function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Sour
   const resolve = buildResolve({ components: { schemas } });
   const refused: string[] = [];
   const build = (schema: Json, options: Partial<CheckOptions> = {}) =>
-    buildCheck(resolve({ schema }, t.fail).schema, { name: 'value', ...options }, (problem) => refused.push(problem));
+    buildCheck(resolve({ schema }, (words) => t.fail(words)).schema, { name: 'value', ...options }, (problem) =>
+      refused.push(problem),
+    );
   let count = 0;
   const counted = () => {
     count += compiled().length;
@@ -100,7 +102,7 @@ t.test('64-bit integers of a large schema are exact if another part declares the
       object({ owner: large({ id: { type: 'integer' } }) }),
     ],
   };
-  const check = build(schema, { int64s: findInt64s(schema, '', t.fail) });
+  const check = build(schema, { int64s: findInt64s(schema, '', (words) => t.fail(words)) });
   t.equal(check({ owner: { id: 9007199254740993n } }), undefined);
   t.match(check({ owner: { id: 2n ** 63n } })?.join(), /owner\.id must be a 64-bit integer/);
   t.strictSame(refused, []);
@@ -163,7 +165,7 @@ t.test('a first call looks at no schema that its value does not have, and a step
   };
   const functions = new ValidatorCache(compiler, []);
   const [schema] = schemas;
-  functions.compile(functions.of({ schema, int64s: findInt64s(schema, '', t.fail), isTried: false }));
+  functions.compile(functions.of({ schema, int64s: findInt64s(schema, '', (words) => t.fail(words)), isTried: false }));
   t.equal(looked, 1);
   const steps = [looked];
   while (functions.compileNext()) steps.push(looked);
@@ -176,7 +178,7 @@ t.test('the code of a huge schema is split', async (t) => {
   const kinds = Array.from({ length: 40 }, (_, index) =>
     object(Object.fromEntries(Array.from({ length: 15 }, (_, field) => [`of${index}field${field}`, string]))),
   );
-  const check = buildChecks({ isJudged: true })({ anyOf: kinds }, { name: 'value' }, t.fail);
+  const check = buildChecks({ isJudged: true })({ anyOf: kinds }, { name: 'value' }, (words) => t.fail(words));
   const sizes = compiled().map(({ args }) => JSON.stringify(args[0]).length);
   t.ok(Math.max(...sizes) < JSON.stringify(kinds).length / 10, `${sizes}`);
   t.equal(check({ of3field2: 'x' }), undefined);

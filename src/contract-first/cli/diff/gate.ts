@@ -44,7 +44,7 @@ async function read(file: string): Promise<Document> {
     contract = parseWithBigints((await readSource(file)).json) as Document | null;
   } catch (error) {
     if (!(error instanceof ContractError)) throw new Error(`${file} cannot be read: ${(error as Error).message}`);
-    throw new Error((await toLocated(error.problems, file)).join('\n'));
+    throw new Error((await toLocated(error.found, file)).join('\n'));
   }
   if (typeof contract?.info?.version === 'string' && contract.paths) return contract;
   throw new Error(`${file} is not a contract: it has no info.version, or no paths.`);

@@ -6,8 +6,17 @@ import { reportKeywordTypes } from '../../contract/read/keyword-types.ts';
 import { ContractError } from '../../engine/contract/contract.ts';
 import { type Document, type HeaderNode, operationsOf, type ParameterNode } from '../../engine/contract/document.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
-import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import {
+  type ContractProblem,
+  isNode,
+  type Keywords,
+  keywordsOf,
+  type ReportProblem,
+  reportIn,
+  type Schema,
+} from '../../engine/schema/json.ts';
 import { isNames, lookUp } from '../../engine/schema/keys.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 import { type CheckedCode, code, joined, printed } from './source-text.ts';
 
@@ -88,9 +97,14 @@ function identifiersIn(node: ts.Node): string[] {
 }
 
 function checkComponents({ components }: Document): void {
-  const problems: string[] = [];
+  const problems: ContractProblem[] = [];
+  const report: ReportProblem = (words, pointer) => problems.push({ words, pointer });
   for (const [name, schema] of Object.entries(components?.schemas ?? {}))
-    reportKeywordTypes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
+    reportKeywordTypes(
+      schema,
+      'value',
+      reportIn(report, toPointerOf('components', 'schemas', name), `schema ${name}: `),
+    );
   if (problems.length > 0) throw new ContractError(problems);
 }
 

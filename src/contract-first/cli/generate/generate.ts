@@ -44,7 +44,7 @@ export async function runGenerate(isCheck: boolean): Promise<number> {
     return unmatched.length > 0 || (isCheck && notes.length > 0) ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
-    else for (const problem of await toLocated(error.problems, path)) console.error(toPrintable(problem));
+    else for (const problem of await toLocated(error.found, path)) console.error(toPrintable(problem));
     return 1;
   }
 }

@@ -87,11 +87,23 @@ export async function withFixes<T>(
 ): Promise<T> {
   const { document, files, missing, renamed } = await read(file, source);
   const changes = isNode(document) ? autofix(document) : [];
-  if (missing.length > 0 && isInFiles(document)) throw new Error((await toLocated(missing, file)).join('\n'));
+  if (missing.length > 0 && isInFiles(document))
+    throw new Error(
+      (
+        await toLocated(
+          missing.map((words) => ({ words })),
+          file,
+        )
+      ).join('\n'),
+    );
   if (changes.length + files.length === 0) return run(file, []);
   const lost = hasComments(readFileSync(file, 'utf8')) ? [`${source}: it is written anew, without its comments`] : [];
   const joined = files.length > 0 ? [`${source}: ${toNames(files)} written into it`] : [];
-  const located = await toLocated(changes, file, source);
+  const located = await toLocated(
+    changes.map((words) => ({ words })),
+    file,
+    source,
+  );
   return withTemporary(stringify(document, { aliasDuplicateObjects: false }), (fixed) =>
     run(fixed, [...joined, ...renamed.map((line) => `${source}: ${line}`), ...lost, ...located]),
   );

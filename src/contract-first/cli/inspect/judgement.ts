@@ -4,6 +4,7 @@ import { readContract } from '../../contract/read/load-contract.ts';
 import { operationLabel } from '../../contract/read/operations.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
+import type { ContractProblem } from '../../engine/schema/json.ts';
 import { loadTeamParts } from '../team-parts.ts';
 import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
@@ -30,13 +31,13 @@ export async function judge(file: string, original = { file, name: file }): Prom
   const { contract, problems, ofTeam } = await readAll(file);
   const left = new Set(problems);
   const locationOf = await buildLocationOf(original.file, original.name);
-  const toErrorDetails = (problem: string, start = '') => {
-    const words = withoutLocation(problem).slice(start.length);
+  const toErrorDetails = (problem: ContractProblem, start = '') => {
+    const words = withoutLocation(problem.words).slice(start.length);
     return { problem: `${locationOf(problem)}: ${words}`, advice: toAdvice(words) };
   };
   const take = (start: string) =>
     problems
-      .filter((problem) => problem.startsWith(start) && left.delete(problem))
+      .filter((problem) => problem.words.startsWith(start) && left.delete(problem))
       .map((problem) => toErrorDetails(problem, start));
 
   const rows = sourcesOf(contract).map(({ method, path, id }): JudgedOperation => {
@@ -51,25 +52,29 @@ export async function judge(file: string, original = { file, name: file }): Prom
 
 interface Read {
   contract?: ReadContract;
-  problems: string[];
+  problems: readonly ContractProblem[];
   ofTeam: string[];
 }
 
 /** Compiles each operation that can be compiled, even if others cannot be read. */
 async function readAll(file: string): Promise<Read> {
-  const problems: string[] = [];
+  const problems: ContractProblem[] = [];
   try {
     const own = await loadTeamParts();
     const read = await readContract(file);
     problems.push(...read.problems);
     const { operations } = read.contract;
-    const hasProblems = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
+    const hasProblems = (id: string) => problems.some(({ words }) => words.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !hasProblems(id));
     const contract = { ...read.contract, operations: new Map(sound) };
     const { ofContract, ofTeam } = findUnservable(contract, own);
-    return { contract: read.contract, problems: [...problems, ...ofContract], ofTeam };
+    return {
+      contract: read.contract,
+      problems: [...problems, ...ofContract],
+      ofTeam: ofTeam.map(({ words }) => words),
+    };
   } catch (error) {
-    if (error instanceof ContractError) return { problems: error.problems, ofTeam: [] };
+    if (error instanceof ContractError) return { problems: error.found, ofTeam: [] };
     throw error;
   }
 }

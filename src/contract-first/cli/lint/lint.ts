@@ -29,6 +29,7 @@ import { checkFile } from '../../contract/read/file-references.ts';
 import { loadContract } from '../../contract/read/load-contract.ts';
 import { type ContractSource, mayBeInFiles, readSource } from '../../contract/read/source.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
+import type { ContractProblem } from '../../engine/schema/json.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
 import { toPrintable } from '../../json/literals.ts';
 import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
@@ -100,28 +101,29 @@ async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promis
 }
 
 /** Finds formats, keywords, defaults and required fields that the server ignores: they may be misspelt. */
-const findMeaningless = (contract: ReadContract, own: LoadedParts): string[] =>
+const findMeaningless = (contract: ReadContract, own: LoadedParts): ContractProblem[] =>
   problemsThrownBy(() => checkOperations({ ...contract, isStrict: true }, { ...own, isLinear: true })).filter(
     (problem) => !isOfErrors(problem),
   );
 
 /** Rules that need the operations as the server reads them; their severities are those of the configuration. */
-const OF_OPERATIONS: Record<string, (contract: ReadContract, own: LoadedParts) => string[]> = {
+const OF_OPERATIONS: Record<string, (contract: ReadContract, own: LoadedParts) => ContractProblem[]> = {
   'declared-replies': (contract, { domain }) => findUndeclared(contract, domain),
   links: findBrokenLinks,
   'strict-schemas': findMeaningless,
 };
 
 /** A warning that several replies or operations share is listed once. */
-function folded(warnings: string[]): string[] {
-  const alike = new Map<string, string[]>();
+function folded(warnings: ContractProblem[]): ContractProblem[] {
+  const alike = new Map<string, ContractProblem[]>();
   for (const warning of warnings) {
-    const words = warning.replace(/^operation \S+: (?:response \S+: )?/, '');
+    const words = warning.words.replace(/^operation \S+: (?:response \S+: )?/, '');
     alike.set(words, [...(alike.get(words) ?? []), warning]);
   }
-  return [...alike.values()].map(([warning = '', ...more]) =>
-    more.length > 0 ? `${warning} (and ${more.length} more like it)` : warning,
-  );
+  return [...alike.values()].map((all) => {
+    const [{ words, pointer }, ...more] = all as [ContractProblem, ...ContractProblem[]];
+    return { words: more.length > 0 ? `${words} (and ${more.length} more like it)` : words, pointer };
+  });
 }
 
 async function judgeOperations(
@@ -219,7 +221,7 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
 async function toLines(error: Error, file: string): Promise<string[]> {
   const isContractError = error instanceof ContractError;
   // A parser adds lines of the file after its message.
-  const lines = isContractError ? await toLocated(error.problems, file) : error.message.split('\n', 1);
+  const lines = isContractError ? await toLocated(error.found, file) : error.message.split('\n', 1);
   return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 

@@ -80,7 +80,7 @@ async function toProjectError(error: unknown, source: string): Promise<ProjectEr
   const missing = code === 'ERR_MODULE_NOT_FOUND' ? findMissingTools(['@redocly/openapi-core']) : undefined;
   if (missing) return new ProjectError(`${source} refers to other files, which a bundler reads. ${missing}`);
   if (!(error instanceof ContractError)) return new ProjectError(message);
-  const problems = /^https?:/.test(source) ? error.problems : await toLocated(error.problems, source);
+  const problems = /^https?:/.test(source) ? error.problems : await toLocated(error.found, source);
   const lines = [...problems.slice(0, MOST_PROBLEMS), ...(problems.length > MOST_PROBLEMS ? ['…'] : [])];
   return new ProjectError([`${source} cannot be served:`, ...lines.map((line) => `  ${line}`)].join('\n'));
 }

@@ -1,6 +1,7 @@
 /** Writes the collections of a contract: descriptions, migrations and handlers, and a row for each operation. */
 import { toSource } from '../../contract/page/source.ts';
 import type { ReadContract } from '../../engine/contract/contract.ts';
+import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { AnyColumn, AnyDescription } from '../../store/tables/description.ts';
 import { type CheckedCode, checkedName, code, indented, joined, toField, toLiteral } from '../generate/source-text.ts';
 import { type FirstMigration, writeFirstMigrations } from '../migration/table-sql.ts';
@@ -102,7 +103,7 @@ function tryHandler(kind: OperationKind, writing: Writing) {
   const [reason] = problemsThrownBy(() => {
     written = writeHandler(kind, writing);
   });
-  return written ?? (reason as string);
+  return written ?? (reason as ContractProblem).words;
 }
 
 const toDescription = (plan: CollectionPlan, use: ListUse): AnyDescription => ({

@@ -7,7 +7,9 @@ import { headersOfHandler, UNSENDABLE } from '../../engine/replies/reply-headers
 import { buildCompileReply } from '../../engine/replies/reply-writers.ts';
 import { compileOperation, type TeamParts } from '../../engine/routes/compiled-operations.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
-import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
+import { type ContractProblem, keywordsOf, type ReportProblem, reportIn } from '../../engine/schema/json.ts';
+import { toPointerOf } from '../../json/pointer.ts';
+import { reportInOperation } from '../read/operations.ts';
 import { reportImpossible, reportUnfitDefaults, reportUnmetRequired, reportUnsendable } from '../subsets/impossible.ts';
 import { reportCursors, reportNextLinks, reportPages } from './pages.ts';
 import { reportUnstorableFields, reportUnstoredFields, toRecords } from './records.ts';
@@ -21,7 +23,7 @@ import { reportUnfitRecords } from './unfit-records.ts';
 export function checkOperations(
   contract: ReadContract,
   { toErrorBody, domain, isLinear = false }: TeamParts & { isLinear?: boolean },
-): string[] {
+): ContractProblem[] {
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
@@ -30,7 +32,9 @@ export function checkOperations(
     const stored = records[name]?.shown;
     return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
   });
-  const [problems, warnings]: [string[], string[]] = [[], []];
+  const [problems, warnings]: [ContractProblem[], ContractProblem[]] = [[], []];
+  const report: ReportProblem = (words, pointer = '') => problems.push({ words, pointer });
+  const warn: ReportProblem = (words, pointer = '') => warnings.push({ words, pointer });
   const replying = {
     buildCheck,
     compileReply,
@@ -41,21 +45,19 @@ export function checkOperations(
   };
   for (const operation of contract.operations.values()) {
     const before = problems.length;
-    const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
-    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, report);
-    reportHeaders(operation, report);
-    reportServerReplies({ ...replying, operation }, report);
-    reportNextLinks(operation, buildCheck, report);
-    reportSchemas(operation, contract, buildCheck, report);
+    const reportOwn = reportInOperation(report, operation);
+    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, reportOwn);
+    reportHeaders(operation, reportOwn);
+    reportServerReplies({ ...replying, operation }, reportOwn);
+    reportNextLinks(operation, buildCheck, reportOwn);
+    reportSchemas(operation, contract, buildCheck, reportOwn);
     if (problems.length > before) continue;
     for (const { description, stored } of collections) {
-      reportPages(operation, stored, report);
-      reportUnstoredFields(operation, description, (problem) => warnings.push(`operation ${operation.id}: ${problem}`));
+      reportPages(operation, stored, reportOwn);
+      reportUnstoredFields(operation, description, reportInOperation(warn, operation));
     }
   }
   if (problems.length === 0) {
-    const report = (problem: string) => problems.push(problem);
-    const warn = (warning: string) => warnings.push(warning);
     const checking = { buildCheck, isLinear };
     const operations = [...contract.operations.values()];
     for (const collection of collections) reportUnstorableFields(collection, buildCheck, report);
@@ -69,8 +71,11 @@ export function checkOperations(
 /** Reports headers that a handler could not send: the request would fail only after the handler has stored something. */
 function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
-    const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
-    for (const problem of problems) report(`response ${reply.status}: ${problem}`);
+    for (const header of headersOfHandler(operation, reply)) {
+      const problem = findUnsendable(header);
+      const pointer = toPointerOf('responses', reply.status, 'headers', header[0]);
+      if (problem) report(`response ${reply.status}: ${problem}`, pointer);
+    }
   }
 }
 
@@ -78,11 +83,11 @@ function reportHeaders(operation: Operation, report: ReportProblem): void {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Finds names and values of headers in the contract that HTTP does not allow. */
-function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
-  if (!HEADER_NAME.test(name)) return [`header ${name}: no header may have this name`];
+function findUnsendable([name, { schema }]: [string, HeaderNode]): string | undefined {
+  if (!HEADER_NAME.test(name)) return `header ${name}: no header may have this name`;
   const { const: only = [], enum: several = [] } = keywordsOf(schema);
   const value = [only, several].flat().find((one) => UNSENDABLE.test(String(one)));
-  return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
+  return value === undefined ? undefined : `header ${name}: no header may have the value ${JSON.stringify(value)}`;
 }
 
 /**
@@ -96,15 +101,26 @@ function reportSchemas(
   report: ReportProblem,
 ): void {
   const contents = body?.contents ?? [];
+  const toSchemas = (...keys: string[]) => reportIn(report, toPointerOf(...keys, 'schema'));
+  const bodies = contents.map(({ type, schema }) => {
+    return { name: 'its body', schema, own: toSchemas('requestBody', 'content', type) };
+  });
   const received = [
-    ...parameters.map(({ name, schema }) => ({ name: `parameter ${name}`, schema })),
-    ...contents.map(({ schema }) => ({ name: 'its body', schema })),
+    ...parameters.map(({ name, schema }) => ({
+      name: `parameter ${name}`,
+      schema,
+      own: toSchemas('parameters', name),
+    })),
+    ...bodies,
   ];
-  const sent = inAllTypes(replies).map((reply) => ({ ...reply, name: `response ${reply.status}: body` }));
-  for (const { schema, name } of [...received, ...sent]) reportImpossible(schema, name, buildCheck, report);
-  for (const { schema, name } of received) reportUnfitDefaults(schema, name, buildCheck, report);
+  const sent = inAllTypes(replies).map((reply) => {
+    const own = toSchemas('responses', reply.status, 'content', reply.type);
+    return { ...reply, name: `response ${reply.status}: body`, own };
+  });
+  for (const { schema, name, own } of [...received, ...sent]) reportImpossible(schema, name, buildCheck, own);
+  for (const { schema, name, own } of received) reportUnfitDefaults(schema, name, buildCheck, own);
   if (isStrict) {
-    for (const { schema } of contents) reportUnmetRequired(schema, 'body', report);
-    for (const { schema, name } of sent) reportUnmetRequired(schema, name, report);
-  } else for (const { schema, name } of sent.filter(({ isJson }) => isJson)) reportUnsendable(schema, name, report);
+    for (const { schema, own } of bodies) reportUnmetRequired(schema, 'body', own);
+    for (const { schema, name, own } of sent) reportUnmetRequired(schema, name, own);
+  } else for (const { schema, name, own } of sent.filter(({ isJson }) => isJson)) reportUnsendable(schema, name, own);
 }

@@ -1,16 +1,18 @@
 /** Findings about stored records as text, and the values that a store itself writes. */
+import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { Column } from '../../store/tables/description.ts';
 import type { Unfit } from '../subsets/witnesses.ts';
 import { hasColumns, type RecordSchema } from './records.ts';
 
-export interface Finding {
-  words: string;
+export interface Finding extends ContractProblem {
   /** Whether it is an error rather than a warning: a value is known that does not fit and is certainly stored or sent. */
   isCertain: boolean;
 }
 
 interface Words {
   location: string;
+  /** The pointer to the location. */
+  at: string;
   /** The text after a value that is known not to fit. */
   proven: string;
   /** The text if no such value is known. */
@@ -18,8 +20,9 @@ interface Words {
   isCertain: boolean;
 }
 
-export const toFindings = (all: Unfit[], { location, proven, unproven, isCertain }: Words): Finding[] =>
+export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCertain }: Words): Finding[] =>
   all.map(({ path, witness }) => ({
+    pointer: at + path.replaceAll('.', '/'),
     words: `${location}${path}: ${witness ? `${show(witness.value)} ${proven}: ${witness.problem}` : unproven}`,
     isCertain: isCertain && witness !== undefined,
   }));

@@ -4,18 +4,19 @@ import { type LinkNode, nodesOf, type OperationNode } from '../../engine/contrac
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { isJson } from '../../engine/contract/replies.ts';
 import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
-import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
+import { type ContractProblem, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
-import { fromPointerToken } from '../../json/pointer.ts';
+import { fromPointerToken, toPointerOf } from '../../json/pointer.ts';
+import { reportInOperation } from '../read/operations.ts';
 import { declaredHeader } from './server-replies.ts';
 
 /** Returns one line per broken link, such as `operation addBook: response 201: link self: there is no operation findBook`. */
-export function findBrokenLinks(contract: ReadContract): string[] {
-  const problems: string[] = [];
+export function findBrokenLinks(contract: ReadContract): ContractProblem[] {
+  const problems: ContractProblem[] = [];
   const buildCheck = buildChecks({ isJudged: true });
   for (const operation of contract.operations.values()) {
-    const report = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    const report = reportInOperation((words, pointer) => problems.push({ words, pointer }), operation);
     reportLinks(contract, operation, report);
     reportLocationHeaders(contract, operation, buildCheck, report);
   }
@@ -28,7 +29,8 @@ function reportLinks({ resolved, operations }: ReadContract, operation: Operatio
   for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
     const [, body] = Object.entries(content).find(([type]) => isJson(type)) ?? [];
     for (const [name, link] of Object.entries(links)) {
-      const reportLink = (problem: string) => report(`response ${status}: link ${name}: ${problem}`);
+      const at = toPointerOf('responses', status, 'links', name);
+      const reportLink = reportIn(report, at, `response ${status}: link ${name}: `);
       reportTarget(link, reportLink);
       for (const value of Object.values(link.parameters ?? {})) {
         const [, pointer] = /^\$response\.body#\/(.*)$/.exec(String(value)) ?? [];
@@ -76,6 +78,9 @@ function reportLocationHeaders(
     if (schema === undefined) continue;
     const check = buildCheck(schema, { name: 'header Location', at: '/it' }, () => {});
     if (urls.every((url) => check(url)))
-      report(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
+      report(
+        `response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`,
+        toPointerOf('responses', reply.status, 'headers', 'Location'),
+      );
   }
 }

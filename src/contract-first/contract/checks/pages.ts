@@ -2,12 +2,14 @@
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { keywordsOf, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { EXTREME_CURSORS, toCursor } from '../../store/cursors.ts';
 import { placedIn, toPlace } from '../../store/lists.ts';
 import type { AnyDescription } from '../../store/tables/description.ts';
 import { type Field, toTable } from '../../store/tables/table.ts';
+import { reportInOperation } from '../read/operations.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isSubset } from '../subsets/subsets.ts';
 import { type Checking, findWitness } from '../subsets/witnesses.ts';
@@ -33,9 +35,10 @@ export function reportCursors(
   );
   const isLinked = replies.some(({ headers, schema }) => headerOf(headers, 'link') && mergeAllOf(schema).items);
   if (method === 'GET' && collection && isLinked && !cursor)
-    warn(
-      `operation ${operation.id}: its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page`,
-    );
+    reportInOperation(
+      warn,
+      operation,
+    )(`its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page`);
   if (method !== 'GET' || !collection || !cursor || !findLimit(parameters)) return;
   const { name, schema, int64s } = cursor;
   const check = checking.buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
@@ -45,9 +48,9 @@ export function reportCursors(
   for (const [order, keys] of [...asked, ...others]) {
     const longest = longestCursor(keys, fields, checking);
     const problems = check(longest);
+    const pass = asked.some(([one]) => one === order) ? report : warn;
     const words = `parameter ${name}: cannot be the cursor of the order ${order}, which may have ${longest.length} characters`;
-    if (problems)
-      (asked.some(([one]) => one === order) ? report : warn)(`operation ${operation.id}: ${words}: ${problems[0]}`);
+    if (problems) reportInOperation(pass, operation)(`${words}: ${problems[0]}`, toPointerOf('parameters', name));
   }
 }
 
@@ -99,11 +102,14 @@ function longValuesOf(field: Schema, { type }: Field, checking: Checking): unkno
 export function reportPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
-  for (const { status, schema } of limit ? inAllTypes(replies) : []) {
+  for (const { status, type, schema } of limit ? inAllTypes(replies) : []) {
     const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
     if (!items || !isSubset(toClosed(stored), items)) continue;
-    if (minItems > 0) report(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
-    if (maxItems < most) report(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
+    const reportReply = reportIn(report, toPointerOf('responses', status, 'content', type, 'schema'));
+    if (minItems > 0)
+      reportReply(`response ${status}: its minItems is ${minItems}, and a page may be empty`, '/minItems');
+    if (maxItems < most)
+      reportReply(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`, '/maxItems');
   }
 }
 
@@ -111,14 +117,15 @@ export function reportPages({ parameters, replies }: Operation, stored: Schema, 
 export function reportNextLinks(operation: Operation, buildCheck: BuildCheck, report: ReportProblem): void {
   const { method, parameters } = operation;
   for (const { name, in: location, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
+    const reportOwn = reportIn(report, toPointerOf('parameters', name));
     if (required && location === 'query')
-      report(`parameter ${name}: it must not be required, because a first page is requested without a cursor`);
+      reportOwn(`parameter ${name}: it must not be required, because a first page is requested without a cursor`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
     const unfit = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')
-      report(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
+      reportOwn(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
     if (unfit)
-      report(
+      reportOwn(
         `parameter ${name}: cannot be the cursor ${unfit}: ${check(unfit)?.join('; ')} (write x-opaque: false if it is not the cursor of a page)`,
       );
   }

@@ -5,6 +5,7 @@ import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import type { AnyDescription, AnyDomain, ColumnType } from '../../store/tables/description.ts';
 import { resolveOf } from '../read/references.ts';
 import { partsOf } from '../subsets/impossible.ts';
@@ -119,7 +120,8 @@ export function reportUnstorableFields(
     const check = buildCheck(field, { name: location }, () => {});
     const least = keywordsOf(field).minLength ?? 1;
     const isTaken = (value: unknown) => !check(typeof value === 'string' ? value.padStart(least, 'x') : value);
-    if (unstorable.values.some(isTaken)) report(`${location}: ${unstorable.words}`);
+    const pointer = toPointerOf('components', 'schemas', schema, name);
+    if (unstorable.values.some(isTaken)) report(`${location}: ${unstorable.words}`, pointer);
   }
 }
 
@@ -141,14 +143,17 @@ export function reportUnstoredFields(
   // A further type without any column may be one that the handler reads itself.
   const isOther = (schema: Schema) =>
     schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
-  for (const { schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
+  for (const { type, schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
     const gone = Object.entries(objectFieldsOf(schema)).filter(([name, field]) => {
       const { writeOnly, hidden } = mergeAllOf(field);
       return !(name in (record as object)) && !writeOnly && !hidden;
     });
     for (const [name] of gone) {
       const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
-      report(`its body.${name}: no column of ${table} keeps it, and the reply does not have it: ${advice}`);
+      report(
+        `its body.${name}: no column of ${table} keeps it, and the reply does not have it: ${advice}`,
+        toPointerOf('requestBody', 'content', type, 'schema', name),
+      );
     }
   }
 }

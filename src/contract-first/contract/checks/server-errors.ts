@@ -7,7 +7,7 @@ import type { ErrorForm } from '../../engine/errors/error-body.ts';
 import { Problem } from '../../engine/errors/problem.ts';
 import type { CompiledReply } from '../../engine/replies/reply-writers.ts';
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
-import { isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { type ContractProblem, isNode, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { toWritten } from '../../engine/schema/json-writers.ts';
 import { scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
@@ -19,14 +19,17 @@ export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { stat
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
 /** Finds codes without a status in the contract's `Error` schema: the compiler would report each use of them, but not the cause. */
-export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): string[] {
+export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): ContractProblem[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
   if (!('message' in others && 'status' in others)) return [];
   const { 'x-extensible-enum': open = [], enum: codes = open } = mergeAllOf(code);
   const known = Object.keys(buildCatalogue(domain));
   const unknown = codes.filter((one) => !known.includes(String(one)));
   const advice = (one: unknown) => `give the description of a collection errors: { ${one}: { status: 404 } }`;
-  return unknown.map((one) => `schema Error: field code: ${one} has no status: ${advice(one)}`);
+  return unknown.map((one) => ({
+    words: `schema Error: field code: ${one} has no status: ${advice(one)}`,
+    pointer: '/components/schemas/Error/code',
+  }));
 }
 
 /** The parts of an operation and its replies that determine its errors. */
@@ -63,7 +66,7 @@ export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
 /** Whether a problem is in `src/errors.ts`, which the team writes. The start fails, although the contract itself may be right. */
-export const isOfErrors = (problem: string): boolean => problem.includes(`: ${MADE_BY_TEAM}`);
+export const isOfErrors = ({ words }: ContractProblem): boolean => words.includes(`: ${MADE_BY_TEAM}`);
 
 /** Reports a fault only once, for the first reply with it: most replies share their faults. `reported` contains the earlier ones. */
 export function reportUnfitErrors(

@@ -9,9 +9,11 @@ import { deprecationHeaders } from '../../engine/replies/deprecation.ts';
 import { REQUEST_IDS, SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
 import type { CompileReply } from '../../engine/replies/reply-writers.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { keywordsOf, type ReportProblem } from '../../engine/schema/json.ts';
+import { type ContractProblem, keywordsOf, type ReportProblem, reportIn } from '../../engine/schema/json.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
+import { reportInOperation } from '../read/operations.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
 /** The text types that the server can use for errors. */
@@ -39,7 +41,7 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
   const { buildCheck, compileReply, contract, operation, toErrorBody, catalogue, reported } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
-    const reportReply = (problem: string) => report(`response ${reply.status}: ${problem}`);
+    const reportReply = reportIn(report, toPointerOf('responses', reply.status), `response ${reply.status}: `);
     const codes = codesOf(reply, operation, catalogue);
     const isError = Object.keys(codes).length > 0;
     if (isError && !reply.isJson && !TEXT.test(reply.type)) {
@@ -49,9 +51,9 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
       reportUnfitErrors(compileReply(reply, report), toBody, codes, reported, reportReply);
     }
     for (const name of missingHeaders(reply, operation, catalogue, Object.keys(announced)))
-      reportReply(`header ${name} is required, and not sent`);
+      reportReply(`header ${name} is required, and not sent`, toPointerOf('headers', name));
     for (const [name, value] of Object.entries(announced)) {
-      if (!declaredHeader(reply, name)) reportReply(`header ${name} is sent, and not declared`);
+      if (!declaredHeader(reply, name)) reportReply(`header ${name} is sent, and not declared`, '/headers');
       else reportHeader(buildCheck, reply, name, [value], reportReply);
     }
     for (const [name, values] of Object.entries(sentHeaders(reply, operation, contract))) {
@@ -61,22 +63,22 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
 }
 
 /** Finds statuses, headers and error bodies that the server sends without a declaration. Only the lint warns: the server runs anyway. */
-export function findUndeclared({ operations }: ReadContract, domain: AnyDomain): string[] {
+export function findUndeclared({ operations }: ReadContract, domain: AnyDomain): ContractProblem[] {
   const codes = toServerCodes(buildCatalogue(domain));
-  const problems: string[] = [];
+  const problems: ContractProblem[] = [];
   for (const operation of operations.values()) {
-    const { id, replies } = operation;
+    const { replies } = operation;
+    const report = reportInOperation((words, pointer) => problems.push({ words, pointer }), operation);
     const met = codes.filter(([code, { status }]) => isMet(code, status, operation));
     const statuses = [...new Set(met.map(([, { status }]) => status))];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
-    if (undeclared.length > 0)
-      problems.push(`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`);
+    if (undeclared.length > 0) report(`no response declares ${undeclared.join(', ')}, which are sent`, '/responses');
     for (const reply of replies) {
-      const name = `operation ${id}: response ${reply.status}`;
+      const reportReply = reportIn(report, toPointerOf('responses', reply.status), `response ${reply.status}: `);
       for (const header of undeclaredHeaders(reply, operation, statuses))
-        problems.push(`${name}: header ${header} is sent, and not declared`);
+        reportReply(`header ${header} is sent, and not declared`, '/headers');
       const isError = statuses.some((status) => replyFor(replies, status) === reply);
-      if (isError && !reply.hasContent) problems.push(`${name}: the body of an error is sent, and not declared`);
+      if (isError && !reply.hasContent) reportReply('the body of an error is sent, and not declared');
     }
   }
   return problems;
@@ -136,12 +138,13 @@ export function reportHeader(
   report: ReportProblem,
 ): void {
   const { schema = true } = declaredHeader(reply, name) ?? {};
-  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, report);
+  const reportOwn = reportIn(report, toPointerOf('headers', name));
+  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, reportOwn);
   const isNumber = [keywordsOf(schema).type].flat().some((type) => type === 'integer' || type === 'number');
   for (const value of values) {
     const problems = check(isNumber ? Number(value) : value);
     if (!problems) continue;
-    report(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
+    reportOwn(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
     return;
   }
 }

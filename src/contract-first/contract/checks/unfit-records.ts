@@ -2,12 +2,14 @@
  * Compares the schema of a request with the record that it becomes, the record with the replies that contain it, and both with the values
  * that the store sets. A value that fits one and not the next would be a 500.
  */
-import type { Operation } from '../../engine/contract/contract.ts';
+import type { Content, Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import type { Check } from '../../engine/schema/checks.ts';
-import type { ReportProblem, Schema } from '../../engine/schema/json.ts';
+import type { ContractProblem, ReportProblem, Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import type { Column } from '../../store/tables/description.ts';
+import { reportInOperation } from '../read/operations.ts';
 import { isSubset } from '../subsets/subsets.ts';
 import { type Checking, type Compared, findUnfit, findWitness, type Witness } from '../subsets/witnesses.ts';
 import { type Finding, findCollection, setBy, show, toFindings } from './findings.ts';
@@ -28,13 +30,14 @@ export function reportUnfitRecords(
   const compared = { ...checking, steps: { left: MOST_STEPS } };
   // Skips collections that belong to another contract.
   const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, objectFieldsOf(stored)));
-  for (const collection of all) ofStore(collection, checking).forEach(report);
+  for (const { words, pointer } of all.flatMap((one) => ofStore(one, checking))) report(words, pointer);
   for (const operation of operations) {
     const findings = [
       ...ofRequest(operation, operations, all, compared),
       ...findUnfitReplies(operation, all, compared),
     ];
-    for (const { words, isCertain } of findings) (isCertain ? report : warn)(`operation ${operation.id}: ${words}`);
+    for (const { words, pointer, isCertain } of findings)
+      reportInOperation(isCertain ? report : warn, operation)(words, pointer);
   }
   if (compared.steps.left <= 0)
     warn(
@@ -42,13 +45,14 @@ export function reportUnfitRecords(
     );
 }
 
-function ofStore({ description: { schema, columns }, stored }: RecordSchema, checking: Checking): string[] {
+function ofStore({ description: { schema, columns }, stored }: RecordSchema, checking: Checking): ContractProblem[] {
   const fields = objectFieldsOf(stored);
   return Object.entries(columns).flatMap(([name, column]) => {
     const values = setBy(column) ?? (column.first === undefined ? [] : [column.first]);
     const witness = findWitness(values, true, fields[name] as Schema, checking);
     if (!witness) return [];
-    return `schema ${schema}: field ${name}: the store writes ${show(witness.value)}, which does not fit: ${witness.problem}`;
+    const words = `schema ${schema}: field ${name}: the store writes ${show(witness.value)}, which does not fit: ${witness.problem}`;
+    return { words, pointer: toPointerOf('components', 'schemas', schema, name) };
   });
 }
 
@@ -63,12 +67,12 @@ function ofRequest(operation: Operation, operations: Operation[], all: RecordSch
   const { method, body } = operation;
   const found = /^(POST|PUT|PATCH)$/.test(method) ? findRecord(operation, operations, all) : undefined;
   if (!found || found.collection.description.unfit === 400) return [];
-  return recordsIn(body).flatMap(({ schema }) => ofBody(operation, schema, found, compared));
+  return recordsIn(body).flatMap((content) => ofBody(operation, content, found, compared));
 }
 
 function ofBody(
   { method, path, parameters }: Operation,
-  schema: Schema,
+  { type, schema }: Content,
   { collection, isWhole }: { collection: RecordSchema; isWhole: boolean },
   compared: Compared,
 ): Finding[] {
@@ -76,7 +80,7 @@ function ofBody(
   const known = objectFieldsOf(collection.stored);
   const {
     properties: _properties,
-    type: _type,
+    type: _kind,
     required: _required,
     additionalProperties: _others,
     ...rules
@@ -90,24 +94,27 @@ function ofBody(
     unproven: `cannot be proven to fit schema ${name}, which stores it`,
     isCertain,
   };
-  const compare = (given: Schema, field: string, location: string) =>
-    toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, location });
+  const at = toPointerOf('requestBody', 'content', type, 'schema');
+  const compare = (given: Schema, field: string, place: { location: string; at: string }) =>
+    toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, ...place });
   const findings = Object.entries(fields).flatMap(([field, given]) => {
     const column = columns[field];
     // The store merges objects with the stored ones, and checks the result.
     const isMerged = method === 'PATCH' && [mergeAllOf(given).type].flat().includes('object');
-    return !column || setBy(column) || column.set || isMerged ? [] : compare(given, field, `its body.${field}`);
+    const place = { location: `its body.${field}`, at: at + toPointerOf(field) };
+    return !column || setBy(column) || column.set || isMerged ? [] : compare(given, field, place);
   });
   const ids = Object.entries(columns).filter(([field, { is }]) => is && method === 'PUT' && !(field in fields));
   const chosen = parameters.filter((one) => one.in === 'path' && one.name === namesIn(path).at(-1));
   for (const [id] of ids) {
-    for (const { name, schema } of chosen) findings.push(...compare(schema, id, `parameter ${name}`));
+    for (const { name, schema } of chosen)
+      findings.push(...compare(schema, id, { location: `parameter ${name}`, at: toPointerOf('parameters', name) }));
   }
   const made = { ...mergeAllOf(schema), properties: { ...known, ...fields } };
   if (isSubset(made, rules, compared.steps)) return findings;
   const isNew = method === 'POST' && findings.length === 0 && compared.steps.left > 0;
   const witness = isNew ? findUnstored(schema, collection, compared) : undefined;
-  return [...findings, ...toFindings([{ path: '', witness }], { ...words, location: 'its body' })];
+  return [...findings, ...toFindings([{ path: '', witness }], { ...words, location: 'its body', at })];
 }
 
 /** Finds a body that the request accepts, but that becomes a record that breaks its own rules over several fields. */

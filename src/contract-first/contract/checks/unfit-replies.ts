@@ -2,6 +2,7 @@
 import type { Operation, Reply } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { findLimit } from '../read/parameters.ts';
 import { isSubset } from '../subsets/subsets.ts';
 import { type Compared, findUnfit, findWitness } from '../subsets/witnesses.ts';
@@ -19,8 +20,14 @@ export function findUnfitReplies(operation: Operation, all: RecordSchema[], comp
   });
 }
 
-const toWords = ({ status }: Reply, { description: { schema } }: RecordSchema, place: string, isCertain: boolean) => ({
-  location: `response ${status}: body${place}`,
+const toWords = (
+  { status, type }: Reply,
+  { description: { schema } }: RecordSchema,
+  field: string | undefined,
+  isCertain: boolean,
+) => ({
+  location: `response ${status}: body${field === undefined ? '' : `.${field}`}`,
+  at: toPointerOf('responses', status, 'content', type, 'schema', ...(field === undefined ? [] : [field])),
   proven: `may be stored by schema ${schema}, and not sent`,
   unproven: `cannot be proven to take what schema ${schema} stores`,
   isCertain,
@@ -33,7 +40,7 @@ function findUnfitFields(reply: Reply, collection: RecordSchema, isCertain: bool
     const values = keywordsOf(wanted).hidden ? [] : setBy(column);
     const witness = values && findWitness(values, given, wanted, compared);
     const found = witness ? [{ path: '', witness }] : [];
-    const words = toWords(reply, collection, `.${field}`, isCertain);
+    const words = toWords(reply, collection, field, isCertain);
     return toFindings(values ? found : findUnfit(given, wanted, compared), words);
   });
 }
@@ -67,5 +74,5 @@ function findUnfitRecords(
   // A list that is not a page may never be empty.
   const isPage = method === 'GET' && findLimit(parameters) !== undefined;
   const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
-  return toFindings([{ path: '', witness }], toWords(reply, collection, '', isCertain));
+  return toFindings([{ path: '', witness }], toWords(reply, collection, undefined, isCertain));
 }

@@ -3,8 +3,9 @@ import type { Content } from '../../engine/contract/contract.ts';
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/replies.ts';
 import { fileOf, kindOfPart, type PartKind, partOf } from '../../engine/requests/form-fields.ts';
-import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { type Keywords, keywordsOf, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 
 /** The media types of forms (RFC 7578; HTML, section 4.10.21.8). */
 const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
@@ -19,6 +20,9 @@ export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
 
 type Contents = Record<string, MediaNode>;
 
+/** The media type that is served for a type or a range of the contract. */
+export const toServedType = (name: string): string => (RANGE.test(name) ? PLAIN_JSON : toMediaType(name));
+
 /** The media types of a request or a response. For a range, JSON is served, unless JSON is declared with its own schema. */
 export function toTypes(
   content: Contents,
@@ -27,8 +31,9 @@ export function toTypes(
 ): { type: string; media: MediaNode }[] {
   const served = Object.entries(content).filter(([name]) => !RANGE.test(name) || !(PLAIN_JSON in content));
   return served.map(([name, media]) => {
-    const type = RANGE.test(name) ? PLAIN_JSON : toMediaType(name);
-    if (!TYPE.test(type)) report(`${location}: ${name} is not a media type, such as ${PLAIN_JSON}`);
+    const type = toServedType(name);
+    if (!TYPE.test(type))
+      report(`${location}: ${name} is not a media type, such as ${PLAIN_JSON}`, toPointerOf('content', name));
     return { type, media };
   });
 }
@@ -57,13 +62,14 @@ export function reportForm(schema: Schema, encoding: MediaNode['encoding'], repo
     return;
   }
   for (const [name, field] of Object.entries(schema.properties)) {
+    const at = toPointerOf(name);
     const part = partOf(field);
     const kind = kindOfPart(part);
     const file = fileOf(part);
-    if (file !== undefined) reportRawBody(file, `file ${name}`, 'its body', report);
+    if (file !== undefined) reportRawBody(file, `file ${name}`, 'its body', reportIn(report, at));
     if (kind === undefined) {
-      report(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
-    } else if (!isUsual(encoding?.[name] ?? {}, kind)) report(`its body: encoding of ${name} is not supported`);
+      report(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`, at);
+    } else if (!isUsual(encoding?.[name] ?? {}, kind)) report(`its body: encoding of ${name} is not supported`, at);
   }
 }
 

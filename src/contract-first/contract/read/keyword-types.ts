@@ -3,8 +3,9 @@
  * reports 64-bit integers that would be of two types, or could not be compared.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
-import { isMap, type Keywords, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { isMap, type Keywords, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
 import { ONE, targetOf } from '../../engine/schema/subschemas.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 
 const isList = Array.isArray;
 const isSchema = (value: unknown) => typeof value === 'boolean' || isMap(value);
@@ -14,8 +15,8 @@ interface KeywordType {
   keywords: string[];
   fits: (value: unknown) => boolean;
   words: string;
-  /** The schemas in a value that fits, each with the text that its location adds. */
-  within?: (value: never) => [more: string, schema: unknown][];
+  /** The schemas in a value that fits, each with the key that its location adds. */
+  within?: (value: never) => [key: string, schema: unknown][];
 }
 
 const ONE_SCHEMA = { fits: isSchema, words: 'a schema, or true or false' };
@@ -32,9 +33,9 @@ const KEYWORD_TYPES: KeywordType[] = [
     keywords: ['properties', 'patternProperties', 'dependentSchemas'],
     fits: isMap,
     words: 'schemas by their names',
-    within: (map: object) => Object.entries(map).map(([name, one]) => [`.${name}`, one]),
+    within: (map: object) => Object.entries(map).map(([name, one]) => [name, one]),
   },
-  { ...ONE_SCHEMA, keywords: ['items'], within: (one: unknown) => [['.items', one]] },
+  { ...ONE_SCHEMA, keywords: ['items'], within: (one: unknown) => [['items', one]] },
   { ...ONE_SCHEMA, keywords: [...ONE, 'propertyNames', 'additionalItems'], within: (one: unknown) => [['', one]] },
   {
     keywords: ['type'],
@@ -52,27 +53,30 @@ const sound = new WeakSet<object>();
 export function reportKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
   const seen = new Set<object>();
   let isSound = true;
-  visit(root, name);
+  visit(root, name, '');
   if (isSound) for (const one of seen) sound.add(one);
   return isSound;
 
-  function visit(schema: unknown, location: string): void {
-    if (!isSchema(schema)) fail(`${location}: must be a schema, or true or false`);
+  function visit(schema: unknown, location: string, pointer: string): void {
+    if (!isSchema(schema)) fail(`${location}: must be a schema, or true or false`, pointer);
     if (!isMap(schema) || seen.has(schema) || sound.has(schema)) return;
     seen.add(schema);
     const target = targetOf(schema as Keywords);
-    if (target) visit(target, location);
+    if (target) visit(target, location, pointer);
     for (const [keyword, value] of Object.entries(schema)) {
       const type = KEYWORD_TYPES.find(({ keywords }) => keywords.includes(keyword));
       if (value === undefined || !type) continue;
-      if (!type.fits(value)) fail(`${location}: ${keyword} must be ${type.words}`);
-      else for (const [more, one] of type.within?.(value as never) ?? []) visit(one, location + more);
+      if (!type.fits(value)) fail(`${location}: ${keyword} must be ${type.words}`, pointer + toPointerOf(keyword));
+      else {
+        for (const [key, one] of type.within?.(value as never) ?? [])
+          visit(one, location + (key && `.${key}`), pointer + (key && toPointerOf(key)));
+      }
     }
   }
 
-  function fail(problem: string): void {
+  function fail(words: string, pointer: string): void {
     isSound = false;
-    report(problem);
+    report(words, pointer);
   }
 }
 
@@ -92,16 +96,18 @@ const soundMaps = new WeakSet<Int64Map>();
 function reportInt64Map(int64s: Int64Map, name: string, reportAny: ReportProblem): void {
   if (soundMaps.has(int64s)) return;
   let isSound = true;
-  const report = (problem: string) => {
+  const report: ReportProblem = (...problem) => {
     isSound = false;
-    reportAny(problem);
+    reportAny(...problem);
   };
   if (int64s.isInt64) {
-    for (const keyword of int64s.comparisons) report(`${name}: ${keyword} is not supported for int64`);
+    for (const keyword of int64s.comparisons)
+      report(`${name}: ${keyword} is not supported for int64`, toPointerOf(keyword));
     if (int64s.isOtherNumber && !int64s.isAlwaysInt64) report(`${name}: ${MIXED}`);
   }
   for (const recursion of int64s.recursions) reportRecursion(int64s, recursion, name, report);
-  for (const [field, inside] of int64s.fields) reportInt64Map(inside, `${name}.${field}`, report);
+  for (const [field, inside] of int64s.fields)
+    reportInt64Map(inside, `${name}.${field}`, reportIn(report, toPointerOf(field)));
   if (int64s.rest) reportInt64Map(int64s.rest, `${name}.*`, report);
   if (isSound) soundMaps.add(int64s);
 }
@@ -113,6 +119,6 @@ function reportRecursion(int64s: Int64Map, recursion: Int64Map, name: string, re
     const other = recursion.fields.get(field);
     const both = other ? [inside, other] : [];
     const isMixed = both.some(({ isInt64 }) => isInt64) && both.some(({ isOtherNumber }) => isOtherNumber);
-    if (isMixed) report(`${name}.${field}: ${MIXED}`);
+    if (isMixed) report(`${name}.${field}: ${MIXED}`, toPointerOf(field));
   }
 }

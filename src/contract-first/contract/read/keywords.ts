@@ -52,7 +52,7 @@ export const isOurs = (key: string): boolean => key in EXTENSIONS;
 export function toDeprecation(source: OperationNode, report: ReportProblem): Deprecation | undefined {
   if (!source.deprecated) {
     const alone = ['x-deprecated-at', 'x-sunset', 'x-successor'].filter((key) => source[key] !== undefined);
-    for (const key of alone) report(`${key} needs deprecated: true next to it`);
+    for (const key of alone) report(`${key} needs deprecated: true next to it`, `/${key}`);
     return undefined;
   }
   return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
@@ -61,7 +61,7 @@ export function toDeprecation(source: OperationNode, report: ReportProblem): Dep
     const said = source[key];
     if (said === undefined) return undefined;
     const date = new Date(said);
-    if (Number.isNaN(date.getTime()) || !isDate(String(said).slice(0, 10))) report(`${key} is not a date`);
+    if (Number.isNaN(date.getTime()) || !isDate(String(said).slice(0, 10))) report(`${key} is not a date`, `/${key}`);
     return date;
   }
 }
@@ -91,14 +91,14 @@ export function reportExtensions(node: unknown, report: ReportProblem, pointer =
   }
 }
 
-function reportExtension(key: string, value: unknown, pointer: string, report: ReportProblem): void {
+function reportExtension(key: string, value: unknown, pointer: string, reportAny: ReportProblem): void {
+  const report = (words: string) => reportAny(`${pointer}: ${key} ${words}`, `${pointer.slice(1)}/${key}`);
   const known = EXTENSIONS[key];
   const near = RENAMED[key] ?? Object.keys(EXTENSIONS).find((name) => isNear(name, key, 2));
-  if (!known && near) report(`${pointer}: ${key} is not known: write ${near}, or give it another name`);
-  else if (known && !known.where.test(pointer))
-    report(`${pointer}: ${key} means nothing here: put it into ${known.allowedIn}`);
+  if (!known && near) report(`is not known: write ${near}, or give it another name`);
+  else if (known && !known.where.test(pointer)) report(`means nothing here: put it into ${known.allowedIn}`);
   else if (known && !known.fits(value)) {
-    report(`${pointer}: ${key} is ${JSON.stringify(value)}, and must be ${known.words}`);
+    report(`is ${JSON.stringify(value)}, and must be ${known.words}`);
   }
 }
 
@@ -121,14 +121,14 @@ const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 export function reportInexactNumbers(node: unknown, pointer: string, report: ReportProblem): void {
   if (typeof node === 'bigint') {
     const isKept = EXACT.includes(pointer.slice(pointer.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
-    if (!isKept) report(`${pointer}: ${node} is too large to be kept exactly`);
+    if (!isKept) report(`${pointer}: ${node} is too large to be kept exactly`, pointer.slice(1));
     return;
   }
   if (!isNode(node)) return;
   const { type, format }: Keywords = node;
   const types = [type ?? []].flat();
   if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
-    report(`${pointer}: int64 needs type: integer, alone or with string, boolean or null`);
+    report(`${pointer}: int64 needs type: integer, alone or with string, boolean or null`, pointer.slice(1));
   }
   for (const [key, value] of Object.entries(node)) {
     if (key !== 'example' && key !== 'examples')

@@ -12,10 +12,11 @@ import {
 import { sha256Of } from '../../engine/contract/finished.ts';
 import { parseWithBigints, parseWithBounds } from '../../engine/contract/numbers.ts';
 import { toRoutePath } from '../../engine/contract/path-names.ts';
-import { isNode, type ReportProblem } from '../../engine/schema/json.ts';
+import { type ContractProblem, isNode, type ReportProblem, reportIn } from '../../engine/schema/json.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { reportExtensions, reportInexactNumbers, withoutWords } from './keywords.ts';
 import { toCurrent, withGetAndHead, withIds, withPathNames } from './normal-form.ts';
-import { hasDots, operationLabel, toOperations } from './operations.ts';
+import { hasDots, operationLabel, reportInOperation, toOperations } from './operations.ts';
 import { resolveOf, withTrueReferences } from './references.ts';
 import { toKeyLocations } from './security.ts';
 import { readSource } from './source.ts';
@@ -36,8 +37,13 @@ function toCurrentVersion(source: Record<string, unknown>): Record<string, unkno
   return isOlder ? toCurrent(source) : source;
 }
 
+interface ReadResult {
+  contract: ReadContract;
+  problems: ContractProblem[];
+}
+
 /** The contract and its problems. @throws ContractError if its operations cannot be read */
-export async function readContract(file: URL | string): Promise<{ contract: ReadContract; problems: string[] }> {
+export async function readContract(file: URL | string): Promise<ReadResult> {
   const { yaml, json, serversAt } = await readSource(file);
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
@@ -45,13 +51,13 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const dangling = await findInvalid(toCurrentVersion(withTrueReferences(JSON.parse(json), json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
-  const problems: string[] = [];
-  const report = (problem: string) => problems.push(problem);
+  const problems: ContractProblem[] = [];
+  const report: ReportProblem = (words, pointer = '') => problems.push({ words, pointer });
   const resolved = resolveDocument(document, report);
   // Dangling references are reported with their operation. The validator adds those that no operation uses.
-  if (dangling && problems.length === 0) report(dangling);
+  if (dangling && problems.length === 0) problems.push(dangling);
   // The other operations are still checked.
-  const unresolved = new Set(problems.map((problem) => /^operation (\S+): /.exec(problem)?.[1]));
+  const unresolved = new Set(problems.map(({ words }) => /^operation (\S+): /.exec(words)?.[1]));
   if (unresolved.has(undefined)) throw new ContractError(problems);
   const keyLocations = toKeyLocations(resolved, report);
   const operations = toOperations({ resolved, unresolved, keyLocations }, report);
@@ -72,19 +78,20 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
   const { openapi, info, security, components = {}, ...rest } = document;
   const resolve = resolveOf(document);
   const paths = Object.entries(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
-  const securitySchemes = resolve(components.securitySchemes ?? {}, report);
+  const securitySchemes = resolve(components.securitySchemes ?? {}, reportIn(report, '/components/securitySchemes'));
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
 
   function resolveItem(path: string, item: PathItem): PathItem {
     const { $ref, ...own } = item;
     if ($ref) {
-      const reportItem = (problem: string) => report(`path ${path}: ${problem}`);
+      const reportItem = reportIn(report, toPointerOf('paths', path), `path ${path}: `);
       return { ...resolve<PathItem>({ $ref }, reportItem), ...resolve(own, reportItem) };
     }
     const operations = new Map<string, OperationNode>(operationsOf(item));
     const entries = Object.entries(item).map(([key, node]) => {
       const id = operations.get(key)?.operationId;
-      return [key, resolve(node, (problem) => report(`${id ? operationLabel(id) : `path ${path}`}: ${problem}`))];
+      const name = id ? operationLabel(id) : `path ${path}`;
+      return [key, resolve(node, reportIn(report, toPointerOf('paths', path, key), `${name}: `))];
     });
     return Object.fromEntries(entries);
   }
@@ -94,12 +101,12 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
 function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   const [server = ROOT_SERVER] = servers;
   if (typeof server.url !== 'string') {
-    report('servers: the first one needs a url, a text such as /v1');
+    report('servers: the first one needs a url, a text such as /v1', '/servers');
     return '';
   }
   const prefix = toPathPrefix(server);
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix) || hasDots(prefix))
-    report(`servers: ${prefix} cannot be the path before that of each operation`);
+    report(`servers: ${prefix} cannot be the path before that of each operation`, '/servers');
   return prefix;
 }
 
@@ -110,8 +117,9 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 const SERVED = /^\/(docs(\/.*)?|livez|readyz)$/;
 
 function reportServerPaths(prefix: string, operations: Iterable<Operation>, report: ReportProblem): void {
-  for (const { id, path } of operations) {
-    if (SERVED.test(prefix + toRoutePath(path)))
-      report(`operation ${id}: ${prefix}${path} is served by the server itself`);
+  for (const operation of operations) {
+    const path = prefix + operation.path;
+    if (SERVED.test(prefix + toRoutePath(operation.path)))
+      reportInOperation(report, operation)(`${path} is served by the server itself`);
   }
 }

@@ -11,7 +11,8 @@ import {
 } from '../../engine/contract/document.ts';
 import { decodePath, namesIn } from '../../engine/contract/path-names.ts';
 import { isJson, PLAIN_JSON } from '../../engine/contract/replies.ts';
-import type { ReportProblem } from '../../engine/schema/json.ts';
+import { type ReportProblem, reportIn } from '../../engine/schema/json.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { bodyKindOf, reportForm, reportRawBody, toTypes } from './bodies.ts';
 import { withoutFields } from './directions.ts';
 import { findInt64s } from './keyword-types.ts';
@@ -26,6 +27,12 @@ export const MAX_BYTES = 1_048_576;
 
 /** The name of an operation in problems. */
 export const operationLabel = (id: string) => `operation ${id}`;
+
+/** Reports problems of an operation. */
+export const reportInOperation = (
+  report: ReportProblem,
+  { id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>,
+) => reportIn(report, toPointerOf('paths', path, method.toLowerCase()), `${operationLabel(id)}: `);
 
 interface Options {
   resolved: ResolvedDocument;
@@ -44,14 +51,13 @@ export function toOperations(
   for (const [path, item] of Object.entries(resolved.paths)) {
     for (const [method, { ...source }] of operationsOf(item)) {
       source.security ??= resolved.security ?? [];
-      const reportOperation = (problem: string) =>
-        report(`${operationLabel(source.operationId as string)}: ${problem}`);
+      const reportOperation = reportInOperation(report, { id: source.operationId as string, path, method });
       // Skips an operation that cannot be read: all others are still checked.
       if (unresolved.has(source.operationId) || !isValidOperation(item, source, reportOperation)) {
         isWhole = false;
         continue;
       }
-      reportScopes(source.security, resolved.components.securitySchemes, reportOperation);
+      reportScopes(source.security, resolved.components.securitySchemes, reportIn(reportOperation, '/security'));
       const operation = toOperation({ method, path, item, source }, keyLocations, reportOperation);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
@@ -95,23 +101,28 @@ function toOperation(
   report: ReportProblem,
 ): Operation {
   const { security = [] } = source;
-  const ways = toSecurity(security, keyLocations, report);
+  const ways = toSecurity(security, keyLocations, reportIn(report, '/security'));
   const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
   const parameters = toParameters(path, sources.filter(isNoKey(ways)), method === 'get' && hasLinks(source), report);
-  const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, report));
+  const replies = Object.entries(source.responses ?? {}).map(([status, response]) =>
+    toReply(status, response, reportIn(report, toPointerOf('responses', status))),
+  );
   if (parameters.some(({ keptHours }) => keptHours !== undefined)) reportRepeated(replies, report);
   return {
     id: source.operationId as string,
     method: method.toUpperCase(),
     path,
     parameters,
-    body: toBody(source.requestBody, report),
+    body: toBody(source.requestBody, reportIn(report, '/requestBody')),
     replies,
     security: ways,
     isKeyOptional: security.some((requirement) => Object.keys(requirement).length === 0),
     deprecation: toDeprecation(source, report),
   };
 }
+
+/** The pointer to the schema of a body in this media type. */
+const toSchemaPointer = (type: string) => toPointerOf('content', type, 'schema');
 
 /** Whether a success declares the header `Link`, which leads to the next page of a list. */
 const hasLinks = ({ responses = {} }: OperationNode): boolean =>
@@ -123,7 +134,7 @@ const hasLinks = ({ responses = {} }: OperationNode): boolean =>
 function toReply(status: string, { content = {}, headers = {} }: ResponseNode, report: ReportProblem): Reply {
   const name = `response ${status}`;
   const types = toTypes(content, name, report);
-  const problems = new Set<string>();
+  const problems = new Map<string, string | undefined>();
   const [first = { type: PLAIN_JSON, media: {} }] = types;
   // The type that is sent unless the handler chooses another.
   const usual = types.find(({ type }) => isJson(type)) ?? first;
@@ -131,12 +142,13 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
     // Ignores the schemas of further types, except JSON.
     const own = type === usual.type || isJson(type) ? media?.schema : undefined;
     const schema = withoutFields('writeOnly', own ?? {});
-    const int64s = findInt64s(schema, `${name}: body`, (problem) => problems.add(problem));
+    const reportBody = reportIn((words, pointer) => problems.set(words, pointer), toSchemaPointer(type));
+    const int64s = findInt64s(schema, `${name}: body`, reportBody);
     return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers, others: [] };
   };
   const others = types.filter(({ type }) => type !== usual.type);
   const reply = { ...inType(usual), others: others.map(inType) };
-  problems.forEach(report);
+  for (const [words, pointer] of problems) report(words, pointer);
   return reply;
 }
 
@@ -144,7 +156,10 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
 function reportRepeated(replies: Reply[], report: ReportProblem): void {
   for (const { status, others } of replies) {
     if (/^[23]/.test(status) && others.length > 0)
-      report(`response ${status}: has several types, and x-idempotency-hours could not repeat the one that was sent`);
+      report(
+        `response ${status}: has several types, and x-idempotency-hours could not repeat the one that was sent`,
+        toPointerOf('responses', status),
+      );
   }
 }
 
@@ -157,13 +172,14 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
   const contents = types.flatMap(({ type, media: { schema: own = {}, encoding } }): Content[] => {
     const schema = withoutFields('readOnly', own);
     const kind = bodyKindOf(type, schema);
-    const problems: string[] = [];
-    const note = (problem: string) => problems.push(problem);
+    const reportSchema = reportIn(report, toSchemaPointer(type));
+    const problems: Parameters<ReportProblem>[] = [];
+    const note: ReportProblem = (...problem) => problems.push(problem);
     if (kind === 'bytes') reportRawBody(schema, type, 'its body', note);
     if (kind === 'form') reportForm(schema, encoding, note);
     if (problems.length > 0 && hasJson) return [];
-    problems.forEach(report);
-    findInt64s(schema, 'body', report);
+    for (const problem of problems) reportSchema(...problem);
+    findInt64s(schema, 'body', reportSchema);
     return [{ type, kind, schema, ...(kind === 'form' && { encoding }) }];
   });
   const isJsonOnly = contents.every(({ kind }) => kind === 'json');
@@ -172,11 +188,11 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
 
 /** Reports successors with parameters in their path: the server sends the successor's URL as it is. */
 function reportSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
-  for (const { id, deprecation } of operations.values()) {
-    if (deprecation?.successor === undefined) continue;
-    const successor = operations.get(deprecation.successor);
-    if (!successor || namesIn(successor.path).length > 0) {
-      report(`operation ${id}: x-successor must be the operationId of one whose path has no parameters`);
-    }
+  for (const operation of operations.values()) {
+    const { successor: id } = operation.deprecation ?? {};
+    if (id === undefined) continue;
+    const successor = operations.get(id);
+    const words = 'x-successor must be the operationId of one whose path has no parameters';
+    if (!successor || namesIn(successor.path).length > 0) reportInOperation(report, operation)(words, '/x-successor');
   }
 }

@@ -3,8 +3,15 @@ import type { Parameter, ParameterStyle } from '../../engine/contract/contract.t
 import { isKey, type ParameterNode } from '../../engine/contract/document.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { PLAIN_JSON } from '../../engine/contract/replies.ts';
-import { keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import {
+  type ContractProblem,
+  keywordsOf,
+  type ReportProblem,
+  reportIn,
+  type Schema,
+} from '../../engine/schema/json.ts';
 import { isList, isSimple, mergeAllOf, typesOf } from '../../engine/schema/value-types.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { findInt64s } from './keyword-types.ts';
 
 /** The default style of each location. */
@@ -37,9 +44,10 @@ export function toParameters(
       findUnsupported({ ...source, schema: said, 'x-opaque': isOpaque }, writing) ??
       findUnkept(source) ??
       findShared(path, source, writing);
-    if (problem) report(`parameter ${name}: ${problem}`);
+    const reportParameter = reportIn(report, toPointerOf('parameters', name));
+    if (problem) reportParameter(`parameter ${name}: ${problem.words}`, problem.pointer);
     const schema = said ?? true;
-    const int64s = findInt64s(schema, `parameter ${name}`, report);
+    const int64s = findInt64s(schema, `parameter ${name}`, reportParameter);
     const read = { int64s, writing: writing ?? 'text', isOpaque, keptHours };
     const parameter = { name, in: location as Parameter['in'], required, schema, ...read };
     byName.set(`${location} ${location === 'header' ? name.toLowerCase() : name}`, parameter);
@@ -71,16 +79,19 @@ const STYLE_NEEDS: Record<string, string> = {
   pipeDelimited: 'an array of simple values, and no explode: true',
 };
 
-function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefined): string | undefined {
+function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefined): ContractProblem | undefined {
   const { in: location, schema, style = STYLES[location], allowEmptyValue, 'x-opaque': isOpaque } = source;
-  if (!(location in STYLES)) return `in ${location} is not supported`;
+  if (!(location in STYLES)) return { words: `in ${location} is not supported`, pointer: '/in' };
   if (style !== STYLES[location] && writing !== QUERY_STYLES[style as string]) {
     const needed = location === 'query' && STYLE_NEEDS[style as string];
-    return needed ? `style ${style} needs ${needed}${oddFieldIn(schema)}` : `style ${style} is not supported`;
+    const lack = needed ? `needs ${needed}${oddFieldIn(schema)}` : 'is not supported';
+    return { words: `style ${style} ${lack}`, pointer: '/style' };
   }
-  if (allowEmptyValue) return 'allowEmptyValue is not supported';
-  if (isOpaque && keywordsOf(schema).default !== undefined) return 'a cursor is given out by the server: no default';
-  return writing ? undefined : `needs a schema of simple types, or of an array of them${oddFieldIn(schema)}`;
+  if (allowEmptyValue) return { words: 'allowEmptyValue is not supported', pointer: '/allowEmptyValue' };
+  if (isOpaque && keywordsOf(schema).default !== undefined)
+    return { words: 'a cursor is given out by the server: no default', pointer: '/schema/default' };
+  const words = `needs a schema of simple types, or of an array of them${oddFieldIn(schema)}`;
+  return writing ? undefined : { words, pointer: '/schema' };
 }
 
 /** How the values of a parameter are written; undefined if it is not supported. */
@@ -125,10 +136,10 @@ function findShared(
   path: string,
   { name, in: location }: ParameterNode,
   writing: ParameterStyle | undefined,
-): string | undefined {
+): ContractProblem | undefined {
   const isAlone = path.split('/').includes(`{${name}}`);
   return location === 'path' && writing === 'joined' && !isAlone
-    ? 'an array needs its own part of the path'
+    ? { words: 'an array needs its own part of the path' }
     : undefined;
 }
 
@@ -139,12 +150,12 @@ const MOST_HOURS = 8_760_000;
 const USUAL_HOURS = 24;
 
 /** Checks `x-idempotency-hours`: a key that is not remembered would break the promise of its header. */
-function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode): string | undefined {
+function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode): ContractProblem | undefined {
+  const pointer = '/x-idempotency-hours';
   if (hours === undefined) return undefined;
-  if (!isKey(source)) return 'x-idempotency-hours is for the header Idempotency-Key only';
-  return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS
-    ? undefined
-    : `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to ${MOST_HOURS}`;
+  if (!isKey(source)) return { words: 'x-idempotency-hours is for the header Idempotency-Key only', pointer };
+  const words = `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to ${MOST_HOURS}`;
+  return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS ? undefined : { words, pointer };
 }
 
 /** The parameter `limit`, which bounds the records of a page. */
@@ -157,18 +168,20 @@ function reportLimit(parameters: Parameter[], report: ReportProblem): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
   const { type, minimum = 0 } = keywordsOf(limit.schema);
-  if (type !== 'integer' || minimum < 1) report('parameter limit: a page needs type: integer and minimum: 1 or more');
+  if (type !== 'integer' || minimum < 1)
+    report('parameter limit: a page needs type: integer and minimum: 1 or more', '/parameters/limit');
 }
 
 function reportPath(path: string, parameters: Parameter[], report: ReportProblem): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   const inPath = namesIn(path);
   const twice = inPath.find((name, index) => inPath.indexOf(name) < index);
-  if (twice) report(`path parameter {${twice}} is in the path twice: give each place a name`);
+  if (twice)
+    report(`path parameter {${twice}} is in the path twice: give each place a name`, toPointerOf('parameters', twice));
   for (const name of inPath) {
-    if (!declared.includes(name)) report(`path parameter {${name}} is not declared`);
+    if (!declared.includes(name)) report(`path parameter {${name}} is not declared`, toPointerOf('parameters', name));
   }
   for (const name of declared) {
-    if (!inPath.includes(name)) report(`parameter ${name} is not in the path`);
+    if (!inPath.includes(name)) report(`parameter ${name} is not in the path`, toPointerOf('parameters', name));
   }
 }

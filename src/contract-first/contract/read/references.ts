@@ -1,7 +1,15 @@
 /** Replaces each `$ref` by its target, unless the target refers to itself. Keywords next to the `$ref` of a schema also apply. */
-import { isNode, type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import {
+  isNode,
+  type Keywords,
+  keywordsOf,
+  type ReportProblem,
+  reportIn,
+  type Schema,
+} from '../../engine/schema/json.ts';
 import { ANNOTATION, isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 import { isRecursion, toRecursion } from '../../engine/schema/subschemas.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 
 /** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;
@@ -22,46 +30,46 @@ export function resolveOf(document: object): Resolve {
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
   /** A problem inside each faulty target: it is reported for every operation that uses the target. */
-  const faults = new Map<string, string>();
-  const open = new Set<string>();
+  const faults = new Map<string, { words: string; pointer: string }>();
+  /** The pointers to the targets that are being resolved, through the references to them. */
+  const open = new Map<string, string>();
 
   return function resolveNode(root, reportAny) {
-    return resolve(root, false);
+    return resolve(root, '', false);
 
-    function resolve<Kind>(node: Kind, isSchema: boolean, hasNames?: boolean): Kind;
-    function resolve(node: unknown, isSchema: boolean, hasNames = false): unknown {
-      if (Array.isArray(node)) return node.map((item) => resolve(item, isSchema));
+    function resolve<Kind>(node: Kind, at: string, isSchema: boolean, hasNames?: boolean): Kind;
+    function resolve(node: unknown, at: string, isSchema: boolean, hasNames = false): unknown {
+      if (Array.isArray(node)) return node.map((item, index) => resolve(item, `${at}/${index}`, isSchema));
       if (!isNode(node)) return node;
       const { $ref, ...others } = node;
-      const isReference = typeof $ref === 'string';
-      const entries = Object.entries(isReference ? others : node);
+      const entries = Object.entries(typeof $ref === 'string' ? others : node);
       const resolved = entries.map(([key, value]) => {
         if (!hasNames && isData(key, value)) return [key, value];
-        return [key, resolve(value, isSchema || key === 'schema', !hasNames && isNames(key))];
+        return [key, resolve(value, at + toPointerOf(key), isSchema || key === 'schema', !hasNames && isNames(key))];
       });
       const beside = Object.fromEntries(resolved);
-      if (isReference) return join(targetOf($ref, isSchema), beside, isSchema);
-      return isSchema && isDiscriminated(beside) ? discriminated(node, beside, document, report) : beside;
+      if (typeof $ref === 'string') return join(targetOf($ref, at, isSchema), beside, isSchema);
+      return isSchema && isDiscriminated(beside) ? discriminated(node, beside, document, reportIn(report, at)) : beside;
     }
 
-    function targetOf($ref: string, isSchema: boolean): Schema {
+    function targetOf($ref: string, at: string, isSchema: boolean): Schema {
       const isOther = isSchema && OTHER_COMPONENT.test($ref);
-      const known = targets.get($ref);
-      if (faults.has($ref) && !open.has($ref)) report(faults.get($ref) as string);
+      const [known, fault] = [targets.get($ref), faults.get($ref)];
+      if (fault && !open.has($ref)) report(fault.words, at + fault.pointer);
       if (known !== undefined && !isOther) return known;
       const node = lookUp(document, $ref) as Schema | undefined;
       if (open.has($ref) && isSchema && !isOther) return toRecursion($ref, () => targets.get($ref) as Keywords);
       const problem = findFault($ref, node, isSchema, open);
-      if (problem || node === undefined) return report(problem as string);
-      open.add($ref);
-      targets.set($ref, resolve(node, isSchema));
+      if (problem || node === undefined) return report(problem as string, `${at}/$ref`);
+      open.set($ref, at);
+      targets.set($ref, resolve(node, at, isSchema));
       open.delete($ref);
       return targets.get($ref) as Schema;
     }
 
-    function report(problem: string): Schema {
-      for (const $ref of open) faults.set($ref, problem);
-      reportAny(problem);
+    function report(words: string, pointer = ''): Schema {
+      for (const [$ref, { length }] of open) faults.set($ref, { words, pointer: pointer.slice(length) });
+      reportAny(words, pointer);
       return {};
     }
   };
@@ -70,7 +78,12 @@ export function buildResolve(document: unknown): Resolve {
 /** The maximum length of a chain of references: all code that follows schemas calls itself. */
 const MOST_REFERENCES = 500;
 
-function findFault($ref: string, node: unknown, isSchema: boolean, open: Set<string>): string | undefined {
+function findFault(
+  $ref: string,
+  node: unknown,
+  isSchema: boolean,
+  open: ReadonlyMap<string, string>,
+): string | undefined {
   if (open.size >= MOST_REFERENCES) return `$ref ${$ref} is reached through more than ${MOST_REFERENCES} others`;
   if (open.has($ref)) return `${$ref} refers to itself, which only a schema may do`;
   if (node === undefined) return `$ref ${$ref} is not in this document`;
@@ -116,7 +129,10 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
   const { propertyName, mapping = {} } = discriminator;
   for (const [name, $ref] of Object.entries(mapping)) {
     if (String($ref).startsWith('#') && lookUp(document, $ref) === undefined)
-      report(`discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`);
+      report(
+        `discriminator ${propertyName}: its mapping ${name} leads to ${$ref}, which is not in this document`,
+        toPointerOf('discriminator', 'mapping', name),
+      );
   }
   const references = (source.oneOf ?? source.anyOf) as Schema[];
   const named = branches.map((branch, index) => ({
@@ -124,9 +140,12 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
     branch,
   }));
   if (named.some(({ names }) => names.length === 0)) {
-    report(`discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`);
+    report(
+      `discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`,
+      '/discriminator',
+    );
   } else if (![resolved, ...branches].some((one) => mayHave(propertyName, one))) {
-    report(`discriminator ${propertyName}: no alternative has this field`);
+    report(`discriminator ${propertyName}: no alternative has this field`, '/discriminator');
   }
   const choice = { enum: named.flatMap(({ names }) => names) };
   const chosen = named.map(({ names, branch }) => ({

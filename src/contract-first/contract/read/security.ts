@@ -2,6 +2,7 @@
 import { BEARER, type KeyLocation, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
 import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type ReportProblem } from '../../engine/schema/json.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 
 /** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
@@ -20,7 +21,10 @@ export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem
   for (const [scheme, source] of Object.entries(resolved.components.securitySchemes)) {
     const location = toKeyLocation(source);
     if (!location && needed.has(scheme))
-      report(`security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`);
+      report(
+        `security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`,
+        toPointerOf('components', 'securitySchemes', scheme),
+      );
     const known = location && (shared.get(locationKey(location)) ?? location);
     locations.set(scheme, known);
     if (known) shared.set(locationKey(known), known);

@@ -3,8 +3,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ContractError } from '../../engine/contract/contract.ts';
 import type { Document, MediaNode, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { type Fault, toFaults } from '../../engine/schema/faults.ts';
-import { isMap, isNode, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
+import { type ContractProblem, isMap, isNode, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
 import { toPointer } from '../../engine/schema/keys.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { reportKeywordTypes } from './keyword-types.ts';
 import { mapPaths, resolvedItem } from './normal-form.ts';
 
@@ -29,22 +30,28 @@ const DIALECTS: unknown[] = [
 ];
 
 /** Returns the problem if it is only a dangling reference. @throws ContractError that lists all other problems */
-export async function findInvalid(document: Record<string, unknown>): Promise<string | undefined> {
+export async function findInvalid(document: Record<string, unknown>): Promise<ContractProblem | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
   if (openapi !== undefined && !String(openapi).startsWith('3.1.')) {
-    throw new ContractError([`openapi: ${openapi} is not supported: write it as 3.1.1`]);
+    throw new ContractError([
+      { words: `openapi: ${openapi} is not supported: write it as 3.1.1`, pointer: '/openapi' },
+    ]);
   }
   if (!DIALECTS.includes(jsonSchemaDialect)) {
     throw new ContractError([
-      `jsonSchemaDialect: ${jsonSchemaDialect} is not supported: remove it, for JSON Schema 2020-12`,
+      {
+        words: `jsonSchemaDialect: ${jsonSchemaDialect} is not supported: remove it, for JSON Schema 2020-12`,
+        pointer: '/jsonSchemaDialect',
+      },
     ]);
   }
   const whole = withItems(document);
   const { valid, errors } = await validate.call(VALIDATOR, whole);
   if (valid) return undefined;
   const reference = DANGLING.exec(String(errors))?.[1] ?? (Array.isArray(errors) ? undefined : malformedOf(document));
-  if (reference !== undefined) return `$ref ${reference} is not in this document`;
+  if (reference !== undefined)
+    return { words: `$ref ${reference} is not in this document`, pointer: findReference(reference, document) };
   const problems = describe(errors);
   // The validator has stopped at a place that no operation uses, perhaps before the paths.
   if (problems.length === 0) problems.push(...describe(findErrors(whole.paths)));
@@ -65,18 +72,29 @@ const malformedOf = (document: object): string | undefined =>
     .map(([, $ref]) => $ref as string)
     .find(($ref) => toPointer(`#/${$ref}`) === undefined);
 
+/** The pointer to the first reference with this text. */
+function findReference($ref: string, node: unknown, at = ''): string | undefined {
+  if (!isNode(node)) return undefined;
+  if (node.$ref === $ref) return `${at}/$ref`;
+  for (const [key, inside] of Object.entries(node)) {
+    const found = findReference($ref, inside, at + toPointerOf(key));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Parts that no operation uses: only the lint reports their faults. Faults in components are reported at the places that use them. */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
 /** Exceptions: faults in parts that are read from every contract. */
 const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
 
-function describe(errors: unknown): string[] {
-  if (!Array.isArray(errors)) return [String(errors)];
+function describe(errors: unknown): ContractProblem[] {
+  if (!Array.isArray(errors)) return [{ words: String(errors) }];
   const faults = toFaults(errors).filter(
     ({ pointer, words }) => !UNUSED.test(`${pointer}/`) || READ_PARTS.test(`${pointer} ${words}`),
   );
-  return faults.map(({ pointer, words }) => `${pointer || '/'} ${words}`);
+  return faults.map(({ pointer, words }) => ({ words: `${pointer || '/'} ${words}`, pointer }));
 }
 
 function findErrors(paths: unknown): Errors {
@@ -91,57 +109,75 @@ function findFault(operation: object): Fault | undefined {
 }
 
 /** A part of an operation, an operation with only this part, and the pointer to the part in it. */
-type Part = [name: string, place: string, operation: Record<string, unknown>];
+interface Part {
+  name: string;
+  /** The pointer to the part in the whole operation. */
+  pointer: string;
+  at: string;
+  alone: Record<string, unknown>;
+}
 
 /** Reports the faults of an operation. Returns true if there are none. A component is checked wherever it is used. */
 export function isValidOperation(item: PathItem, operation: OperationNode, report: ReportProblem): boolean {
   const problems = partsOf(item, operation).flatMap(findPartProblems);
   // The schemas can be read only if all parts are of the right kind.
   if (problems.length === 0)
-    for (const [name, schema] of schemasOf(item, operation))
-      if (schema !== undefined) reportKeywordTypes(schema, name, (problem) => problems.push(problem));
-  problems.forEach(report);
+    for (const [name, pointer, schema] of schemasOf(item, operation))
+      if (schema !== undefined)
+        reportKeywordTypes(schema, name, (words, inside) => problems.push({ words, pointer: pointer + inside }));
+  for (const { words, pointer } of problems) report(words, pointer);
   return problems.length === 0;
 }
 
-function findPartProblems([name, at, alone]: Part): string[] {
-  const { pointer, words } = findFault(alone) ?? {};
-  if (pointer === undefined) return [];
-  const within = pointer.slice(at.length).replace(/^\/headers\/([^/]+)/, ' header $1:');
-  return [`${name}:${within.replace(/^\/|(?<=:)\//, ' ')} ${words}`];
+function findPartProblems({ name, pointer, at, alone }: Part): ContractProblem[] {
+  const fault = findFault(alone);
+  if (!fault) return [];
+  const inside = fault.pointer.slice(at.length);
+  const within = inside.replace(/^\/headers\/([^/]+)/, ' header $1:').replace(/^\/|(?<=:)\//, ' ');
+  return [{ words: `${name}:${within} ${fault.words}`, pointer: pointer + inside }];
 }
 
 /** Splits an operation into its parts, to check each alone: the validator stops at the first fault. */
 function partsOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Part[] {
   return [
-    ...[...(item.parameters ?? []), ...parameters].map(
-      (one): Part => [isNamed(one) ? `parameter ${one.name}` : 'a parameter', '/parameters/0', { parameters: [one] }],
-    ),
-    ...(requestBody === undefined ? [] : [['its body', '/requestBody', { requestBody }] as Part]),
-    ...Object.entries(responses).map(
-      ([status, one]): Part => [`response ${status}`, `/responses/${status}`, { responses: { [status]: one } }],
-    ),
+    ...[...(item.parameters ?? []), ...parameters].map((one) => ({
+      ...(isNamed(one)
+        ? { name: `parameter ${one.name}`, pointer: toPointerOf('parameters', one.name) }
+        : { name: 'a parameter', pointer: '' }),
+      ...{ at: '/parameters/0', alone: { parameters: [one] } },
+    })),
+    ...(requestBody === undefined ? [] : [{ name: 'its body', ...at('/requestBody'), alone: { requestBody } }]),
+    ...Object.entries(responses).map(([status, one]) => {
+      return { name: `response ${status}`, ...at(`/responses/${status}`), alone: { responses: { [status]: one } } };
+    }),
   ];
 }
 
+const at = (pointer: string) => ({ pointer, at: pointer });
+
 const isNamed = (one: unknown): one is ParameterNode => isNode(one) && typeof one.name === 'string';
 
-type Named = [name: string, schema: Schema | undefined];
+type Named = [name: string, pointer: string, schema: Schema | undefined];
 
 function schemasOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Named[] {
   const all = [...(item.parameters ?? []), ...parameters];
   return [
-    ...all.flatMap(({ name, schema, content }) => [
-      [`parameter ${name}`, schema] as Named,
-      ...ofContents(`parameter ${name}`, content),
-    ]),
-    ...ofContents('request.body', requestBody?.content),
-    ...Object.entries(responses).flatMap(([status, { content, headers = {} }]) => [
-      ...ofContents(`response ${status}: body`, content),
-      ...Object.entries(headers).map(([name, { schema }]): Named => [`response ${status}: header ${name}`, schema]),
-    ]),
+    ...all.flatMap(({ name, schema, content }) => {
+      const pointer = toPointerOf('parameters', name);
+      return [[`parameter ${name}`, pointer, schema] as Named, ...ofContents(`parameter ${name}`, pointer, content)];
+    }),
+    ...ofContents('request.body', '/requestBody', requestBody?.content),
+    ...Object.entries(responses).flatMap(([status, { content, headers = {} }]) => {
+      const pointer = toPointerOf('responses', status);
+      const ofHeaders = Object.entries(headers).map(([name, { schema }]): Named => {
+        return [`response ${status}: header ${name}`, pointer + toPointerOf('headers', name), schema];
+      });
+      return [...ofContents(`response ${status}: body`, pointer, content), ...ofHeaders];
+    }),
   ];
 }
 
-const ofContents = (name: string, content: Record<string, MediaNode> = {}) =>
-  Object.values(content).map(({ schema }): Named => [name, schema]);
+const ofContents = (name: string, pointer: string, content: Record<string, MediaNode> = {}) =>
+  Object.entries(content).map(
+    ([type, { schema }]): Named => [name, pointer + toPointerOf('content', type, 'schema'), schema],
+  );

@@ -3,8 +3,8 @@
  * defaults that do not fit their own schema.
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
-import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../../engine/schema/json.ts';
-import { scopeOf, subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
+import { type Keywords, keywordsOf, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
+import { scopeOf, subschemasOf, targetOf, toInnerPointer } from '../../engine/schema/subschemas.ts';
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 
@@ -13,7 +13,7 @@ const CONDITIONS = ['not', 'if'];
 
 export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => !CONDITIONS.includes(keyword);
-  visit(schema, name, isMeant, (own, location) => {
+  visit(schema, [name, ''], isMeant, (own, location, pointer) => {
     const keywords = keywordsOf(own);
     const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
     const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
@@ -21,7 +21,7 @@ export function reportImpossible(schema: Schema, name: string, buildCheck: Build
     const check = buildCheck(own, { name: location, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));
     if (problems.every(Boolean))
-      report(`${location}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
+      report(`${location}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`, pointer);
   });
 }
 
@@ -37,31 +37,32 @@ export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 /** Reports wrong defaults: each request without the value would be a 400. */
 export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
-  visit(schema, name, isMeant, (own, location) => {
+  visit(schema, [name, ''], isMeant, (own, location, pointer) => {
     const { default: value } = keywordsOf(own);
     if (value === undefined || !isQuick(own)) return;
     const check = buildCheck(own, { name: location, at: '/it' }, () => {});
     const [problem] = check(value) ?? [];
     const isRounded = typeof value === 'bigint' && !check(Number(value));
     const words = isRounded ? `${value} is too large to be kept exactly` : `does not fit its own schema: ${problem}`;
-    if (problem) report(`${location}: default ${words}`);
+    if (problem) report(`${location}: default ${words}`, `${pointer}/default`);
   });
 }
 
 /** Checks a schema and the schemas inside it under these keywords. Checks each once, however many references lead to it. */
 function visit(
   schema: Schema,
-  name: string,
+  [name, pointer]: [name: string, pointer: string],
   isMeant: (keyword: string) => boolean,
-  judge: (schema: Schema, name: string) => void,
+  judge: (schema: Schema, name: string, pointer: string) => void,
   seen = new Set<Schema>(),
 ): void {
   if (seen.has(schema)) return;
   seen.add(schema);
-  judge(schema, name);
-  for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
-    const location = keyword === 'properties' ? `${name}.${field}` : name;
-    if (isMeant(keyword)) visit(subschema, location, isMeant, judge, seen);
+  judge(schema, name, pointer);
+  for (const inner of subschemasOf(schema)) {
+    const location = inner.keyword === 'properties' ? `${name}.${inner.name}` : name;
+    const at = pointer + toInnerPointer(inner);
+    if (isMeant(inner.keyword)) visit(inner.subschema, [location, at], isMeant, judge, seen);
   }
 }
 
@@ -80,9 +81,11 @@ export function reportUnmetRequired(
   const parts = partsOf(schema, isOfValue);
   for (const field of unnamedIn(parts, parts)) report(`${name}: ${unnamed(field)}`);
   for (const part of parts) {
-    for (const { subschema, keyword, name: field } of subschemasOf(part)) {
-      const inside = scopeOf(keyword) === 'field' ? field : '*';
-      if (scopeOf(keyword) !== 'value') reportUnmetRequired(subschema, `${name}.${inside}`, report, seen);
+    for (const inner of subschemasOf(part)) {
+      const scope = scopeOf(inner.keyword);
+      const inside = `${name}.${scope === 'field' ? inner.name : '*'}`;
+      if (scope !== 'value')
+        reportUnmetRequired(inner.subschema, inside, reportIn(report, toInnerPointer(inner)), seen);
     }
   }
 }
@@ -101,10 +104,11 @@ export function reportUnsendable(schema: Schema, name: string, report: ReportPro
   const required = new Set(isObject ? sure.flatMap(({ required = [] }) => required) : []);
   const hasItems = isAlways('array', sure) && sure.some(({ minItems = 0 }) => minItems > 0);
   for (const part of sure) {
-    for (const { subschema, keyword, name: field } of subschemasOf(part)) {
-      const isField = keyword === 'properties' && required.has(field);
-      const isItem = keyword === 'items' && hasItems;
-      if (isField || isItem) reportUnsendable(subschema, `${name}.${isField ? field : '*'}`, report, seen);
+    for (const inner of subschemasOf(part)) {
+      const isField = inner.keyword === 'properties' && required.has(inner.name);
+      const isItem = inner.keyword === 'items' && hasItems;
+      const inside = `${name}.${isField ? inner.name : '*'}`;
+      if (isField || isItem) reportUnsendable(inner.subschema, inside, reportIn(report, toInnerPointer(inner)), seen);
     }
   }
 }

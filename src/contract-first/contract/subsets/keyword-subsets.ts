@@ -1,7 +1,7 @@
 /** Compares keywords of two schemas: types, listed values and limits alone; fields, items and conditions with related keywords. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
-import { subschemasOf, targetOf } from '../../engine/schema/subschemas.ts';
+import { subschemasOf, targetOf, toInnerPointer } from '../../engine/schema/subschemas.ts';
 import { isMultiple } from '../../json/exact-number.ts';
 
 /** Whether every value of one schema fits another. */
@@ -122,12 +122,22 @@ export function isMatch(pattern: string, text: string): boolean | undefined {
 }
 
 /** Yields all schemas inside a schema and at its references, each once, except those in `seen`. */
-export function* schemasIn(schema: Schema | undefined, seen = new Set<unknown>()): Generator<Keywords> {
+export function* schemasIn(schema: Schema | undefined, seen?: Set<unknown>): Generator<Keywords> {
+  for (const [one] of locatedSchemasIn(schema, '', seen)) yield one;
+}
+
+/** Yields the same schemas with the pointer to each; `at` is the pointer to the first one. */
+export function* locatedSchemasIn(
+  schema: Schema | undefined,
+  at: string,
+  seen = new Set<unknown>(),
+): Generator<[schema: Keywords, pointer: string]> {
   if (!isMap(schema) || seen.has(schema)) return;
   seen.add(schema);
-  yield schema;
-  const within = [targetOf(schema), schema.propertyNames, ...subschemasOf(schema).map(({ subschema }) => subschema)];
-  for (const one of within) yield* schemasIn(one, seen);
+  yield [schema, at];
+  yield* locatedSchemasIn(targetOf(schema), at, seen);
+  yield* locatedSchemasIn(schema.propertyNames, `${at}/propertyNames`, seen);
+  for (const inner of subschemasOf(schema)) yield* locatedSchemasIn(inner.subschema, at + toInnerPointer(inner), seen);
 }
 
 /** The patterns inside a schema, for texts and for names. */

@@ -2,7 +2,7 @@
 import { toPrintable } from '../../json/literals.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
-import type { Schema } from '../schema/json.ts';
+import type { ContractProblem, Schema } from '../schema/json.ts';
 import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
 import type { FirstRequest } from './first-request.ts';
 
@@ -177,11 +177,16 @@ export interface Contract extends AnyContract {
 /** The server cannot serve the contract. Lists every problem, each in one line that names its place. */
 export class ContractError extends OperatorError {
   override name = 'ContractError';
+  /** The words of the problems. */
   readonly problems: string[];
+  readonly found: readonly ContractProblem[];
 
-  constructor(problems: string[]) {
+  constructor(found: readonly (ContractProblem | string)[]) {
+    const all = found.map((one) => (typeof one === 'string' ? { words: one } : one));
+    const problems = all.map(({ words }) => words);
     super(`The contract cannot be served:\n${problems.map((problem) => `  - ${toPrintable(problem)}`).join('\n')}`);
     this.problems = problems;
+    this.found = all;
   }
 }
 

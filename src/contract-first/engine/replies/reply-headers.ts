@@ -1,13 +1,14 @@
 /** The headers of replies: those of handlers, which are checked against the contract, and those of all errors of an operation. */
 import type { FastifyReply } from 'fastify';
 import { parseExactJson } from '../../json/exact-json.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { challengesOf } from '../access/challenges.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { HeaderNode } from '../contract/document.ts';
 import { isJson } from '../contract/replies.ts';
 import type { ErrorFormOf, FailureForm } from '../errors/error-body.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import type { ReportProblem } from '../schema/json.ts';
+import { type ReportProblem, reportIn } from '../schema/json.ts';
 import { deprecationHeaders } from './deprecation.ts';
 
 /** @throws Error with the location where the headers break the contract, for the log */
@@ -37,7 +38,8 @@ export function buildCheckHeaders(
     properties: Object.fromEntries(declared.map(([name, header]) => [name, toSchema(header)])),
     required: declared.flatMap(([name, { required }]) => (required ? [name] : [])),
   };
-  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: '/header' }, report);
+  const reportHeaders = reportIn(report, toPointerOf('responses', status, 'headers'));
+  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: '/header' }, reportHeaders);
   return (answered) => {
     const problems = problemsOf(jsons.length === 0 ? answered : withValues(answered, jsons));
     if (problems) throw new Error(`${id} has answered ${status} against the contract: ${problems.join('; ')}`);

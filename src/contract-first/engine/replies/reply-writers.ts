@@ -1,6 +1,7 @@
 /** Checks JSON bodies of handlers' answers against the contract, and writes them. */
 import { parseExactJson } from '../../json/exact-json.ts';
 import { JsonText } from '../../json/json-text.ts';
+import { toPointerOf } from '../../json/pointer.ts';
 import { toShown } from '../../json/whole-records.ts';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { inAllTypes } from '../contract/replies.ts';
@@ -8,7 +9,7 @@ import { ErrorParts } from '../errors/catalogue.ts';
 import { buildToBody, type ErrorForm, type ToErrorBody } from '../errors/error-body.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
-import type { ReportProblem, Schema } from '../schema/json.ts';
+import { type ReportProblem, reportIn, type Schema } from '../schema/json.ts';
 import { buildWriteJson, toWritten, type WriteJson } from '../schema/json-writers.ts';
 
 export interface ReplyWriter {
@@ -81,10 +82,11 @@ export type CompileReply = (reply: Reply, report: ReportProblem) => CompiledRepl
 export function buildCompileReply(buildCheck: BuildCheck): CompileReply {
   const compiled = new Map<Schema, CompiledReply>();
   return (reply, report) => {
-    const { status, schema, int64s } = reply;
+    const { status, type, schema, int64s } = reply;
     const known = compiled.get(schema);
     if (known) return known;
-    const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, report);
+    const reportBody = reportIn(report, toPointerOf('responses', status, 'content', type, 'schema'));
+    const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, reportBody);
     const made = { schema, check, write: buildWriteJson(schema) };
     compiled.set(schema, made);
     return made;

@@ -4,13 +4,14 @@
  */
 import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
+import { toPointerOf } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/replies.ts';
 import { firstProblems, type Problem } from '../errors/problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
-import { type Keywords, keywordsOf, type ReportProblem, type Schema } from '../schema/json.ts';
+import { type Keywords, keywordsOf, type ReportProblem, reportIn, type Schema } from '../schema/json.ts';
 import { isRecursion, mapSubschemas } from '../schema/subschemas.ts';
 import type { Bytes } from './form-fields.ts';
 import { buildToParts, type ToParts } from './form-parts.ts';
@@ -51,12 +52,13 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   const { body } = operation;
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map((content) => {
-    const { kind, schema } = content;
+    const { type, kind, schema } = content;
     // Fields that a PATCH leaves out keep their values.
     const own = operation.method === 'PATCH' ? withoutDefaults(schema) : schema;
-    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own }, report);
-    const checkRest = buildOne(buildCheck, operation, { required, schema: true }, report);
-    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, content, report));
+    const at = toPointerOf('requestBody', 'content', type, 'schema');
+    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own, at }, report);
+    const checkRest = buildOne(buildCheck, operation, { required, schema: true, at }, report);
+    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, content, reportIn(report, at)));
   });
   if (!check) return buildOne(buildCheck, operation, undefined, report);
   if (others.length === 0) return check;
@@ -85,6 +87,8 @@ const WITHIN = ['json', 'deep', 'fields'];
 interface OneBody {
   required: boolean;
   schema: Schema;
+  /** The pointer to the schema in the operation. */
+  at: string;
 }
 
 function buildOne(
@@ -98,7 +102,12 @@ function buildOne(
   const [inPath, inQuery, inHeader] = [parametersIn('path'), parametersIn('query'), parametersIn('header')];
   const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
   const int64s = int64sOf(schema);
-  const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, report);
+  const reportPart: ReportProblem = (words, pointer = '') =>
+    report(
+      words,
+      pointer.replace(/^\/body/, () => (body as OneBody).at).replace(/^\/(path|query|header)(?=\/)/, '/parameters'),
+    );
+  const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, reportPart);
   const buildIsValid: BuildIsValid = (schema) => {
     const problemsOf = buildCheck(schema, { name: 'request' }, report);
     return (value) => problemsOf(value) === undefined;

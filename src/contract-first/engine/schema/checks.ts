@@ -1,5 +1,6 @@
 /** Makes checks of schemas. Everything that is checked against a schema is checked here. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { toPointerOf } from '../../json/pointer.ts';
 import type { Problem } from '../errors/problem.ts';
 import { buildAjv, type SchemaSource, type ValidationRun } from './ajv.ts';
 import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
@@ -7,7 +8,7 @@ import type { ReportProblem, Schema } from './json.ts';
 import { type AtEnd, CanonicalKeys } from './linear-keywords.ts';
 import { buildRewriteForAjv } from './prepared.ts';
 import { toProblems } from './problems.ts';
-import { subschemasOf } from './subschemas.ts';
+import { subschemasOf, toInnerPointer } from './subschemas.ts';
 import { type Compiler, ValidatorCache } from './validator-cache.ts';
 
 export interface CheckOptions {
@@ -87,7 +88,8 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     } catch (error) {
       // Removes ajv's own words for the place.
       const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
-      report(`${name}${findFault(schema, int64s, compileOwn)}: ${message}`);
+      const { path, pointer } = findFault(schema, int64s, compileOwn);
+      report(`${name}${path}: ${message}`, pointer);
       return compileOwn(true, int64s);
     }
   }
@@ -98,15 +100,17 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   return { expect, compile, run };
 }
 
-/** The path of the innermost schema that cannot be compiled by itself. */
-function findFault(schema: Schema, int64s: Int64Map, compile: Compile): string {
+/** The path and the pointer to the innermost schema that cannot be compiled by itself, and to the keyword in it. */
+function findFault(schema: Schema, int64s: Int64Map, compile: Compile): { path: string; pointer: string } {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const inside = int64sUnder(int64s, keyword, name);
     if (isSound(subschema, inside, compile)) continue;
     const step = keyword === 'properties' ? [name] : [keyword, name].filter(Boolean);
-    return `.${step.join('.')}${findFault(subschema, inside, compile)}`;
+    const { path, pointer } = findFault(subschema, inside, compile);
+    return { path: `.${step.join('.')}${path}`, pointer: toInnerPointer({ keyword, name }) + pointer };
   }
-  return '';
+  const faulty = Object.entries(schema).filter(([key, value]) => !isSound({ [key]: value }, int64s, compile));
+  return { path: '', pointer: toPointerOf(...faulty.slice(0, 1).map(([key]) => key)) };
 }
 
 /** Compiles the schema as a field: at the root, a default is meaningless, and an error. */

@@ -49,5 +49,22 @@ export const isMap = (value: unknown): value is Record<string, unknown> => isNod
 /** The keywords of a schema; none for `true` and `false`. */
 export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(schema) ? schema : {});
 
-/** Reports a problem: one line that names its place. */
-export type ReportProblem = (problem: string) => void;
+/** A problem of a contract. */
+export interface ContractProblem {
+  /** One line that names the part. */
+  words: string;
+  /**
+   * The JSON Pointer to the part, through references. Keys between a schema and the fields in it may be left out. Undefined if the words
+   * begin with a position.
+   */
+  pointer?: string | undefined;
+}
+
+/** Reports a problem of a part, with the pointer from this part to the one that is wrong. */
+export type ReportProblem = (words: string, pointer?: string) => void;
+
+/** Reports problems of a part inside another: `name` begins the words, and `at` is its pointer there. */
+export const reportIn =
+  (report: ReportProblem, at: string, name = ''): ReportProblem =>
+  (words, pointer = '') =>
+    report(name + words, at + pointer);

@@ -1,4 +1,5 @@
 /** The schemas inside a schema (JSON Schema 2020-12, Core, section 10), and whether each describes the value, a field, or all fields. */
+import { toPointerOf } from '../../json/pointer.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 
 const OF_VALUE = ['not', 'if', 'then', 'else'];
@@ -24,6 +25,15 @@ interface Subschema {
   keyword: string;
   /** The name of a field, or an index; '' if the keyword takes one schema. */
   name: string;
+}
+
+/**
+ * The pointer to a schema inside another, as `ReportProblem` takes it: the name of a field. It is empty for a schema of the same value,
+ * which may be behind a reference in the document.
+ */
+export function toInnerPointer({ keyword, name }: Omit<Subschema, 'subschema'>): string {
+  if (scopeOf(keyword) === 'value') return '';
+  return keyword === 'properties' ? toPointerOf(name) : toPointerOf(keyword, ...(name ? [name] : []));
 }
 
 /** The schemas directly inside this one. */
