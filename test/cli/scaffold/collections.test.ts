@@ -532,7 +532,25 @@ t.test('names and texts of the contract stay names and texts in what is written'
   const check = async (texts: string[]) => {
     const [a = 'a', b = 'b', c = 'c'] = texts;
     const contract = books(
-      ({ book, body, schemas }) => {
+      ({ paths, book, body, schemas }) => {
+        const [list] = Object.values(paths) as Json[];
+        const names = new Set([a, `min${b}`, `${c}From`]);
+        for (const name of names) list.get.parameters.push(query(name, { type: 'number' }));
+        const item = Object.keys(paths).find((one) => one.endsWith('{bookId}')) as string;
+        const own = {
+          type: 'object',
+          properties: { id: text, [`book ${a} id`]: text, bookId: { ...text, default: b } },
+        };
+        paths[`${item}/notes`] = {
+          parameters: [path('bookId', book.properties.id)],
+          post: { operationId: 'createNote', requestBody: json(own), responses: { 201: reply(own) } },
+        };
+        paths[`${item}/notes/{noteId}`] = {
+          parameters: [path('bookId', book.properties.id), path('noteId', text)],
+          get: { operationId: 'getNote', responses: { 200: reply({ ...own, required: ['id'] }) } },
+          delete: { operationId: 'deleteNote', responses: { 204: none } },
+        };
+        Object.defineProperty(book.properties, b, { value: { type: 'number' }, enumerable: true, configurable: true });
         Object.defineProperty(book.properties, a, { value: { ...text, enum: [b, c] }, enumerable: true });
         Object.defineProperty(body.properties, a, { value: { ...text, enum: [b, c], default: c }, enumerable: true });
         book.properties.assumed = { ...text, example: a };

@@ -69,6 +69,7 @@ t.test(
     t.match(table, /^createBook .* stored in src\/books$/m);
     t.match(table, /^getBook .* 501: its handler is there already$/m);
     t.match(table, /^changeBook .* 501: it does not compile: /m);
+    t.match(table, /^missing: listBooks answers 501 if the parameter sort is sent$/m);
     t.match(table, /^createShelf .* 501: its records cannot be created: Argument of type/m);
     t.match(table, /^getShelf .* 501: its records cannot be created: Argument of type/m);
     t.match(table, /^4 of 14 operations are stored; the others answer 501\.\nassumed: books: /m);

@@ -39,6 +39,8 @@ export interface CollectionPlan extends Resource {
   given: string[];
   /** Values that the contract does not give, one line each. */
   assumed: string[];
+  /** Parameters that are not understood: an operation answers 501 if one is sent. */
+  unknown: { id: string; parameter: string }[];
   /** Fields that the body of a create would need but lacks. */
   missing: string[];
 }
@@ -109,7 +111,7 @@ export function planCollection(
   if (secret !== undefined) return `${resource.record}.${secret} must not be stored as it is`;
   const plan: Planning = {
     ...{ ...resource, findAssumed, texts: given.filter(isText) },
-    ...{ table: toSqlName(resource.name), columns: [], internal: [], given, assumed: [], missing: [] },
+    ...{ table: toSqlName(resource.name), columns: [], internal: [], given, assumed: [], unknown: [], missing: [] },
     ...{ id: undefined as never, madeId: undefined },
   };
   const taken = new Set(['seq']);

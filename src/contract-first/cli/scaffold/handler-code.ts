@@ -42,7 +42,7 @@ ${this.lines.map((line) => code`  ${indented(line)}\n`)}});
 }
 
 /** Answers 501 to requests with a parameter that is not understood. @throws NotWritten if the parameter is always sent */
-export function reportParameters({ operation }: Writing, made: HandlerCode, known: string[]): void {
+export function reportParameters({ plan, operation }: Writing, made: HandlerCode, known: string[]): void {
   const unknown = operation.parameters.filter(
     ({ name, in: location, keptHours }) => location !== 'path' && !known.includes(name) && keptHours === undefined,
   );
@@ -54,6 +54,7 @@ export function reportParameters({ operation }: Writing, made: HandlerCode, know
     if (typeof preset === 'object') throw new NotWritten(`the default of its parameter ${name} is not understood`);
     made.takes.add(object);
     made.imports.add('HttpError');
+    plan.unknown.push({ id: operation.id, parameter: name });
     const sent = code`${member(object, name)} !== ${preset === undefined ? code`undefined` : toLiteral(preset)}`;
     made.lines.push(
       code`if (${sent}) throw new HttpError('not_implemented', ${`The parameter ${name} is not implemented yet.`});`,

@@ -144,6 +144,11 @@ class ServiceParts {
       '',
       `${stored} of ${rows.length} operations are stored; the others answer 501.`,
       ...this.#collections.flatMap(({ assumed }) => assumed.map((one) => `assumed: ${one}`)),
+      ...this.#collections.flatMap(({ plan, handlers }) =>
+        plan.unknown
+          .filter(({ id }) => handlers.has(id))
+          .map(({ id, parameter }) => `missing: ${id} answers 501 if the parameter ${parameter} is sent`),
+      ),
     ];
   }
 }
