@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toPrintable } from '../json/literals.ts';
+import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
 import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
@@ -20,6 +20,9 @@ const TOOLS: Tool[] = [
   'ts-blank-space',
   'typescript',
 ];
+
+/** The arguments of Node that run tests in TypeScript. */
+const TEST = [`--import=${new URL('typescript/register.js', import.meta.url)}`, '--test'];
 
 /** The scripts also run on Windows: they use no syntax of a shell. */
 const SCRIPTS = {
@@ -39,10 +42,10 @@ const OF_NPM_INIT: Record<string, unknown> = {
 };
 
 const GENERATE = '  npm run generate   writes src/generated\n';
-const toNext = (isGenerated: boolean) => `
+const toNext = (isGenerated: boolean, first: string) => `
 Go on with:
 ${isGenerated ? '' : GENERATE}  npm start          serves; prints a key, and a request to try
-  npm test`;
+  npm test${first}`;
 
 const say = (text: string) => console.log(toPrintable(text));
 
@@ -65,9 +68,9 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   writeTemplate(isFirst ? 'first' : 'own', name);
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
   if (contract !== undefined && !(await writeContract(contract))) return 1;
-  if (!isFirst) await writeHandlers(options);
-  console.log(toNext(!isFirst));
-  return 0;
+  const { isGenerated, first } = isFirst ? { isGenerated: false, first: '' } : await writeHandlers(options);
+  console.log(toNext(isGenerated, first));
+  return isFirst || isGenerated ? 0 : 1;
 }
 
 /** Changes the working directory. @throws ProjectError if this package is not installed there */
@@ -169,18 +172,27 @@ async function writeContract(source: string): Promise<boolean> {
   return false;
 }
 
+interface Written {
+  isGenerated: boolean;
+  /** A request that creates a record, with its introduction; empty if no test has created one. */
+  first: string;
+}
+
 /** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
-async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<void> {
+async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<Written> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
   // The imports need tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
+  const { writeFirstRequest } = await import('./scaffold/first-create.ts');
   const contract = await loadContract(findContract());
   const { code: errors, notes } = writeErrors(contract);
   if (errors) write('src/errors.ts', errors.text);
   const generate = [...process.execArgv, process.argv[1] as string, 'generate'];
-  const table = await withProgress('What was written is compiled', () =>
-    writeService(contract, { write, generate, hasCollections: !hasNone, isAssuming: assume }),
+  const { table, failure, tested } = await withProgress('What was written is compiled and tested', () =>
+    writeService(contract, { write, generate, test: TEST, hasCollections: !hasNone, isAssuming: assume }),
   );
   for (const line of [...notes.map((note) => `note: ${note}`), '', ...table]) say(line);
+  if (failure !== undefined) console.error(toPrintableLines(`\nnpm run generate fails:\n${failure}`));
+  return { isGenerated: failure === undefined, first: toPrintableLines(writeFirstRequest(contract, tested)) };
 }

@@ -1,4 +1,5 @@
 /** `new` compiles what it has written, and takes back what does not fit. */
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import { loadContract } from '../../../src/contract-first/contract/read/load-con
 import { NODE_ARGS } from '../../program.ts';
 import { books, json, path, record, reply, text } from './books-contract.ts';
 
+const TEST = [...NODE_ARGS, '--test'];
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Books, whose update does not compile, and shelves, of which no operation does; notes belong to a shelf. */
@@ -37,6 +39,7 @@ function contractOfTwo() {
     },
   };
   const schemas = { ...components.schemas, ...shelves.components.schemas, Note };
+  paths['/books'].post.responses[409] = reply({ type: 'object', required: ['message'], properties: { message: text } });
   return { ...others, paths: { ...paths, ...shelves.paths, ...notes }, components: { schemas } };
 }
 
@@ -59,14 +62,15 @@ t.test(
       return true;
     };
     const run = async (generate: string[], hasCollections = true) =>
-      (await writeService(await loadContract('openapi/books.json'), { write, generate, hasCollections })).join('\n');
+      (
+        await writeService(await loadContract('openapi/books.json'), { write, generate, test: TEST, hasCollections })
+      ).table.join('\n');
     const errors = 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n';
     writeFileSync('src/errors.ts', errors);
     const own =
       "import { handle, notImplemented } from 'contract-first';\nexport default handle('getBook', notImplemented);\n";
     writeFileSync('handlers/getBook.ts', own);
     const table = await run([...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate']);
-    t.match(table, /^createBook .* stored in src\/books$/m);
     t.match(table, /^getBook .* 501: its handler is there already$/m);
     t.match(table, /^changeBook .* 501: it does not compile: /m);
     t.match(table, /^missing: listBooks answers 501 if the parameter sort is sent$/m);
@@ -77,6 +81,17 @@ t.test(
     t.notOk(existsSync('src/shelves') || existsSync('src/notes'));
     t.equal(readFileSync('handlers/getBook.ts', 'utf8'), own);
     t.match(readFileSync('handlers/createShelf.ts', 'utf8'), /^\/\/ Not stored: /m);
+
+    t.match(table, /^createBook .* stored in src\/books; it never answers 409$/m);
+    t.notMatch(table, /^no test of books/m);
+    const test = readFileSync('test/books.test.ts', 'utf8');
+    t.match(test, "test('a record of books is created, listed, replaced, and deleted'");
+    t.match(test, 'await client.createBook({ body: { title: ');
+    t.notOk(existsSync('test/shelves.test.ts'));
+    const { status, stdout } = spawnSync(process.execPath, [...TEST, 'test/books.test.ts'], {
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, stdout);
 
     const again = await run(['--eval', '']);
     t.match(again, /^createBook .* 501: src\/books is there already$/m);
@@ -98,10 +113,19 @@ t.test('a contract that generate rejects costs only the collection that the mess
   const reject =
     "const { existsSync } = require('node:fs'); console.error('note: a\\n' + (existsSync('src/shelves') ? 'operation listShelfs: odd' : 'it is full')); process.exit(1);";
   const contract = await loadContract('openapi/books.json');
-  const table = (await writeService(contract, { write, generate: ['--eval', reject], hasCollections: true })).join(
-    '\n',
-  );
+  const written = await writeService(contract, {
+    write,
+    generate: ['--eval', reject],
+    test: TEST,
+    hasCollections: true,
+  });
+  const table = written.table.join('\n');
   t.match(table, /^getShelf .* 501: generate fails for its collection: operation listShelfs: odd$/m);
   t.match(table, /^getNote .* 501: its parent shelves is not stored$/m);
   t.match(table, /^getBook .* 501: generate fails for its collection: it is full$/m);
+  t.strictSame(
+    [written.failure, written.tested],
+    ['note: a\nit is full', []],
+    'a failure without collections is named',
+  );
 });

@@ -1,15 +1,19 @@
 /** Writes collections and handlers into a service, compiles them, and removes those that do not fit. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
+import { buildCatalogue } from '../../engine/errors/catalogue.ts';
 import { checkedName, code, toComment } from '../generate/source-text.ts';
 import { toParentReason, type WrittenCollection, writeCollections } from './collection-files.ts';
 import { findTypeFaults, runNode } from './type-check.ts';
+import { WrittenTests } from './written-tests.ts';
 
 export interface ServiceWriting {
   /** Writes a file that is not there yet, and returns whether it did. */
   write: (file: string, text: string) => boolean;
   /** The arguments of Node for `generate`. */
   generate: string[];
+  /** The arguments of Node that run tests, before their files. */
+  test: string[];
   hasCollections: boolean;
   /** Whether required fields that come from nowhere get the contract's examples. */
   isAssuming?: boolean;
@@ -21,6 +25,24 @@ const MOST_ROUNDS = 4;
 const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
 const folderOf = ({ name }: WrittenCollection) => `src/${checkedName(name).text}`;
 
+/** The place of an operation's records, and the statuses of the contract that neither its handler nor the server answers. */
+function toStored({ id, replies }: Operation, collection: WrittenCollection): string {
+  const catalogue = buildCatalogue({});
+  const codes = [...(collection.handlers.get(id) as string).matchAll(/(?:refuse|HttpError)\('(\w+)'/g)].map(
+    ([, one]) => one,
+  );
+  const answered = codes.map((one) => catalogue[one as string]?.status);
+  const known = new Set([...answered, ...OF_SERVER]);
+  const missing = replies
+    .map(({ status }) => Number(status))
+    .filter((status) => status >= 402 && status < 500 && !known.has(status));
+  const others = missing.length > 0 ? `; it never answers ${missing.join(', ')}` : '';
+  return `stored in ${folderOf(collection)}${others}`;
+}
+
+/** The statuses of errors that the server itself answers. */
+const OF_SERVER = [403, 405, 406, 408, 413, 414, 415, 417, 422, 429, 431];
+
 /** A handler that answers 501, with the reason above it. */
 function toEmptyHandler(id: string, reason: string | undefined): string {
   const comment = reason === undefined ? code`` : code`${toComment(`Not stored: ${reason}`)}\n`;
@@ -28,12 +50,22 @@ function toEmptyHandler(id: string, reason: string | undefined): string {
     .text;
 }
 
-/** Writes the service. Returns the lines of a table of all operations, and of the assumptions. */
-export async function writeService(contract: ReadContract, writing: ServiceWriting): Promise<string[]> {
+export interface WrittenService {
+  /** The lines of a table of all operations, of the assumptions, and of the resources without a test. */
+  table: string[];
+  /** The message of `generate` if it fails although no collection is left. */
+  failure: string | undefined;
+  /** The collections with a test that passes. */
+  tested: WrittenCollection[];
+}
+
+/** Writes the service. */
+export async function writeService(contract: ReadContract, writing: ServiceWriting): Promise<WrittenService> {
   const made = new ServiceParts(contract, writing);
   made.write();
-  await made.fit();
-  return made.toTable();
+  const failure = await made.fit();
+  const tested = failure === undefined ? await made.runTests() : [];
+  return { table: made.toTable(), failure, tested };
 }
 
 class ServiceParts {
@@ -43,8 +75,10 @@ class ServiceParts {
   /** The collections that are still there, and the files of their handlers. */
   #collections: WrittenCollection[] = [];
   readonly #written = new Set<string>();
+  readonly #tests: WrittenTests;
 
   constructor(contract: ReadContract, writing: ServiceWriting) {
+    this.#tests = new WrittenTests(contract, writing.write);
     this.#operations = [...contract.operations.values()];
     this.#writing = writing;
     if (!writing.hasCollections) return;
@@ -60,28 +94,31 @@ class ServiceParts {
   write(): void {
     for (const { files } of this.#collections) for (const [file, text] of files) this.#writing.write(file, text);
     for (const { id } of this.#operations) {
-      const stored = this.#collectionOf(id)?.handlers.get(id);
+      const collection = this.#collectionOf(id);
+      const stored = collection?.handlers.get(id);
       const text = stored ?? toEmptyHandler(id, this.#reasons.get(id));
       if (this.#writing.write(fileOf(id), text)) this.#written.add(id);
-      else if (stored) this.#reasons.set(id, 'its handler is there already');
+      else if (collection?.handlers.delete(id)) this.#reasons.set(id, 'its handler is there already');
     }
+    for (const one of this.#collections) this.#tests.add(one);
   }
 
-  /** Removes the parts that do not generate or compile, until all is right. */
-  async fit(): Promise<void> {
+  /** Removes the parts that do not generate or compile, until all is right. Returns the message of `generate` if nothing is left to remove. */
+  async fit(): Promise<string | undefined> {
     const most = MOST_ROUNDS + this.#collections.length;
     for (let round = 0; round < most; round++) {
       const { isDone, output } = await runNode(this.#writing.generate);
       if (!isDone) {
-        if (this.#collections.length === 0) return;
+        if (this.#collections.length === 0) return output.trim();
         const [line = ''] = output.split('\n').filter((one) => one !== '' && !/^(note|warning): /.test(one));
         for (const one of this.#namedIn(line)) this.#drop(one, `generate fails for its collection: ${line}`);
         continue;
       }
-      if (this.#collections.length === 0) return;
+      if (this.#collections.length === 0) return undefined;
       const faults = await findTypeFaults();
-      if (!this.#takeBack(faults)) return;
+      if (!this.#takeBack(faults)) return undefined;
     }
+    return undefined;
   }
 
   /** The collections that a line names by their own name, or by one of their operations; all if it names none. */
@@ -97,6 +134,7 @@ class ServiceParts {
   #takeBack(faults: ReadonlyMap<string, string>): boolean {
     let isChanged = false;
     for (const one of [...this.#collections]) {
+      isChanged = this.#tests.takeBack(one, faults) || isChanged;
       const ofCreate = () => this.#written.has(one.createId) && faults.get(fileOf(one.createId));
       const fault = faults.get(`${folderOf(one)}/domain.ts`) ?? ofCreate();
       if (fault) this.#drop(one, `its records cannot be created: ${fault}`);
@@ -105,6 +143,7 @@ class ServiceParts {
         const ownFault = faults.get(fileOf(id));
         if (ownFault === undefined || !this.#written.has(id)) continue;
         this.#empty(one, id, `it does not compile: ${ownFault}`);
+        this.#tests.rewrite(one);
         isChanged = true;
       }
     }
@@ -113,6 +152,7 @@ class ServiceParts {
 
   #drop(collection: WrittenCollection, reason: string): void {
     rmSync(folderOf(collection), { recursive: true, force: true });
+    this.#tests.remove(collection);
     for (const id of [...collection.handlers.keys()]) this.#empty(collection, id, reason);
     this.#collections = this.#collections.filter((one) => one !== collection);
     const isInside = ({ plan }: WrittenCollection) => plan.parent?.name === collection.name;
@@ -125,15 +165,22 @@ class ServiceParts {
     if (this.#written.has(id)) writeFileSync(fileOf(id), toEmptyHandler(id, reason));
   }
 
+  /** Runs the tests, and removes those that fail. Returns the collections whose tests pass. */
+  async runTests(): Promise<WrittenCollection[]> {
+    await this.#tests.run(this.#writing.test);
+    return this.#collections.filter((one) => this.#tests.has(one));
+  }
+
   #collectionOf(id: string): WrittenCollection | undefined {
     return this.#collections.find(({ handlers }) => handlers.has(id));
   }
 
   toTable(): string[] {
     if (!this.#writing.hasCollections) return [];
-    const rows = this.#operations.map(({ id, method, path }) => {
+    const rows = this.#operations.map((operation) => {
+      const { id, method, path } = operation;
       const collection = this.#reasons.has(id) ? undefined : this.#collectionOf(id);
-      const said = collection ? `stored in ${folderOf(collection)}` : `501: ${this.#reasons.get(id)}`;
+      const said = collection ? toStored(operation, collection) : `501: ${this.#reasons.get(id)}`;
       return [id, `${method} ${path}`, said] as const;
     });
     const widthOf = (column: 0 | 1) => Math.min(50, Math.max(0, ...rows.map((row) => row[column].length)));
@@ -149,6 +196,7 @@ class ServiceParts {
           .filter(({ id }) => handlers.has(id))
           .map(({ id, parameter }) => `missing: ${id} answers 501 if the parameter ${parameter} is sent`),
       ),
+      ...this.#tests.reasons,
     ];
   }
 }

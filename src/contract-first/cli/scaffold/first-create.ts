@@ -1,0 +1,23 @@
+/** Writes the commands that start a new service with a key of its own and create its first record. */
+import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
+import { toFirstCurl } from '../../engine/contract/first-request.ts';
+import { makeKey } from '../../store/api-keys.ts';
+import { buildSampleRequests } from '../sandbox/sample-requests.ts';
+import type { WrittenCollection } from './collection-files.ts';
+
+/** The address of a service without settings. */
+const ORIGIN = 'http://127.0.0.1:3000';
+
+/** `tested` are collections whose tests have created a record. Returns an empty text if there are none. */
+export function writeFirstRequest(contract: AnyContract, [first]: WrittenCollection[]): string {
+  if (!first) return '';
+  const key = makeKey('first');
+  const request = buildSampleRequests(contract, key).toRequest(contract.operations.get(first.createId) as Operation);
+  return `
+
+To create a record, start it with a key, and paste the request into another terminal:
+
+  API_KEYS=${key} npm start
+
+  ${toFirstCurl(request, ORIGIN, key)}`;
+}

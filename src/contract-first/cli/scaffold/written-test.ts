@@ -1,0 +1,194 @@
+/** Writes a test of a collection: a record is created, found, listed, changed and deleted. */
+import { stringify } from 'lossless-json';
+import { toSampleRequest } from '../../contract/page/request.ts';
+import { buildSamples } from '../../contract/page/sample.ts';
+import { type DocumentSource, toSource } from '../../contract/page/source.ts';
+import type { AnyContract, Content, Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
+import type { MediaNode } from '../../engine/contract/document.ts';
+import { replyFor } from '../../engine/contract/replies.ts';
+import { buildToBigints } from '../../engine/schema/bigints.ts';
+import { int64sOf } from '../../engine/schema/int64-map.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
+import {
+  type CheckedCode,
+  checkedName,
+  code,
+  joined,
+  member,
+  toLiteral,
+  toObjectLiteral,
+  toPropertyName,
+} from '../generate/source-text.ts';
+import type { WrittenCollection } from './collection-files.ts';
+import { type Envelope, envelopeOf, successOf, wordsOf } from './envelopes.ts';
+import { kindOf } from './handler-code.ts';
+import type { OperationKind } from './resources.ts';
+
+/** A value for an `Idempotency-Key`: each test has its own database. */
+const ONCE = '123e4567-e89b-42d3-a456-426614174000';
+
+export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;
+
+/** Returns undefined if the reply to a create does not show the record, or the records belong to another one. */
+export function writeTest(contract: AnyContract, collection: WrittenCollection): string | undefined {
+  const made = new TestCode(contract, collection);
+  return made.toText();
+}
+
+class TestCode {
+  readonly #collection: WrittenCollection;
+  readonly #source: DocumentSource;
+  readonly #samples: ReturnType<typeof buildSamples>;
+  readonly #lines: CheckedCode[] = [];
+  readonly #verbs: string[] = [];
+
+  constructor(contract: AnyContract, collection: WrittenCollection) {
+    this.#collection = collection;
+    this.#source = toSource(contract);
+    this.#samples = buildSamples(this.#source);
+  }
+
+  toText(): string | undefined {
+    const create = this.#operation('create');
+    if (!create || create.path.includes('{') || !envelopeOf(create, this.#collection.plan, this.#source))
+      return undefined;
+    this.#create(create);
+    const get = this.#operation('get');
+    if (get) this.#find(get, code`record`, 'found');
+    const list = this.#operation('list');
+    if (list) this.#list(list);
+    for (const kind of ['update', 'replace'] as const) {
+      const operation = this.#operation(kind);
+      if (operation) this.#change(operation, get, kind);
+    }
+    const remove = this.#operation('delete');
+    if (remove) this.#delete(remove, get);
+    return this.#toFile();
+  }
+
+  /** The operation, if it has a handler. */
+  #operation(kind: OperationKind): Operation | undefined {
+    const operation = this.#collection.plan.operations.get(kind);
+    return operation && this.#collection.handlers.has(operation.id) ? operation : undefined;
+  }
+
+  #create(create: Operation): void {
+    this.#call('created', create, [['body', this.#sampleOf(create)]]);
+    this.#lines.push(code`const record = ${this.#recordIn(create, code`created.body`)};`);
+    this.#lines.push(code`assert.ok(record);`);
+    this.#lines.push(code`assert.ok(${member('record', this.#collection.plan.id.name)} !== undefined);`);
+    this.#verbs.push('created');
+  }
+
+  /** Reads the record, and compares it. */
+  #find(get: Operation, wanted: CheckedCode, name: string): void {
+    this.#call(name, get, []);
+    this.#lines.push(code`assert.deepEqual(${this.#recordIn(get, code`${checkedName(name)}.body`)}, ${wanted});`);
+    if (name === 'found') this.#verbs.push('found');
+  }
+
+  #list(list: Operation): void {
+    this.#call('listed', list, []);
+    const records = this.#recordIn(list, code`listed.body`);
+    const { id } = this.#collection.plan;
+    this.#lines.push(
+      code`assert.ok(${records}?.some((one) => ${member('one', id.name)} === ${member('record', id.name)}));`,
+    );
+    this.#verbs.push('listed');
+  }
+
+  #change(change: Operation, get: Operation | undefined, kind: 'update' | 'replace'): void {
+    const name = kind === 'update' ? 'changed' : 'replaced';
+    const body = this.#sampleOf(change);
+    const { id } = this.#collection.plan;
+    // The sample has the id of another record, or none although only the body can have it.
+    const own =
+      this.#hasId(change) || !change.path.includes('{')
+        ? code`{ ...${body}, ${toPropertyName(id.name)}: ${member('record', id.name)} }`
+        : body;
+    this.#call(name, change, [['body', own]]);
+    this.#verbs.push(name);
+    if (get && envelopeOf(change, this.#collection.plan, this.#source))
+      this.#find(get, this.#recordIn(change, code`${checkedName(name)}.body`), `${name}Record`);
+  }
+
+  #hasId(operation: Operation): boolean {
+    return this.#collection.plan.id.name in Object(this.#valueOf(operation));
+  }
+
+  #delete(remove: Operation, get: Operation | undefined): void {
+    this.#call('deleted', remove, []);
+    this.#verbs.push('deleted');
+    if (!get || !replyFor(get.replies, 404)) return;
+    this.#lines.push(code`assert.equal((await ${member('client', get.id)}(${this.#argument(get, [])})).status, 404);`);
+  }
+
+  #call(name: string, operation: Operation, fields: (readonly [string, CheckedCode])[]): void {
+    const { status } = successOf(operation) as Reply;
+    const call = code`${member('client', operation.id)}(${this.#argument(operation, fields)})`;
+    this.#lines.push(code`const ${checkedName(name)} = await ${call};`);
+    this.#lines.push(code`assert.ok(${checkedName(name)}.status === ${Number(status)});`);
+  }
+
+  #argument(operation: Operation, fields: (readonly [string, CheckedCode])[]): CheckedCode {
+    const parameter = operation.parameters.find((one) => one.in === 'path');
+    const once = operation.parameters.find(({ keptHours, required }) => keptHours !== undefined && required);
+    const given = [
+      ...(parameter ? [['params', toObjectLiteral([[parameter.name, this.#toParameter(parameter)]])] as const] : []),
+      ...(once ? [['headers', toObjectLiteral([[once.name, toLiteral(ONCE)]])] as const] : []),
+      ...fields,
+    ];
+    return given.length > 0 ? toObjectLiteral(given) : code``;
+  }
+
+  /** The id of the record, in the type of the parameter. */
+  #toParameter({ schema }: Parameter): CheckedCode {
+    const { id } = this.#collection.plan;
+    const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
+    const wanted = kindOf(schema) as 'bigint' | 'number' | 'string';
+    const value = member('record', id.name);
+    const converted = {
+      bigint: code`BigInt(${value})`,
+      number: code`Number(${value})`,
+      string: code`String(${value})`,
+    };
+    return own === wanted ? value : converted[wanted];
+  }
+
+  /** The record, or the list of them, in a body. Fields of an envelope may be absent. */
+  #recordIn(operation: Operation, body: CheckedCode): CheckedCode {
+    const { path } = envelopeOf(operation, this.#collection.plan, this.#source) as Envelope;
+    return path.reduce(
+      (value, field) => code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`,
+      body,
+    );
+  }
+
+  /** The sample of the body, with 64-bit integers as bigint. */
+  #valueOf(operation: Operation): unknown {
+    const values = { ...this.#source, ...this.#samples };
+    const { media, content } = toSampleRequest(values, operation).body as { media: MediaNode; content: Content };
+    const [sample] = this.#samples.ofMedia(media, 'readOnly');
+    const exact = parseExactJson(stringify((sample as { value: unknown }).value) as string);
+    return buildToBigints(int64sOf(content.schema))?.(exact) ?? exact;
+  }
+
+  #sampleOf = (operation: Operation): CheckedCode => toLiteral(this.#valueOf(operation));
+
+  #toFile(): string {
+    const verbs = new Intl.ListFormat('en').format(this.#verbs);
+    const title = `a record of ${this.#collection.name} is ${verbs}`;
+    return code`import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTestServer } from 'contract-first/test';
+import { service } from '../src/generated/service.ts';
+
+test(${title}, async (t) => {
+  const { client } = await openTestServer(t, service);
+${joined(
+  this.#lines.map((line) => code`  ${line}\n`),
+  '',
+)}});
+`.text;
+  }
+}

@@ -1,0 +1,65 @@
+/** The tests of collections while a service is written: those that do not compile or do not pass are removed. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { AnyContract } from '../../engine/contract/contract.ts';
+import type { WrittenCollection } from './collection-files.ts';
+import { runNode } from './type-check.ts';
+import { testFileOf, writeTest } from './written-test.ts';
+
+export class WrittenTests {
+  readonly #contract: AnyContract;
+  readonly #write: (file: string, text: string) => boolean;
+  /** The collections of the tests that were written and still exist. */
+  readonly #left = new Set<WrittenCollection>();
+  /** A line for each collection without a test. */
+  readonly reasons: string[] = [];
+
+  constructor(contract: AnyContract, write: (file: string, text: string) => boolean) {
+    this.#contract = contract;
+    this.#write = write;
+  }
+
+  add(collection: WrittenCollection): void {
+    const text = writeTest(this.#contract, collection);
+    if (text === undefined)
+      this.reasons.push(`no test of ${collection.name}: its records belong to others, or a create does not show them`);
+    else if (this.#write(testFileOf(collection), text)) this.#left.add(collection);
+  }
+
+  has(collection: WrittenCollection): boolean {
+    return this.#left.has(collection);
+  }
+
+  /** Writes it anew, without the operations that have no handler any more. */
+  rewrite(collection: WrittenCollection): void {
+    if (this.has(collection)) writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection)));
+  }
+
+  remove(collection: WrittenCollection): void {
+    if (this.#left.delete(collection)) rmSync(testFileOf(collection));
+  }
+
+  /** Removes a test that does not compile. Returns whether it did. */
+  takeBack(collection: WrittenCollection, faults: ReadonlyMap<string, string>): boolean {
+    const fault = faults.get(testFileOf(collection));
+    if (fault === undefined || !this.has(collection)) return false;
+    this.remove(collection);
+    this.reasons.push(`no test of ${collection.name}: ${fault}`);
+    return true;
+  }
+
+  /** Runs the tests by these arguments of Node, and removes those that fail, each with its reason. */
+  async run(test: string[]): Promise<void> {
+    const files = [...this.#left].map(testFileOf);
+    if (files.length === 0) return;
+    const { output } = await runNode([...test, '--test-reporter=tap', ...files]);
+    const failures = output.split(/^(?=not ok )/m).slice(1);
+    for (const one of this.#left) {
+      const failure = failures.find((text) => text.includes(resolve(testFileOf(one))));
+      if (failure === undefined) continue;
+      this.remove(one);
+      const error = failure.replace(/^[\s\S]*?\n +error: (?:\|-\n)?([\s\S]*?)\n +(?:code|name|stack): [\s\S]*$/, '$1');
+      this.reasons.push(`no test of ${one.name}: ${error.replace(/\s+/g, ' ').trim()}`);
+    }
+  }
+}

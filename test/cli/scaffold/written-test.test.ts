@@ -1,0 +1,126 @@
+/** `new` writes a test of each collection. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'lossless-json';
+import t, { type Test } from 'tap';
+import { type WrittenCollection, writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
+import { writeFirstRequest } from '../../../src/contract-first/cli/scaffold/first-create.ts';
+import { writeTest } from '../../../src/contract-first/cli/scaffold/written-test.ts';
+import { WrittenTests } from '../../../src/contract-first/cli/scaffold/written-tests.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { NODE_ARGS } from '../../program.ts';
+import { books, json, none, path, record, reply, text } from './books-contract.ts';
+
+async function write(t: Test, edit?: Parameters<typeof books>[0]) {
+  const file = join(t.testdir(), 'contract.json');
+  writeFileSync(file, stringify(books(edit)) as string);
+  const contract = await loadContract(file);
+  const [collection] = writeCollections(contract).collections as [WrittenCollection];
+  return { contract, collection, written: writeTest(contract, collection) };
+}
+
+t.test('the test of a collection creates a record, finds, lists, changes and deletes it', async (t) => {
+  const { written, contract, collection } = await write(t);
+  for (const line of [
+    "test('a record of books is created, found, listed, changed, replaced, and deleted', async (t) => {",
+    "const created = await client.createBook({ body: { title: 'string' } });",
+    'assert.ok(created.status === 201);',
+    'const found = await client.getBook({ params: { bookId: record.id } });',
+    'assert.deepEqual(found.body, record);',
+    'assert.ok(listed.body?.items?.some((one) => one.id === record.id));',
+    'assert.deepEqual(changedRecord.body, changed.body);',
+    'assert.equal((await client.getBook({ params: { bookId: record.id } })).status, 404);',
+  ])
+    t.match(written, line);
+  t.match(
+    writeFirstRequest(contract, [collection]),
+    /API_KEYS=first_\w+ npm start\n\n {2}curl -i [\s\S]*'http:\/\/127\.0\.0\.1:3000\/books'$/,
+  );
+  t.equal(writeFirstRequest(contract, []), '');
+});
+
+t.test('the test has only the operations that are stored, and sends what they need', async (t) => {
+  const only = await write(t, ({ paths, body, book }) => {
+    const once = { name: 'Idempotency-Key', in: 'header', required: true, schema: { ...text, format: 'uuid' } };
+    paths['/books'].post.parameters = [once];
+    paths['/books'].post.responses[201] = reply({
+      type: 'object',
+      required: ['data'],
+      properties: { data: record('Book') },
+    });
+    delete paths['/books'].get;
+    const item = paths['/books/{bookId}'];
+    item.parameters = [path('bookId', text)];
+    item.get.responses = { 200: reply(record('Book')) };
+    delete item.patch;
+    const fields = { ...body.properties, id: book.properties.id };
+    item.put.requestBody = {
+      required: true,
+      ...json({ type: 'object', required: ['id', 'title'], properties: fields }),
+    };
+    item.put.responses = { 204: none };
+  });
+  for (const line of [
+    'created, found, replaced, and deleted',
+    "headers: { 'Idempotency-Key': '123e4567-e89b-42d3-a456-426614174000' }",
+    'const record = created.body?.data;',
+    'params: { bookId: String(record.id) }',
+    'id: record.id }',
+  ])
+    t.match(only.written, line);
+  t.notMatch(only.written, '404');
+  const fewest = await write(t, ({ paths }) => {
+    const { get, parameters } = paths['/books/{bookId}'];
+    paths['/books/{bookId}'] = { parameters, get: { ...get, operationId: 'get-book' } };
+  });
+  t.match(fewest.written, "await client['get-book']({ params");
+  fewest.collection.handlers.delete('get-book');
+  t.match(writeTest(fewest.contract, fewest.collection), 'created and listed');
+  fewest.collection.handlers.delete('createBook');
+  t.equal(writeTest(fewest.contract, fewest.collection), undefined);
+  const gone = await write(t, ({ paths, book }) => {
+    delete paths['/books/{bookId}'].get;
+    book.properties.id = { ...text, format: 'uuid' };
+    paths['/books/{bookId}'].parameters = [path('bookId', book.properties.id)];
+    const wrapped = { type: 'object', required: ['da-ta'], properties: { 'da-ta': record('Book') } };
+    paths['/books'].post.responses[201] = reply(wrapped);
+  });
+  t.match(gone.written, 'created, listed, changed, replaced, and deleted');
+  t.match(gone.written, "const record = created.body?.['da-ta'];");
+  const whole = await write(t, ({ paths, schemas, body, book }) => {
+    paths['/books'].put = paths['/books/{bookId}'].put;
+    delete paths['/books/{bookId}'].put;
+    schemas.Changes = { ...body, properties: { ...body.properties, id: book.properties.id } };
+    paths['/books'].put.requestBody = { required: true, ...json(record('Changes')) };
+  });
+  t.match(whole.written, "client.replaceBook({ body: { ...{ title: 'string' }, id: record.id } });");
+});
+
+t.test('a test that does not compile, or fails, is removed with its reason', async (t) => {
+  const { contract, collection } = await write(t);
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  process.chdir(t.testdir({ test: {} }));
+  const failing = "import { test } from 'node:test';\ntest('x', () => { throw new Error('odd\\nthing'); });";
+  const tests = new WrittenTests(contract, (file) => {
+    writeFileSync(file, failing);
+    return true;
+  });
+  await tests.run([...NODE_ARGS, '--test']);
+  tests.add(collection);
+  t.notOk(tests.takeBack(collection, new Map()));
+  await tests.run([...NODE_ARGS, '--test']);
+  t.strictSame([tests.reasons, existsSync('test/books.test.ts')], [['no test of books: odd thing'], false]);
+  tests.add(collection);
+  t.ok(tests.takeBack(collection, new Map([['test/books.test.ts', 'a type']])));
+  t.notOk(tests.takeBack(collection, new Map([['test/books.test.ts', 'a type']])));
+  tests.rewrite(collection);
+  tests.remove(collection);
+  collection.handlers.delete('createBook');
+  tests.add(collection);
+  t.match(tests.reasons.slice(1), ['no test of books: a type', /belong to others, or a create does not show them$/]);
+  collection.handlers.set('createBook', '');
+  const others = new WrittenTests(contract, () => false);
+  others.add(collection);
+  t.notOk(others.has(collection), 'a test that is there already stays');
+});
