@@ -72,16 +72,23 @@ function uniqueIn(table: Table, driver: Driver): string[] {
   return found.filter((one) => !known.includes(one));
 }
 
-/** Matches a comment, a text, a quoted name, the begin of a check, or a parenthesis. */
-const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\bCHECK\s*\(|[()]/gi;
+/** Matches the begin of a comment, of a text, of a quoted name or of a check, or a parenthesis. */
+const TOKEN = /--|\/\*|['"`[]|\bCHECK\s*\(|[()]/gi;
+
+/** The ends of comments, texts and quoted names. */
+const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', "'": "'", '"': '"', '`': '`', '[': ']' };
 
 /** The conditions of the checks in a CREATE TABLE, each in its parentheses. */
 function checksIn(sql: string): string[] {
   const found: string[] = [];
   let start: number | undefined;
   let depth = 0;
-  for (const { 0: token, index } of sql.matchAll(TOKEN)) {
-    if (/^CHECK/i.test(token) && start === undefined) {
+  const tokens = new RegExp(TOKEN);
+  for (let match = tokens.exec(sql); match; match = tokens.exec(sql)) {
+    const { 0: token, index } = match;
+    const end = ENDS[token];
+    if (end !== undefined) tokens.lastIndex = Math.max(sql.indexOf(end, tokens.lastIndex), index) + end.length;
+    else if (/^CHECK/i.test(token) && start === undefined) {
       start = index + token.length - 1;
       depth = 1;
     } else if (token.endsWith('(')) depth++;
