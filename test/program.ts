@@ -1,7 +1,7 @@
 /** A program of the project in its own process, for one test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -112,6 +112,14 @@ export async function startServer(t: Test, options: ProgramOptions = {}): Promis
   const [, digits] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
   const port = Number(digits);
   return { ...program, port, request: buildRequest(port) };
+}
+
+/** A folder of the project for a whole file. The folder of `t.testdir` outside of a test belongs to every file of the process. */
+export function makeProjectFolder(t: Test): string {
+  mkdirSync(join(ROOT, '.tap'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, '.tap/folder-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 /** The installed packages, for a copy of the project: the engine is its own. */

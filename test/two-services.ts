@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import type { Service } from '../src/contract-first/start/service.ts';
 import { service as pets } from '../src/generated/service.ts';
+import { makeProjectFolder } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_PROGRAM = ROOT } = process.env;
@@ -18,7 +19,7 @@ export interface Project {
 }
 
 export function copyStations(t: Test): Project {
-  const folder = t.testdir({});
+  const folder = makeProjectFolder(t);
   cpSync(join(ROOT, 'test/stations'), folder, { recursive: true });
   mkdirSync(join(folder, 'node_modules'));
   const installed = join(folder, 'node_modules/contract-first');

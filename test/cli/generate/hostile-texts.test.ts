@@ -27,13 +27,14 @@ import {
 } from '../../../src/contract-first/engine/routes/compiled-operations.ts';
 import { keywordsOf } from '../../../src/contract-first/engine/schema/json.ts';
 import type { Json } from '../../any-json.ts';
+import { makeProjectFolder } from '../../program.ts';
 import { runProperties, toProperty } from '../../properties/property.ts';
 import { finished } from '../../service.ts';
 import { contractWith, HOSTILE, MARKS, WORST } from './hostile-contract.ts';
 
 type Texts = [mark: string, text: string][];
 
-const FOLDER = t.testdir({});
+const FOLDER = makeProjectFolder(t);
 const OWN = { toErrorBody, domain: {} };
 
 /** Undefined where the contract is refused. */

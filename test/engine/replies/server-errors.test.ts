@@ -260,7 +260,11 @@ t.test(
 t.test('a code of the contract that neither the server nor a collection has is named', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
   t.strictSame(findUnknownCodes(await load(t, withCode), domain), [
-    'schema Error: field code: pet_lost has no status: give the description of a collection errors: { pet_lost: { status: 404 } }',
+    {
+      words:
+        'schema Error: field code: pet_lost has no status: give the description of a collection errors: { pet_lost: { status: 404 } }',
+      pointer: '/components/schemas/Error/code',
+    },
   ]);
   // Errors of another form have codes of the team alone.
   const texts = edited(({ schemas }) => Object.assign(schemas.Error, { required: [], properties: { code: {} } }));
