@@ -119,6 +119,20 @@ t.test('each change of the file is served, and a mistake leaves the last contrac
   );
 });
 
+t.test('a sandbox that is closed while it reads a change serves nothing afterwards', async (t) => {
+  const contract = edited(() => {});
+  const file = write(t, contract);
+  const { origin, lines, close } = await open(t, file);
+  lines.length = 0;
+  writeFileSync(file, contract);
+  await wait(100);
+  await close();
+  const count = lines.length;
+  await wait(1000);
+  t.equal(lines.length, count);
+  await t.rejects(fetch(`${origin}/docs`), { message: 'fetch failed' });
+});
+
 t.test(
   'a reply whose example does not fit has one of its schema, and an operation without any answers 501',
   async (t) => {

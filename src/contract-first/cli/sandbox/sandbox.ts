@@ -1,5 +1,5 @@
 /** `contract-first sandbox FILE` serves any contract at once, in memory, and again after each change of the file. */
-import { type FSWatcher, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../engine/contract/contract.ts';
@@ -117,13 +117,13 @@ export async function openSandbox(source: string, options: SandboxOptions, say: 
     served = next;
     await serve(served, Number(new URL(origin).port), say);
   };
-  const watcher = watchFile(source, async () => {
+  const stopWatching = watchFile(source, async () => {
     await restart().catch(({ message }: Error) => say(toPrintableLines(`${message}\nThe last contract is served on.`)));
   });
   return {
     origin,
     close: async () => {
-      watcher.close();
+      await stopWatching();
       await close();
     },
   };
@@ -140,17 +140,25 @@ export async function runSandbox(source: string, values: { port?: unknown; keys?
 /** The time to wait for further changes, in milliseconds. */
 const TOGETHER = 50;
 
-/** Runs after each change, one at a time. An editor may replace the file, so its folder is watched. */
-function watchFile(file: string, run: () => Promise<void>): FSWatcher {
+/**
+ * Runs after each change, one at a time. An editor may replace the file, so its folder is watched. Returns a function that ends this, and
+ * waits for a run that has begun.
+ */
+function watchFile(file: string, run: () => Promise<void>): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  return watch(dirname(resolve(file)), (_event, name) => {
+  const watcher = watch(dirname(resolve(file)), (_event, name) => {
     if (name !== basename(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       running = running.then(run);
     }, TOGETHER);
   });
+  return async () => {
+    watcher.close();
+    clearTimeout(timer);
+    await running;
+  };
 }
 
 /** The options of the command. @throws ProjectError for a port that is not one */
