@@ -83,6 +83,7 @@ t.test(
     t.match(readFileSync('handlers/createShelf.ts', 'utf8'), /^\/\/ Not stored: /m);
 
     t.match(table, /^createBook .* stored in src\/books; it never answers 409$/m);
+    t.match(table, /^deleteBook .* stored in src\/books$/m);
     t.notMatch(table, /^no test of books/m);
     const test = readFileSync('test/books.test.ts', 'utf8');
     t.match(test, "test('a record of books is created, listed, replaced, and deleted'");

@@ -28,9 +28,7 @@ const folderOf = ({ name }: WrittenCollection) => `src/${checkedName(name).text}
 /** The place of an operation's records, and the statuses of the contract that neither its handler nor the server answers. */
 function toStored({ id, replies }: Operation, collection: WrittenCollection): string {
   const catalogue = buildCatalogue({});
-  const codes = [...(collection.handlers.get(id) as string).matchAll(/(?:refuse|HttpError)\('(\w+)'/g)].map(
-    ([, one]) => one,
-  );
+  const codes = [...(collection.handlers.get(id) as string).matchAll(/'(\w+)'/g)].map(([, one]) => one);
   const answered = codes.map((one) => catalogue[one as string]?.status);
   const known = new Set([...answered, ...OF_SERVER]);
   const missing = replies
