@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyHandler } from '../../engine/routes/handler.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
+import { checkedName } from '../generate/source-text.ts';
 import type { WrittenCollection } from '../scaffold/collection-files.ts';
 import { withTemporaryFolder } from '../temporary.ts';
 
@@ -32,7 +33,7 @@ async function loadStored(collections: WrittenCollection[], folder: string): Pro
     for (const [path, text] of files) write(path, text);
     domain[name] = { ...description, migrations: pathToFileURL(join(folder, 'src', name, 'migrations/')) };
     for (const [id, text] of texts)
-      handlers[id] = (await import(write(`handlers/${id}.mjs`, withOwnPackage(text)))).default;
+      handlers[id] = (await import(write(`handlers/${checkedName(id).text}.mjs`, withOwnPackage(text)))).default;
   }
   return { domain, handlers };
 }
