@@ -59,8 +59,15 @@ async function written(t: Test, contract: Json) {
     : { toErrorBody: toUsualBody };
   const bodyOf = (error: HttpError, reply = String(error.status), make = imported.toErrorBody) =>
     make({ ...error.body, problems: error.problems, requestId: 'r1', operation: 'getThing' as never, reply });
+  // Two bodies made one after the other may differ by a millisecond.
+  const untimed = (body: unknown) =>
+    stringify(body)?.replace(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"/g, '"a time"');
   for (const one of ['route_not_found', 'internal_error', 'rate_limited'] as ErrorCode[])
-    t.strictSame(bodyOf(new HttpError(one, 'x')), bodyOf(new HttpError(one, 'x'), undefined, toErrorBody), one);
+    t.equal(
+      untimed(bodyOf(new HttpError(one, 'x'))),
+      untimed(bodyOf(new HttpError(one, 'x'), undefined, toErrorBody)),
+      one,
+    );
   return {
     file: code?.text,
     notes,
