@@ -103,7 +103,7 @@ async function callFeatures(t: Test, url: string): Promise<void> {
   t.equal((await send('/pet-pictures', 'PUT', 'a'.repeat(65537), bytes))[0], 413);
 }
 
-t.test('an operation is added by the contract, a handler and `npm run generate`', async (t) => {
+t.test('a new operation needs only the contract, a handler and `npm run generate`', async (t) => {
   const folder = copyProject(t);
   const before = readFiles(folder);
   const contract = join(folder, 'openapi/petstore.yaml');
@@ -111,7 +111,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
   writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}${PATHS}\n${components}`);
   for (const [id, text] of Object.entries(HANDLERS)) writeFileSync(join(folder, `handlers/${id}.ts`), text);
 
-  await t.test('`npm start` names what is stale and what is missing, until both are fixed', async (t) => {
+  await t.test('`npm start` names every stale and every missing file until all are fixed', async (t) => {
     const stale = await run(folder, 'npm start').ended;
     t.equal(stale.code, 1);
     t.match(stale.output, /^src\/generated\/contract\.ts is stale: run `npm run generate`/m);
@@ -126,47 +126,50 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
   });
 
   writeFileSync(join(folder, 'handlers/createPets.ts'), exampleIn('ts'));
-  const test = "import t from 'tap';\n\nt.test('its own test', async (t) => t.ok(true));\n";
+  const test = "import t from 'tap';\n\nt.test('the new operation passes its own test', async (t) => t.ok(true));\n";
   for (const id of ['createPets', ...Object.keys(HANDLERS)]) {
     writeFileSync(join(folder, `test/operations/${id}.test.ts`), test);
   }
 
-  await t.test('with it, it is built and served: secured, validated, documented', async (t) => {
-    const server = run(folder, 'npm start', ORIGIN);
-    t.teardown(() => process.kill(-server.pid));
-    const { output } = await server.ended;
-    const [origin] = ORIGIN.exec(output) ?? [];
-    if (!origin) throw new Error(output);
-    const send = async (body: unknown, headers: Record<string, string> = { authorization: `Bearer ${KEY}` }) => {
-      const type = { 'content-type': 'application/json' };
-      const reply = await fetch(`${origin}/v1/pet-batches`, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { ...type, ...headers },
-      });
-      return { status: reply.status, body: await reply.json() };
-    };
+  await t.test(
+    'the server serves a new operation: it checks the key and the request, and documents the operation',
+    async (t) => {
+      const server = run(folder, 'npm start', ORIGIN);
+      t.teardown(() => process.kill(-server.pid));
+      const { output } = await server.ended;
+      const [origin] = ORIGIN.exec(output) ?? [];
+      if (!origin) throw new Error(output);
+      const send = async (body: unknown, headers: Record<string, string> = { authorization: `Bearer ${KEY}` }) => {
+        const type = { 'content-type': 'application/json' };
+        const reply = await fetch(`${origin}/v1/pet-batches`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { ...type, ...headers },
+        });
+        return { status: reply.status, body: await reply.json() };
+      };
 
-    const pets = [
-      { name: 'Rex', categoryId: 7, status: 'sold' },
-      { name: 'Mia', categoryId: 7 },
-    ];
-    const added = await send(pets);
-    t.equal(added.status, 201);
-    t.strictSame(added.body, [
-      { id: 1, ...pets[0] },
-      { id: 2, ...pets[1] },
-    ]);
-    t.equal((await send(pets, {})).status, 401);
-    const { status, body } = await send([pets[0], { name: '', categoryId: '7', stauts: 'sold' }]);
-    t.equal(status, 400);
-    t.match(body, { code: 'invalid_request', message: /body\.1\.stauts.*body\.1\.name.*body\.1\.categoryId/ });
-    t.equal((await send([])).status, 400);
-    t.equal((await send(Array(101).fill(pets[1]))).status, 400);
-    await t.test('and so is what else a contract may use', (t) => callFeatures(t, `${origin}/v1`));
-    const document = await (await fetch(`${origin}/openapi.json`)).json();
-    t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
-  });
+      const pets = [
+        { name: 'Rex', categoryId: 7, status: 'sold' },
+        { name: 'Mia', categoryId: 7 },
+      ];
+      const added = await send(pets);
+      t.equal(added.status, 201);
+      t.strictSame(added.body, [
+        { id: 1, ...pets[0] },
+        { id: 2, ...pets[1] },
+      ]);
+      t.equal((await send(pets, {})).status, 401);
+      const { status, body } = await send([pets[0], { name: '', categoryId: '7', stauts: 'sold' }]);
+      t.equal(status, 400);
+      t.match(body, { code: 'invalid_request', message: /body\.1\.stauts.*body\.1\.name.*body\.1\.categoryId/ });
+      t.equal((await send([])).status, 400);
+      t.equal((await send(Array(101).fill(pets[1]))).status, 400);
+      await t.test('a new operation may use every other feature of a contract', (t) => callFeatures(t, `${origin}/v1`));
+      const document = await (await fetch(`${origin}/openapi.json`)).json();
+      t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
+    },
+  );
 
   const files = TESTS.map((name) => `test/${name}`).join(' ');
   const [lint, properties, others] = await Promise.all([
@@ -175,7 +178,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     run(folder, `TEST_FILES='${files}' ${NODE} scripts/test/in-one-process.js`).ended,
   ]);
 
-  await t.test('the lint takes it, and the property tests hold it to every rule without new test code', async (t) => {
+  await t.test('the lint accepts a new operation, and the property tests cover it without new test code', async (t) => {
     t.equal(lint.code, 0, lint.output);
     t.equal(properties.code, 0, properties.output);
     for (const rule of ['body minItems', 'body maxItems', 'body.items.name maxLength', 'body x-max-bytes']) {
@@ -186,11 +189,11 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     t.match(properties.output, 'putPicture as multipart/form-data refuses body.petId minimum');
   });
 
-  await t.test('the tests of the other operations still pass', async (t) => {
+  await t.test('after an operation is added, the tests of the other operations still pass', async (t) => {
     t.equal(others.code, 0, others.output.slice(others.output.search(/\bnot ok/)));
   });
 
-  await t.test('no other file is touched', async (t) => {
+  await t.test('adding an operation changes no other file', async (t) => {
     const after = readFiles(folder);
     const touched = [...after].filter(([name, hash]) => before.get(name) !== hash).map(([name]) => name);
     t.strictSame(touched.sort(), [

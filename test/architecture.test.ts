@@ -151,7 +151,7 @@ function folderOf(file: string): string {
   return folder;
 }
 
-t.test('imports follow the arrows', async (t) => {
+t.test('files import only the folders that the table of imports allows', async (t) => {
   for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap((folder) => filesBelow(folder))) {
     const folder = folderOf(file);
     for (const imported of importsOf(file).filter((name) => folderOf(name) !== folder)) {
@@ -163,7 +163,7 @@ t.test('imports follow the arrows', async (t) => {
   }
 });
 
-t.test('each import that is allowed is used', async (t) => {
+t.test('the table of imports lists only imports that are in use', async (t) => {
   for (const [part, names] of Object.entries(MAY_IMPORT)) {
     const path = `${PACKAGE}/${part}`;
     const files = path.endsWith('.ts') ? [path] : filesBelow(path);
@@ -172,7 +172,7 @@ t.test('each import that is allowed is used', async (t) => {
   }
 });
 
-t.test('the README of a folder names each of its files', async (t) => {
+t.test('the README of a folder names each file of the folder', async (t) => {
   const sources = filesBelow(PACKAGE, /\.(ts|js)$/).filter((file) => !/\/(node_modules|cli\/template)\//.test(file));
   const named = new Map<string, Set<string>>();
   for (const file of sources) {
@@ -186,7 +186,7 @@ t.test('the README of a folder names each of its files', async (t) => {
   }
 });
 
-t.test('no files import each other in a circle', (t) => {
+t.test('imports never form a circle', (t) => {
   const done = new Set<string>();
   function follow(file: string, way: string[]): void {
     t.notOk(way.includes(file), [...way, file].join(' -> '));
@@ -200,7 +200,7 @@ t.test('no files import each other in a circle', (t) => {
   t.end();
 });
 
-t.test('only the configuration reads the environment', async (t) => {
+t.test('only the configuration reads environment variables', async (t) => {
   const programs = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) => !isIn(`${PACKAGE}/cli`)(file));
   const readers = programs.filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
@@ -211,14 +211,14 @@ t.test('only the configuration reads the environment', async (t) => {
   ]);
 });
 
-t.test('options of a command are declared and parsed in its table only', async (t) => {
+t.test('each command declares and parses its options only in its table', async (t) => {
   const parsers = filesBelow('src').filter((file) =>
     /\bparseArgs\b|\bargv\.includes/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(parsers, ['src/contract-first/operate/commands/command-line.ts']);
 });
 
-t.test('private parts of Node and its modules are used in one file only', async (t) => {
+t.test('only one file uses the private parts of Node and its modules', async (t) => {
   const PRIVATE =
     /\._[a-z]|\bparser\b.*\bonIncoming\b|\bdestroySoon = |\bhttpAllowHalfOpen\b|\bshouldKeepAlive\b|\bsymbols\b.*'pino'|\bcloseAllConnections = /;
   const users = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
@@ -227,7 +227,7 @@ t.test('private parts of Node and its modules are used in one file only', async 
   t.strictSame(users, ['src/contract-first/engine/http/node-internals.ts']);
 });
 
-t.test('every file that makes a server listens for the errors of its sockets', async (t) => {
+t.test('every file that makes a server listens for socket errors', async (t) => {
   const makers = filesBelow('src').filter((file) =>
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
@@ -239,7 +239,7 @@ t.test('every file that makes a server listens for the errors of its sockets', a
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);
 });
 
-t.test('HTML that is not escaped is written in few files', async (t) => {
+t.test('only a few files write HTML without escaping', async (t) => {
   const writers = filesBelow('src').filter((file) => /\bnew Html\(/.test(readFileSync(join(ROOT, file), 'utf8')));
   t.strictSame(
     writers.sort(),
@@ -255,7 +255,7 @@ t.test('only the store and the transactions of a domain contain SQL', async (t) 
   }
 });
 
-t.test('the engine knows no pets and no pet store: only their own folder and the generated files do', async (t) => {
+t.test("only the pet store's own folder and the generated files mention pets", async (t) => {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => /\.(ts|js|sql|css)$/.test(name) && !/^(pets|generated)\//.test(name),
   );
@@ -277,7 +277,7 @@ const CHOSEN = [
   ...['better-sqlite3', 'fastify', 'fastify-openapi-glue'],
 ];
 
-t.test('the pet store depends on the package, and on its chosen libraries in the ranges of the package', async (t) => {
+t.test("the pet store depends only on the package and chosen libraries, in the package's version ranges", async (t) => {
   const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
   const [own, engine] = [read('.'), read(PACKAGE)];
   t.strictSame(Object.keys(own.dependencies).sort(), [...CHOSEN, 'contract-first'].sort());
@@ -287,13 +287,13 @@ t.test('the pet store depends on the package, and on its chosen libraries in the
   t.equal(own.dependencies['contract-first'], `^${engine.version}`);
 });
 
-t.test('an installation and a start need no shell of one system', async (t) => {
+t.test('installing and starting need no shell of one operating system', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   for (const name of ['preinstall', 'prestart', 'start', 'build', 'dev'])
     t.match(scripts[name], /^node [\w./=-]+( [\w./=-]+)*$/, name);
 });
 
-t.test('the handler of each operation is tested', async (t) => {
+t.test("every operation's handler has a test", async (t) => {
   const names = (folder: string) =>
     filesBelow(folder)
       .map((file) => file.replace(/.*\/|(\.test)?\.ts$/g, ''))
@@ -301,7 +301,7 @@ t.test('the handler of each operation is tested', async (t) => {
   t.strictSame(names('test/operations'), names('handlers'));
 });
 
-t.test('a comment names its subject: none begins in the middle of a thought', async (t) => {
+t.test('a comment begins by naming its subject', async (t) => {
   const written = ['src', 'handlers', 'scripts', 'openapi'].flatMap((folder) =>
     filesBelow(folder, /\.(ts|js|sql|lua)$/),
   );
@@ -314,7 +314,7 @@ t.test('a comment names its subject: none begins in the middle of a thought', as
   }
 });
 
-t.test('properties are tried on the same cases in each run', async (t) => {
+t.test('each run tries the properties on the same cases', async (t) => {
   for (const file of filesBelow('test')) {
     const text = readFileSync(join(ROOT, file), 'utf8');
     const runs = text.match(/\bfc\s*\.(assert|check|sample)\(/g)?.length ?? 0;

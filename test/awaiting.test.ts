@@ -49,7 +49,7 @@ function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
   return found;
 }
 
-t.test('a promise in a try block is awaited there', async (t) => {
+t.test('a promise in a try block is awaited in the block', async (t) => {
   t.strictSame(
     FOLDERS.flatMap(filesBelow).flatMap((file) => mistakesIn(file)),
     [],

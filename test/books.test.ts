@@ -71,7 +71,9 @@ t.test('a file', async (t) => {
     };
   };
   testSharing(t, { isShared: true, prepare }, books);
-  t.test('a book without a field that it must have fits no contract', async (t) => testMissingField(t, prepare(t)));
+  t.test('a description that leaves out a required field fits no contract', async (t) =>
+    testMissingField(t, prepare(t)),
+  );
 });
 
 t.test('PostgreSQL', async (t) => {
@@ -92,11 +94,13 @@ t.test('PostgreSQL', async (t) => {
     };
   }
   testStore(t, { isShared: true, prepare }, books);
-  t.test('a book without a field that it must have fits no contract', async (t) => testMissingField(t, prepare()));
+  t.test('a description that leaves out a required field fits no contract', async (t) =>
+    testMissingField(t, prepare()),
+  );
   t.test('a field may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
 });
 
-t.test('a description that cannot become a statement stops the start', async (t) => {
+t.test('a description that cannot become an SQL statement stops the start', async (t) => {
   t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
   t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
   for (const other of [{ lists: { equal: ['color'] } }, { unique: [{ fields: ['color'], code: 'color_taken' }] }])

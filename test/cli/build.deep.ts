@@ -95,46 +95,43 @@ function prepareProject(t: Test) {
   };
 }
 
-t.test(
-  'a build checks and compiles again if the content of one of its files changed, whatever the time of the file',
-  (t) => {
-    const { folder, write, read, build, start } = prepareProject(t);
-    const checks = () => read('checks').length;
-    t.equal(build().status, 0);
-    t.equal(checks(), 2);
-    t.equal(start(), 'one main.js\n');
-    t.match(read('dist/src/room/door.js'), "`import './word.ts'`", 'what only looks like an import stays');
-    t.equal(read('dist/src/room/table.sql'), 'SELECT 1');
-    t.strictSame(
-      readdirSync(folder).filter((name) => name.startsWith('dist')),
-      ['dist'],
-    );
+t.test('a build runs again if the content of a file changed, whatever the time of the file', (t) => {
+  const { folder, write, read, build, start } = prepareProject(t);
+  const checks = () => read('checks').length;
+  t.equal(build().status, 0);
+  t.equal(checks(), 2);
+  t.equal(start(), 'one main.js\n');
+  t.match(read('dist/src/room/door.js'), "`import './word.ts'`", 'what only looks like an import stays');
+  t.equal(read('dist/src/room/table.sql'), 'SELECT 1');
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.startsWith('dist')),
+    ['dist'],
+  );
 
-    utimesSync(`${folder}/src/main.ts`, new Date(), new Date(Date.now() + 60_000));
-    const builtAt = statSync(`${folder}/dist`).ctimeMs;
-    t.equal(build().status, 0);
-    t.equal(checks(), 2);
-    t.equal(statSync(`${folder}/dist`).ctimeMs, builtAt);
+  utimesSync(`${folder}/src/main.ts`, new Date(), new Date(Date.now() + 60_000));
+  const builtAt = statSync(`${folder}/dist`).ctimeMs;
+  t.equal(build().status, 0);
+  t.equal(checks(), 2);
+  t.equal(statSync(`${folder}/dist`).ctimeMs, builtAt);
 
-    for (const [index, file] of [...OTHERS, 'src/room/table.sql', 'src/room/word.ts'].entries()) {
-      const { mtime } = statSync(`${folder}/${file}`);
-      write(file, `${read(file).replace('one', 'two')} `);
-      utimesSync(`${folder}/${file}`, mtime, mtime);
-      t.equal(build().status, 0);
-      t.equal(checks(), 4 + 2 * index, file);
-    }
-    t.equal(start(), 'two main.js\n');
-    t.equal(read('dist/src/room/table.sql'), 'SELECT 1 ');
-    write('src/room/word.ts', SOURCES['src/room/word.ts']);
-    rmSync(`${folder}/src/room/table.sql`);
+  for (const [index, file] of [...OTHERS, 'src/room/table.sql', 'src/room/word.ts'].entries()) {
+    const { mtime } = statSync(`${folder}/${file}`);
+    write(file, `${read(file).replace('one', 'two')} `);
+    utimesSync(`${folder}/${file}`, mtime, mtime);
     t.equal(build().status, 0);
-    t.equal(start(), 'one main.js\n', 'and where it is what it was before');
-    t.notOk(existsSync(`${folder}/dist/src/room/table.sql`));
-    t.end();
-  },
-);
+    t.equal(checks(), 4 + 2 * index, file);
+  }
+  t.equal(start(), 'two main.js\n');
+  t.equal(read('dist/src/room/table.sql'), 'SELECT 1 ');
+  write('src/room/word.ts', SOURCES['src/room/word.ts']);
+  rmSync(`${folder}/src/room/table.sql`);
+  t.equal(build().status, 0);
+  t.equal(start(), 'one main.js\n', 'and where it is what it was before');
+  t.notOk(existsSync(`${folder}/dist/src/room/table.sql`));
+  t.end();
+});
 
-t.test('a build that fails prints the reason, leaves the last program, and is tried again', (t) => {
+t.test('a build that fails prints the reason and keeps the last program; the next build tries again', (t) => {
   const { write, build, start } = prepareProject(t);
   build();
   write('src/room/word.ts', "export const word: number = 'two';");
@@ -149,7 +146,7 @@ t.test('a build that fails prints the reason, leaves the last program, and is tr
 });
 
 t.test(
-  'a build says at once that it takes time, and then each of its steps; with nothing to do it says nothing',
+  'a build prints at once that it takes time, and then each step; a build with nothing to do prints nothing',
   (t) => {
     const { write, build } = prepareProject(t);
     const steps = 'Checking the contract, the handlers and the types …\nCompiling to dist/ …\n';

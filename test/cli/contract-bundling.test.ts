@@ -57,7 +57,7 @@ async function fixedIn(t: Test, text: string, source?: string) {
   return { ...made, changes: made.changes.map((change) => change.replaceAll(`${folder}/`, '')) };
 }
 
-t.test('references to other files become references to components, with every digit of their numbers', async (t) => {
+t.test('references to other files become references to components, and their numbers keep every digit', async (t) => {
   const { document, json, changes } = await fixedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
   t.strictSame(changes, ['other.yaml: paths/pets.yaml, schemas.json written into it']);
   t.equal(document.paths['/pets'].get.operationId, 'list');
@@ -81,7 +81,7 @@ t.test('a dangling reference to another file is reported with its line and the r
   }
 });
 
-t.test('references lead to regular files below the folder of the contract, of a bounded size', async (t) => {
+t.test("a reference may lead only to regular files of limited size below the contract's folder", async (t) => {
   const outer = t.testdir({ 'secret.yaml': 'type: string', inner: { ...FILES, 'large.yaml': '' } });
   const folder = `${outer}/inner`;
   execFileSync('mkfifo', [`${folder}/pipe.yaml`]);
@@ -114,13 +114,13 @@ t.test('references lead to regular files below the folder of the contract, of a 
   );
 });
 
-t.test('fields and replies called "example" are not examples', async (t) => {
+t.test('fields and replies called "example" are not treated as examples', async (t) => {
   const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
   const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
   for (const text of [inField, inReply]) await t.rejects(fixedIn(t, text), { message: /\$ref nowhere\.yaml: / });
 });
 
-t.test('a reference in an example or in an unused part does not count', async (t) => {
+t.test('a reference in an example or in an unused part is ignored', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
@@ -129,13 +129,13 @@ components: { schemas: { Unused: { $ref: nowhere.yaml } } }
   t.strictSame(Object.keys(document.components.schemas), ['Pet']);
 });
 
-t.test('a contract from a URL reads no files, and one of an older version is left as it is', async (t) => {
+t.test('a contract from a URL reads no files; a contract of an older version is not changed', async (t) => {
   const text = contractWith('{ $ref: schemas.json#/Pet }');
   t.strictSame((await fixedIn(t, text, 'https://a/b.yaml')).changes, []);
   t.strictSame((await fixedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
 });
 
-t.test('of many files, the first are reported by name', async (t) => {
+t.test('if many files have problems, only the first ones are listed by name', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
   const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
@@ -164,7 +164,7 @@ function prepare(t: Test, schemas: string, text = contractWith('{ $ref: schemas.
   return { folder, file: `${folder}/other.yaml` };
 }
 
-t.test('a contract in several files is finished, served and released as one, with every digit', async (t) => {
+t.test('a contract in several files is built, served and released as one contract, with every digit', async (t) => {
   const { file, folder } = prepare(t, SCHEMAS);
   const { file: finished, yaml } = await finishFile(pathToFileURL(file), OWN);
   t.match(yaml.toString(), /maximum: 9223372036854775807$/m);
@@ -193,12 +193,12 @@ t.test('each tool reports a problem with its file and line', async (t) => {
   }
 });
 
-t.test('a first file that is not YAML is reported itself', async (t) => {
+t.test("if the contract's first file is not YAML, the error names this file", async (t) => {
   const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
   await t.rejects(finishFile(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
 });
 
-t.test('a reference to a file is a URI: a space in the name of a file is %20', async (t) => {
+t.test('a reference to a file is a URI: a space in a file name is written as %20', async (t) => {
   const schema = (type: string) => `{ type: ${type} }`;
   const folder = t.testdir({
     'other.yaml': contractWith(
@@ -218,7 +218,7 @@ t.test('a reference to a file is a URI: a space in the name of a file is %20', a
 });
 
 t.test(
-  'a schema that gets another name in the bundle is named, with the reason, and is no missing reference',
+  'if bundling renames a schema, a note gives the new name and the reason; it is not a missing reference',
   async (t) => {
     const schema = ($ref: string) => `{ content: { application/json: { schema: { $ref: ${$ref} } } }, description: A }`;
     const operationOf = (id: string, $ref: string) =>

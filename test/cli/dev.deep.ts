@@ -82,7 +82,7 @@ async function statusAt(origin: string, path: string): Promise<number> {
   return (await fetch(origin + path, { headers: { authorization: `Bearer ${KEY}` } })).status;
 }
 
-t.test('npm run dev follows each change, and keeps the last good server; npm start hears a signal', async (t) => {
+t.test('npm run dev follows each change and keeps the last good server; npm start reacts to a signal', async (t) => {
   const folder = t.testdir({});
   // As after a checkout: the package is not built yet.
   const filter = (path: string) => path !== `${ROOT}src/contract-first/dist`;

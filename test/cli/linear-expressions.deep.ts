@@ -60,7 +60,7 @@ t.test('every regular expression of the server runs in linear time', async (t) =
   check(t, [...files.flatMap((file) => literalsOf(file)), new RegExp(RATE_PATTERN), new RegExp(NAME_PATTERN, 'u')]);
 });
 
-t.test('those of the formats of JSON Schema are linear', async (t) => {
+t.test("the regular expressions for JSON Schema's formats run in linear time", async (t) => {
   const ajv = new Ajv2020();
   addKnownFormats(ajv);
   check(t, [
@@ -70,7 +70,7 @@ t.test('those of the formats of JSON Schema are linear', async (t) => {
   ]);
 });
 
-t.test('those that libraries make of the contract and its paths are linear', async (t) => {
+t.test('the regular expressions that libraries build from the contract and its paths run in linear time', async (t) => {
   const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
   const at = (path: string) => [
     path,

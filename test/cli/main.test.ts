@@ -36,7 +36,7 @@ function makeFolder(t: Test): string {
   return folder;
 }
 
-t.test('the command alone and --help list all commands, and each command prints its usage with --help', (t) => {
+t.test('the bare command and --help list all commands; --help after a command prints its usage', (t) => {
   for (const args of [[], ['--help'], ['-h']]) {
     const { status, stdout, stderr } = run(...args);
     t.strictSame({ status, stderr }, { status: 0, stderr: '' });
@@ -52,7 +52,7 @@ t.test('the command alone and --help list all commands, and each command prints 
   t.end();
 });
 
-t.test('wrong usage is exit code 2, with the usage on standard error', (t) => {
+t.test('wrong usage prints the usage on standard error, with exit code 2', (t) => {
   for (const [args, said] of [
     [['nothing'], /^There is no command nothing\.\nUsage: npx --no -- contract-first COMMAND/],
     [['toString'], /^There is no command toString\./],
@@ -66,7 +66,7 @@ t.test('wrong usage is exit code 2, with the usage on standard error', (t) => {
   t.end();
 });
 
-t.test('what is found is exit code 1, and what is done is 0', (t) => {
+t.test('a command that finds problems ends with exit code 1, and a successful one with 0', (t) => {
   const root = join(PACKAGE, '../..');
   t.match(runIn(root, 'diff'), { status: 0, stdout: /no change/ });
   t.match(runIn(root, 'diff', 'none.yaml'), { status: 1, stderr: /^none\.yaml cannot be read/ });
@@ -76,24 +76,21 @@ t.test('what is found is exit code 1, and what is done is 0', (t) => {
   t.end();
 });
 
-t.test(
-  'the first release needs no folder of releases: diff prints that nothing is released, and release makes the folder',
-  (t) => {
-    const folder = t.testdir();
-    const root = join(PACKAGE, '../..');
-    const files = ['openapi/petstore.yaml', `${folder}/released`];
-    t.strictSame(runIn(root, 'diff', ...files).status, 0);
-    t.strictSame(readdirSync(folder), []);
-    t.strictSame(runIn(root, 'release', ...files).stdout, `Released: ${folder}/released/1.0.0.yaml\n`);
-    t.match(
-      readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
-      /Written by `contract-first release`[\s\S]*The first release/,
-    );
-    t.end();
-  },
-);
+t.test('before the first release, diff prints that nothing is released, and release makes the folder', (t) => {
+  const folder = t.testdir();
+  const root = join(PACKAGE, '../..');
+  const files = ['openapi/petstore.yaml', `${folder}/released`];
+  t.strictSame(runIn(root, 'diff', ...files).status, 0);
+  t.strictSame(readdirSync(folder), []);
+  t.strictSame(runIn(root, 'release', ...files).stdout, `Released: ${folder}/released/1.0.0.yaml\n`);
+  t.match(
+    readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
+    /Written by `contract-first release`[\s\S]*The first release/,
+  );
+  t.end();
+});
 
-t.test('a Node that is too old is named before anything else is loaded', (t) => {
+t.test('a Node that is too old is reported before anything else is loaded', (t) => {
   const fake = "Object.defineProperty(process.versions, 'node', { value: '20.11.1' })";
   const bin = `${PACKAGE}bin/contract-first.js`;
   t.equal(engines.node, '>=20.12');
@@ -103,7 +100,7 @@ t.test('a Node that is too old is named before anything else is loaded', (t) => 
   t.end();
 });
 
-t.test('tools that are not installed are named, with the command that installs them', (t) => {
+t.test('if a tool is not installed, the error names the command that installs it', (t) => {
   const folder = makeFolder(t);
   cpSync(`${process.env.TEST_PROGRAM}/node_modules`, `${folder}/node_modules`, { recursive: true });
   const main = `${folder}/node_modules/contract-first/dist/cli/main.js`;
@@ -121,7 +118,7 @@ t.test('tools that are not installed are named, with the command that installs t
   t.end();
 });
 
-t.test('a tool that cannot be found is named, whichever way it is missing', (t) => {
+t.test('a tool that cannot be found is reported by name, for every way of missing', (t) => {
   const hook = `export const resolve = (name, context, next) => { if (name === 'typescript') throw name; return next(name, context); };`;
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`, 'build'];
@@ -131,7 +128,7 @@ t.test('a tool that cannot be found is named, whichever way it is missing', (t) 
   t.end();
 });
 
-t.test('the sandbox names the bundler that a contract in several files needs', (t) => {
+t.test('if a contract in several files needs a bundler, the sandbox names it', (t) => {
   const hook = `export const resolve = (name, context, next) => { if (name === '@redocly/openapi-core') throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' }); return next(name, context); };`;
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const contract = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { $ref: 'a.json' } } };
@@ -143,7 +140,7 @@ t.test('the sandbox names the bundler that a contract in several files needs', (
   t.end();
 });
 
-t.test('new names the folder where the package is not installed, and a crash of a tool prints its stack', (t) => {
+t.test('new names the folder without an installed package; if a tool crashes, its stack is printed', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
   const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
   t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: reported });
@@ -152,7 +149,7 @@ t.test('new names the folder where the package is not installed, and a crash of 
 });
 
 t.test(
-  'generated files of another version of the package are an error of one sentence, until they are generated again',
+  'generated files of another package version are an error of one sentence until they are generated again',
   (t) => {
     const folder = t.testdir({
       'package.json': '{"name":"books"}',
@@ -174,7 +171,7 @@ t.test(
   },
 );
 
-t.test('test runs all files of test/, or the given ones, and exits with 1 if a test fails or no file is found', (t) => {
+t.test('test runs all files of test/ or the given ones; it exits with 1 if a test fails or no file is found', (t) => {
   const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
   const folder = t.testdir({ 'package.json': '{"type":"module"}' });
   t.match(runIn(folder, 'test'), {
@@ -208,7 +205,7 @@ t.test('the sandbox serves until a signal ends it', async (t) => {
   t.strictSame(readdirSync(root), ['petstore.yaml']);
 });
 
-t.test('the sandbox reports in one sentence what it cannot read', async (t) => {
+t.test('if the sandbox cannot read a contract, it gives the reason in one sentence', async (t) => {
   const { status, stderr } = runIn(makeFolder(t), 'sandbox', 'none.yaml');
   t.equal(status, 1);
   t.match(stderr, /none\.yaml/);

@@ -43,7 +43,7 @@ t.test('neither the types nor the lint fetch an externalValue', async (t) => {
   t.match(JSON.stringify(document), origin, 'the contract that is served keeps it');
 });
 
-t.test('the types read and fetch nothing that a value, an extension or a mapping names', async (t) => {
+t.test('the type generator never reads or fetches a file named in a value, an extension or a mapping', async (t) => {
   const { asked, origin } = await startCounting(t);
   const pipe = `${t.testdir()}/pipe.json`;
   execFileSync('mkfifo', [pipe]);

@@ -18,7 +18,7 @@ async function reported(t: Test, source: Json, budget?: Budget): Promise<string[
   return problems.filter((problem) => problem.startsWith('operation echo'));
 }
 
-t.test('a pattern that takes more than linear time is named once, with the fix', async (t) => {
+t.test('a pattern that takes more than linear time is reported once, with the fix', async (t) => {
   const slow = text(ENDLESS);
   const places: [place: string, source: Json][] = [
     ['a parameter', { parameters: [{ name: 'q', in: 'query', schema: slow }] }],
@@ -39,7 +39,7 @@ t.test('a pattern that takes more than linear time is named once, with the fix',
   ]);
 });
 
-t.test('a pattern that is linear, or tried on short texts only, is not', async (t) => {
+t.test('a pattern is accepted if it is linear or tried only on short texts', async (t) => {
   t.strictSame(await reported(t, { requestBody: json(text('^[a-z]+$')) }), []);
   t.strictSame(await reported(t, { requestBody: json(text(SQUARE, { maxLength: 1000 })) }), []);
   t.equal((await reported(t, { requestBody: json(text(SQUARE, { maxLength: 1001 })) })).length, 1);
@@ -50,7 +50,7 @@ t.test('a pattern that is linear, or tried on short texts only, is not', async (
   );
 });
 
-t.test('an invalid regular expression is named with its operation', async (t) => {
+t.test('an invalid regular expression is reported with its operation', async (t) => {
   const [problem, ...others] = await reported(t, { requestBody: json(text('(')) });
   t.match(problem, /^operation echo: the pattern \( is not a regular expression of JavaScript: .*Unterminated group/);
   t.strictSame(others, []);
@@ -61,7 +61,7 @@ t.test('an invalid regular expression is named with its operation', async (t) =>
 
 const NO_STEPS = { one: 3_000_000, left: 0 };
 
-t.test('whether a pattern is safe does not depend on how fast the machine is', async (t) => {
+t.test('the speed of the machine does not decide whether a pattern is safe', async (t) => {
   const { now } = performance;
   const dateTime =
     '([0-9]([0-9]([0-9][1-9]|[1-9]0)|[1-9]00)|[1-9]000)(-(0[1-9]|1[0-2])(-(0[1-9]|[1-2][0-9]|3[0-1])(T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?(Z|(\\+|-)((0[0-9]|1[0-3]):[0-5][0-9]|14:00)))?)?)?';
@@ -77,7 +77,7 @@ t.test('whether a pattern is safe does not depend on how fast the machine is', a
 /** The checker needs millions of steps for it. */
 const COMPLEX = '(["][ -~]{300}["])';
 
-t.test('a pattern without a verdict is an error, with the fix', async (t) => {
+t.test('if the check cannot decide about a pattern, the pattern is an error with a fix', async (t) => {
   const all = [text(COMPLEX), text(COMPLEX, { maxLength: 9 }), text(`${COMPLEX}x`)];
   const problems = await reported(t, { requestBody: json({ prefixItems: all }) }, { one: 1, left: 1000 });
   t.equal(problems.length, 2);
@@ -95,7 +95,7 @@ t.test('a pattern without a verdict is an error, with the fix', async (t) => {
   t.match(either, / \^\(never\|asked\)\$ is too complex .*: run it again, or write it/);
 });
 
-t.test('a pattern without groups and alternatives needs no verdict where its bound is plain to see', async (t) => {
+t.test('a pattern without groups and alternatives is safe if its bound is plain to see', async (t) => {
   const none = (...schemas: Json[]) => reported(t, { requestBody: json({ prefixItems: schemas }) }, NO_STEPS);
   t.strictSame(
     await none(

@@ -44,7 +44,7 @@ async function runCurl(said: string): Promise<string> {
   return (await promisify(execFile)('/bin/sh', ['-c', command])).stdout;
 }
 
-t.test('a contract of a third party is served at once, without a key, and stores its records', async (t) => {
+t.test('the sandbox serves a third-party contract at once, without a key, and stores its records', async (t) => {
   const { origin, said } = await open(t, PETSTORE);
   t.match(said(), /^Swagger Petstore: 3 operations, all stored in memory\.$/m);
   t.match(said(), `Documentation, to read and try: ${origin}/docs`);
@@ -55,7 +55,7 @@ t.test('a contract of a third party is served at once, without a key, and stores
   t.match(await sendJson(`${origin}/v1/pets?limit=a`), { body: { code: 400 } }, 'errors have the form of the contract');
 });
 
-t.test('the printed curl works as it is', async (t) => {
+t.test('the curl command that the sandbox prints works unchanged', async (t) => {
   const { said } = await open(t, PETSTORE);
   t.match(await runCurl(said()), /^HTTP\/1\.1 201 /);
   const keyed = await open(
@@ -69,7 +69,7 @@ t.test('the printed curl works as it is', async (t) => {
   t.match(await runCurl(keyed.said()), /^HTTP\/1\.1 201 /);
 });
 
-t.test('--keys demands the keys of the contract, wherever it has them', async (t) => {
+t.test("--keys makes the sandbox demand the contract's keys, wherever the contract puts them", async (t) => {
   for (const [scheme, header] of [
     [{ type: 'http', scheme: 'basic' }, 'Authorization: Basic'],
     [{ type: 'apiKey', in: 'cookie', name: 'sid' }, 'Cookie: sid='],
@@ -94,7 +94,7 @@ t.test('--keys demands the keys of the contract, wherever it has them', async (t
   t.equal(await statusOf(`${origin}/v1/pets`), 200, 'without --keys none is needed');
 });
 
-t.test('each change of the file is served, and a mistake leaves the last contract', async (t) => {
+t.test('the sandbox serves each change of the file; after a mistake it keeps the last good contract', async (t) => {
   const file = write(
     t,
     edited(() => {}),
@@ -134,7 +134,7 @@ t.test('a sandbox that is closed while it reads a change serves nothing afterwar
 });
 
 t.test(
-  'a reply whose example does not fit has one of its schema, and an operation without any answers 501',
+  'an example that does not fit is replaced by one from the schema; an operation without any answers 501',
   async (t) => {
     const text = { type: 'string' };
     const replies: Record<string, [reply: Json, status: number, body?: string]> = {
@@ -167,7 +167,7 @@ t.test(
   },
 );
 
-t.test('a contract without a request that works is served without a curl', async (t) => {
+t.test('if no request of a contract would work, the sandbox serves it without printing a curl', async (t) => {
   const impossible = {
     description: 'x',
     content: { 'application/json': { schema: { type: 'string', pattern: '^[é]{3}-q$' } } },
@@ -194,7 +194,7 @@ t.test('a contract without a request that works is served without a curl', async
   t.match(alone.said(), /^Odd: 1 operation, each answered/m);
 });
 
-t.test('what cannot be served is named in lines, and nothing is run', async (t) => {
+t.test('the sandbox lists what it cannot serve, one line each, and runs nothing', async (t) => {
   const wrong = Object.fromEntries(
     Array.from({ length: 25 }, (_, index) => [
       `/${index}`,
@@ -211,7 +211,7 @@ t.test('what cannot be served is named in lines, and nothing is run', async (t) 
   t.strictSame(toSandboxOptions({ port: '81' }), { port: 81, hasKeys: false });
 });
 
-t.test('a port that is taken is named, and without --port another one is used', async (t) => {
+t.test('a taken port is reported; without --port the sandbox chooses another port', async (t) => {
   const first = await open(t, PETSTORE, { port: undefined });
   const second = await open(t, PETSTORE, { port: undefined });
   t.not(first.origin, second.origin);
@@ -220,7 +220,7 @@ t.test('a port that is taken is named, and without --port another one is used', 
   });
 });
 
-t.test('a URL is read as one document, and references to other files are an error that says so', async (t) => {
+t.test('a contract at a URL is one document: a reference to another file is an error with this reason', async (t) => {
   const folder = t.testdir();
   copyFileSync(PETSTORE, join(folder, 'petstore.yaml'));
   const pages: Record<string, string> = {
@@ -240,25 +240,22 @@ t.test('a URL is read as one document, and references to other files are an erro
   await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
 });
 
-t.test(
-  'records that the contract describes are stored in memory, and the samples that were tried are not',
-  async (t) => {
-    const { origin, said } = await open(t, write(t, JSON.stringify(books())));
-    t.match(said(), /^Books: 6 operations, all stored in memory\.$/m);
-    t.match(await sendJson(`${origin}/books`), { status: 200, body: { items: [], total: 0 } });
-    t.match(await runCurl(said()), /^HTTP\/1\.1 201 /);
-    const { body: book } = await sendJson(`${origin}/books`, 'POST', { title: 'Emma', price: 3 });
-    t.match(book, { id: 2, title: 'Emma', price: 3 });
-    t.strictSame(await sendJson(`${origin}/books/2`), { status: 200, body: book });
-    t.match(await sendJson(`${origin}/books/2`, 'PATCH', { title: 'Persuasion' }), { status: 200 });
-    t.match((await sendJson(`${origin}/books`)).body.items[1], { id: 2, title: 'Persuasion' });
-    t.equal((await sendJson(`${origin}/books/2`, 'DELETE')).status, 204);
-    t.equal((await sendJson(`${origin}/books/2`)).status, 404);
-  },
-);
+t.test('the sandbox stores records in memory, and keeps none of the samples that it tried', async (t) => {
+  const { origin, said } = await open(t, write(t, JSON.stringify(books())));
+  t.match(said(), /^Books: 6 operations, all stored in memory\.$/m);
+  t.match(await sendJson(`${origin}/books`), { status: 200, body: { items: [], total: 0 } });
+  t.match(await runCurl(said()), /^HTTP\/1\.1 201 /);
+  const { body: book } = await sendJson(`${origin}/books`, 'POST', { title: 'Emma', price: 3 });
+  t.match(book, { id: 2, title: 'Emma', price: 3 });
+  t.strictSame(await sendJson(`${origin}/books/2`), { status: 200, body: book });
+  t.match(await sendJson(`${origin}/books/2`, 'PATCH', { title: 'Persuasion' }), { status: 200 });
+  t.match((await sendJson(`${origin}/books`)).body.items[1], { id: 2, title: 'Persuasion' });
+  t.equal((await sendJson(`${origin}/books/2`, 'DELETE')).status, 204);
+  t.equal((await sendJson(`${origin}/books/2`)).status, 404);
+});
 
 t.test(
-  'an operation whose reply breaks the contract answers with its example, and the others are stored',
+  'an operation whose reply breaks the contract answers with its example; the other operations store',
   async (t) => {
     const contract = books(({ paths }) => {
       // Nobody can know whether the stored records are in a list that must contain another one.
@@ -279,7 +276,7 @@ t.test(
   },
 );
 
-t.test('a signal before the sandbox listens ends it, and leaves nothing behind', async (t) => {
+t.test('a signal before the sandbox listens ends it and leaves nothing behind', async (t) => {
   const folder = t.testdir({ 'one.json': edited(() => {}), temporary: {} });
   const hook =
     "const { mkdtempSync } = fs; fs.mkdtempSync = (...args) => { process.kill(process.pid, 'SIGTERM'); return mkdtempSync(...args); }; syncBuiltinESMExports();";
@@ -299,21 +296,18 @@ t.test('a signal before the sandbox listens ends it, and leaves nothing behind',
   t.strictSame([status, stdout, readdirSync(join(folder, 'temporary'))], [1, '', []]);
 });
 
-t.test(
-  'a resource whose records the contract cannot store answers with its examples, and the others are stored',
-  async (t) => {
-    const { paths, components, ...others } = books();
-    const wrong = books(({ paths, book, body }) => {
-      book.properties.title = body.properties.title = { type: 'number' };
-      const [parameters, list] = [[], reply({ type: 'array', items: record('Book'), maxItems: 0 })];
-      Object.assign(paths['/shelves'].get, { parameters, responses: { 200: list } });
-    }, 'shelves');
-    const shelves = JSON.parse(JSON.stringify(wrong).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
-    const schemas = { ...components.schemas, ...shelves.components.schemas };
-    const contract = { ...others, paths: { ...shelves.paths, ...paths }, components: { schemas } };
-    const { origin, said } = await open(t, write(t, JSON.stringify(contract)));
-    t.match(said(), /^Books: 12 operations, 6 stored in memory, the others answered/m);
-    t.match(await sendJson(`${origin}/shelves/7`), { status: 200, body: { title: 1 } });
-    t.equal((await sendJson(`${origin}/books/7`)).status, 404);
-  },
-);
+t.test('a resource that cannot be stored answers with its examples; the other resources are stored', async (t) => {
+  const { paths, components, ...others } = books();
+  const wrong = books(({ paths, book, body }) => {
+    book.properties.title = body.properties.title = { type: 'number' };
+    const [parameters, list] = [[], reply({ type: 'array', items: record('Book'), maxItems: 0 })];
+    Object.assign(paths['/shelves'].get, { parameters, responses: { 200: list } });
+  }, 'shelves');
+  const shelves = JSON.parse(JSON.stringify(wrong).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
+  const schemas = { ...components.schemas, ...shelves.components.schemas };
+  const contract = { ...others, paths: { ...shelves.paths, ...paths }, components: { schemas } };
+  const { origin, said } = await open(t, write(t, JSON.stringify(contract)));
+  t.match(said(), /^Books: 12 operations, 6 stored in memory, the others answered/m);
+  t.match(await sendJson(`${origin}/shelves/7`), { status: 200, body: { title: 1 } });
+  t.equal((await sendJson(`${origin}/books/7`)).status, 404);
+});

@@ -36,7 +36,7 @@ function run(folder: string, ...args: string[]) {
 }
 
 t.test(
-  'a contract in several files is generated, built and served as one, and a change of any is noticed',
+  'a contract in several files is generated, built and served as one; a change of any file is noticed',
   async (t) => {
     const folder = splitProject(t, 'Pet', 'NewPet');
     t.match(generate(folder), { status: 0, stderr: '' });

@@ -20,7 +20,7 @@ async function kindsOf(document: Json): Promise<string[]> {
   return [...new Set(statements.map(({ kind }) => ts.SyntaxKind[kind] as string))].sort();
 }
 
-t.test('no text of a contract becomes a statement of the types', async (t) => {
+t.test('no text of a contract becomes a statement in the generated types', async (t) => {
   const evil = "a'; console.log('owned'); type B = '*/";
   const paths = {
     '/': {
@@ -40,7 +40,7 @@ t.test('no text of a contract becomes a statement of the types', async (t) => {
 
 const INHERITED = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'];
 
-t.test('names that every object of JavaScript has are names like any other among the types', async (t) => {
+t.test('a schema may have the name of an inherited JavaScript property', async (t) => {
   for (const name of INHERITED) {
     const $ref = `#/components/schemas/${name}/properties/${name}`;
     const schema = { type: 'object', required: [name], properties: { [name]: { type: 'string' } } };
@@ -56,13 +56,13 @@ t.test('names that every object of JavaScript has are names like any other among
   }
 });
 
-t.test('nullable means nothing in 3.1, in types neither', async (t) => {
+t.test('nullable has no effect in OpenAPI 3.1, nor in its types', async (t) => {
   const properties = { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } };
   const { document } = await load(t, toYaml({}, { components: { schemas: { A: { type: 'object', properties } } } }));
   t.match((await buildTypes(document)).text, /n\?: number;\s+nullable\?: string;/);
 });
 
-t.test('bounds that no double holds are bounds, not types', async (t) => {
+t.test('a bound that no double can hold is a bound, not a type', async (t) => {
   const n = { type: 'integer', format: 'int64', minimum: 1, maximum: 9223372036854775807n, default: 9007199254740993n };
   const parameters = [{ in: 'query', name: 'n', schema: n }];
   const paths = { '/': { get: { operationId: 'read', parameters, responses: RESPONSES } } };
@@ -70,7 +70,7 @@ t.test('bounds that no double holds are bounds, not types', async (t) => {
   t.match((await buildTypes(document)).text, /n: bigint;/);
 });
 
-t.test('a schema inside another one gets a name among the types if a reference points to it', async (t) => {
+t.test('an inner schema gets its own type if a reference points to it', async (t) => {
   const ref = (rest: string) => ({ $ref: `#/components/${rest}` });
   const schemas = {
     A: {
@@ -109,7 +109,7 @@ t.test('a discriminator without alternatives takes no field away', async (t) => 
   );
 });
 
-t.test('a discriminator of a schema that no operation uses may lead nowhere', async (t) => {
+t.test('a discriminator of an unused schema may lead nowhere', async (t) => {
   const A = { type: 'object', properties: { kind: { type: 'string' } } };
   const mapping = { a: '#/components/schemas/A', b: '#/components/schemas/B', c: 'C' };
   const Any = { oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: 'kind', mapping } };
@@ -140,7 +140,7 @@ t.test('a list that is its own item gets its own type', async (t) => {
   }
 });
 
-t.test('what every object of JavaScript has is in no document', async (t) => {
+t.test('inherited JavaScript properties never appear in a document', async (t) => {
   for (const name of ['toString', 'constructor/name', '__proto__']) {
     const $ref = `#/components/schemas/${name}`;
     const content = { 'application/json': { schema: { $ref } } };
@@ -150,7 +150,7 @@ t.test('what every object of JavaScript has is in no document', async (t) => {
   }
 });
 
-t.test('a schema that gets a name takes it from no other', async (t) => {
+t.test('a schema that gets a name never takes the name of another schema', async (t) => {
   const string = { type: 'string' };
   const a = { type: 'object', properties: { x: { type: 'integer' } } };
   const b = { type: 'object', properties: { y: { $ref: '#/components/schemas/a/properties/x' } } };
@@ -161,7 +161,7 @@ t.test('a schema that gets a name takes it from no other', async (t) => {
   t.match(types, / a_x_3: number;/);
 });
 
-t.test('a reference that is not percent-encoded is left as it is', async (t) => {
+t.test('a reference that is not percent-encoded is not changed', async (t) => {
   const { document } = await load(t, toYaml({}));
   const schemas = { a: { $ref: '#/components/schemas/100%' } };
   const named = { ...document, components: { schemas: structuredClone(schemas) } };

@@ -7,7 +7,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { load } from '../added-operations.ts';
 import { edited } from '../edited-contract.ts';
 
-t.test('the problems of a contract are reported, and another error stops the command', (t) => {
+t.test("the contract's problems are reported; any other error stops the command", (t) => {
   const throwing = (error: Error) => () => {
     throw error;
   };
@@ -16,17 +16,14 @@ t.test('the problems of a contract are reported, and another error stops the com
   t.end();
 });
 
-t.test(
-  'a code of the contract that nothing of a service with collections has is a problem of the contract',
-  async (t) => {
-    const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
-    const parts = { toErrorBody, domain, verifyToken: undefined };
-    const contract = await load(t, withCode);
-    t.match(findUnservable(contract, parts), {
-      ofContract: [{ words: /pet_lost has no status/ }],
-      ofTeam: [],
-      warnings: [],
-    });
-    t.strictSame(findUnservable(contract, { ...parts, domain: {} }).ofContract, []);
-  },
-);
+t.test('an error code that no part of a service with collections uses is a problem of the contract', async (t) => {
+  const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
+  const parts = { toErrorBody, domain, verifyToken: undefined };
+  const contract = await load(t, withCode);
+  t.match(findUnservable(contract, parts), {
+    ofContract: [{ words: /pet_lost has no status/ }],
+    ofTeam: [],
+    warnings: [],
+  });
+  t.strictSame(findUnservable(contract, { ...parts, domain: {} }).ofContract, []);
+});

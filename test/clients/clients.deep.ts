@@ -150,7 +150,7 @@ const MEANINGS: Record<Outcome, string> = {
 function tryTimes(t: Test, bench: Bench): void {
   for (const [name, fault] of Object.entries(WAITING)) {
     const ran = run(bench, 'add', [fault, 'once'], { limits: { ...LIMITS, total: 10_000 } });
-    t.test(`a Retry-After of ${name}: it waits so long`, async (t) => {
+    t.test(`after a Retry-After of ${name}, the client waits as long as asked`, async (t) => {
       isRight(t, await ran);
       const [wait = 0] = (await ran).waits;
       t.ok(wait >= WAIT, String(wait));
@@ -161,7 +161,7 @@ function tryTimes(t: Test, bench: Bench): void {
   for (const name of drips) {
     const limits = { attempts: 50, timeout: 1000, total: 4000 };
     const ran = run(bench, 'add', [(FAULTS[name] as Row).fault, 'always'], { limits });
-    t.test(`${name}: it ends when the time is over, even during an attempt`, async (t) => {
+    t.test(`${name}: the client gives up when its time is over, even during an attempt`, async (t) => {
       isError(t, await ran);
       t.ok((await ran).requests.length <= 4);
     });
@@ -169,13 +169,13 @@ function tryTimes(t: Test, bench: Bench): void {
 
   const limits = { attempts: 50, timeout: 4000, total: 9000 };
   const delayed = run(bench, 'add', [refuse(503, { 'retry-after': '5' }), 'always'], { limits });
-  t.test('a Retry-After again and again: it ends when the next would be after the end', async (t) => {
+  t.test('a client gives up before a Retry-After that would exceed its time', async (t) => {
     isError(t, await delayed, { status: 503, code: 'code_503' });
     t.equal((await delayed).requests.length, 2);
   });
 
   const refused = run(bench, 'add', [refuse(503), 'always'], { limits: {} });
-  t.test('while it fails again and again: it ends after six times, each wait longer than the one before', async (t) => {
+  t.test('against a server that keeps failing, a client tries six times and waits longer each time', async (t) => {
     isError(t, await refused, { status: 503, code: 'code_503', requestId: 'r-1' });
     const { requests, waits } = await refused;
     t.equal(requests.length, 6);
@@ -194,7 +194,7 @@ function tryArguments(t: Test, bench: Bench): void {
   };
   for (const [name, toBase] of Object.entries(bases)) {
     const runs = [run(bench, 'add', [], toBase), run(bench, 'list', [], toBase)];
-    t.test(`a base URL ${name}: it adds and lists`, async (t) => {
+    t.test(`with a base URL ${name}, a client adds and lists animals`, async (t) => {
       for (const ran of runs) isRight(t, await ran);
     });
   }
@@ -226,7 +226,7 @@ function tryArguments(t: Test, bench: Bench): void {
   ];
   for (const [name, more] of wrong) {
     const ran = run(bench, 'add', [], more);
-    t.test(`${name}: it is reported, and no request is sent`, async (t) => {
+    t.test(`${name}: the client reports it, and makes no request`, async (t) => {
       const { error, requests } = await ran;
       t.match(error?.message, /URL|key|once/i);
       t.notMatch(JSON.stringify(error), secret);
@@ -235,14 +235,14 @@ function tryArguments(t: Test, bench: Bench): void {
   }
 
   const empty = run(bench, 'add', [], { once: '' });
-  t.test('an empty Idempotency-Key: the client or the service reports it, and no animal is added', async (t) => {
+  t.test('the client or the service reports an empty Idempotency-Key, and no animal is added', async (t) => {
     const { pets, error } = await empty;
     t.match(error?.message, /once|idempotency-key/i);
     t.strictSame(pets, []);
   });
 
   const unknown = run(bench, 'add', [], { key: 'an-unknown-key-0123456789' });
-  t.test('an unknown key: it reports the error of the service', async (t) => {
+  t.test('for an unknown key, the client reports the error of the service', async (t) => {
     isError(t, await unknown, { status: 401, code: 'unauthorized' });
     t.equal((await unknown).requests.length, 1);
   });
@@ -251,7 +251,7 @@ function tryArguments(t: Test, bench: Bench): void {
 async function tryServers(t: Test, bench: Bench): Promise<void> {
   for (const base of ['http://no-such-host.invalid', 'http://127.0.0.1:1']) {
     const ran = run(bench, 'add', [], { url: base });
-    t.test(`${base}, where nobody listens: it reports that, with the cause`, async (t) => {
+    t.test(`if nobody listens at ${base}, the client reports that and the cause`, async (t) => {
       isError(t, await ran, { status: 0, code: 'no_answer' });
     });
   }
@@ -266,7 +266,7 @@ async function tryServers(t: Test, bench: Bench): Promise<void> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const ran = await run(bench, 'add', [], { url: `https://127.0.0.1:${port}` });
-  t.test('an unknown certificate: it does not try again', async (t) => {
+  t.test('a client does not retry after an unknown certificate', async (t) => {
     isError(t, ran, { status: 0, code: 'no_answer' });
     t.equal(connections, 1);
   });
@@ -298,7 +298,7 @@ petstore.list('lost');
 petstore.add({ name: 'Rex', categoryId: 7n }, '').then((pet) => pet.colour);
 `;
 
-t.test('with openapi-typescript, fully typed, to the last page and the last digit', async (t) => {
+t.test('a client made with openapi-typescript is fully typed, and reads to the last page and digit', async (t) => {
   const { port } = await startService(t);
   const origin = `http://127.0.0.1:${port}`;
   const folder = t.testdir({ 'package.json': '{ "type": "module" }', 'wrong.ts': WRONG });
@@ -332,7 +332,7 @@ t.test('each client is one file of less than 150 lines', async (t) => {
   }
 });
 
-t.test('with oazapfts, which makes a client without a warning', async (t) => {
+t.test('oazapfts makes a client without a warning', async (t) => {
   const { port } = await startService(t);
   const origin = `http://127.0.0.1:${port}`;
   const folder = t.testdir({ 'package.json': '{ "type": "module" }' });
@@ -363,7 +363,7 @@ const programs = await buildPrograms(t, (await readOurs()).json);
 // They wait most of the time. They come last: a compiler, as above, takes the time of the server and the proxy, which are in this process.
 t.jobs = programs.size;
 
-t.test('a script in TypeScript does not end before it gets an answer or an error', async (t) => {
+t.test('a script in TypeScript runs until it gets an answer or an error', async (t) => {
   const folder = programs.get('typescript')?.folder as string;
   writeFileSync(join(folder, 'silent.js'), SILENT);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'silent.js')]);

@@ -242,7 +242,7 @@ t.test('a contract with every feature that the page lists as served starts', asy
 });
 
 for (const [feature, line] of REFUSED) {
-  t.test(`${feature}: reported, in this line`, async (t) => {
+  t.test(`${feature}: an error names the line`, async (t) => {
     const [start] = Object.keys(CONTRACTS).filter((words) => `${feature} |`.startsWith(words));
     const problems = await problemsOf(t, CONTRACTS[start as string] as string);
     t.equal(problems.length, 1, problems.join('\n'));

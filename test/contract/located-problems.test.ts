@@ -139,7 +139,7 @@ components:
 
 const TEAM = '/paths/~1teams~1{team_id}';
 
-t.test('the place is found through references, aliases, and the parts of a schema', async (t) => {
+t.test('a problem is located through references, aliases and the parts of a schema', async (t) => {
   for (const [place, problem, pointer] of [
     [
       '39:5',
@@ -224,7 +224,7 @@ components:
       allOf: [{ $ref: "#/components/schemas/A" }]
 `;
 
-t.test('the search for a place ends where references lead to themselves by several ways', async (t) => {
+t.test('locating a problem ends if references lead back to themselves', async (t) => {
   t.match(
     await toLocated(
       t,
@@ -235,7 +235,7 @@ t.test('the search for a place ends where references lead to themselves by sever
   );
 });
 
-t.test('a colon in a path or a name is part of it', async (t) => {
+t.test('a path or a name may contain a colon', async (t) => {
   for (const [place, problem, pointer] of [
     ['4:5', '#/paths/~1v1~1a:list/get: x-max-bytes means nothing here', '/paths/~1v1~1a:list/get/x-max-bytes'],
     ['5:7', '/paths/~1v1~1a:list/get/operationId must be string', '/paths/~1v1~1a:list/get/operationId'],
@@ -268,7 +268,7 @@ t.test('a mistake that several operations share is reported once', async (t) => 
   ]);
 });
 
-t.test('a start that fails because of the contract names the positions in its file', async (t) => {
+t.test('a start that fails because of the contract prints the positions in its file', async (t) => {
   const folder = t.testdir({ 'a.yaml': SHARED });
   const file = pathToFileURL(`${folder}/a.yaml`);
   const name = relative(process.cwd(), `${folder}/a.yaml`);
@@ -307,7 +307,7 @@ components:
         list: ${field}
 `;
 
-t.test('each problem of a contract is located at the keyword that is wrong', async (t) => {
+t.test('each problem of a contract is located at the wrong keyword', async (t) => {
   for (const [style, field, type, problems] of [
     [
       'style: matrix, ',

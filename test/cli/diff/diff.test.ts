@@ -37,7 +37,7 @@ function report(before: string, after: string, today = TODAY): string[] {
 const reportOfStoredPets = (after: string) =>
   compareStoredRecords(PARSED, read(after), domain).map(({ location: place, what }) => `${place}: ${what}`);
 
-t.test('the comparison describes what each change does to clients', async (t) => {
+t.test('the comparison describes how each change affects clients', async (t) => {
   for (const [verdict, edits] of Object.entries(CHANGES)) {
     for (const [edit, reported] of edits) {
       const changes = report(SOURCE, edited(edit));
@@ -51,7 +51,7 @@ t.test('the comparison describes what each change does to clients', async (t) =>
   }
 });
 
-t.test('changes that stored pets may not fit are reported, and no others', async (t) => {
+t.test('only changes that stored pets may not fit are reported for stored pets', async (t) => {
   // biome-ignore format: a table
   const cases: [edit: Edit, told?: string][] = [
     [({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'), 'status: enum lost sold and gained gone'],
@@ -75,13 +75,13 @@ t.test('changes that stored pets may not fit are reported, and no others', async
   t.strictSame(compareStoredRecords(PARSED, {}, { sessions }), []);
 });
 
-t.test('a deprecated operation may be removed from its sunset on', async (t) => {
+t.test('a deprecated operation may be removed once its sunset has passed', async (t) => {
   const without = edited(({ paths }) => delete paths['/pets/{petId}']);
   t.strictSame(report(SOURCE, without, '2999-12-04'), ['breaking: getPet: was removed from GET /pets/{petId}']);
   t.strictSame(report(SOURCE, without, '2999-12-05'), ['compatible: getPet: was removed from GET /pets/{petId}']);
 });
 
-t.test('a link to an operation goes with it', async (t) => {
+t.test('removing an operation also allows removing the links to it', async (t) => {
   const byReference = edited(({ created: { links } }) => {
     links.other = { operationRef: '#/paths/~1pets~1{petId}/get' };
     links.all = { operationId: 'listPets' };
@@ -101,7 +101,7 @@ t.test('a link to an operation goes with it', async (t) => {
   ]);
 });
 
-t.test('a larger body than the server takes without a word is a promise', async (t) => {
+t.test("accepting larger bodies than the server's default is a promise to clients", async (t) => {
   const large = edited(({ body }) => (body['x-max-bytes'] = 2 ** 21));
   const usual = edited(({ body }) => delete body['x-max-bytes'], large);
   t.strictSame(report(large, usual), ['breaking: createPet body: x-max-bytes 2097152 was removed']);
@@ -110,7 +110,7 @@ t.test('a larger body than the server takes without a word is a promise', async 
   t.strictSame(report(usual, written), ['documentation: contract: is arranged in another way']);
 });
 
-t.test('of several types of a reply, another one that is sent breaks clients', async (t) => {
+t.test('if a reply has several types, changing the type that is sent breaks clients', async (t) => {
   const csv = edited(({ listPets: { responses } }) => {
     responses['200'].content = { 'text/csv': {}, 'text/plain': {} };
   });
@@ -128,7 +128,7 @@ t.test('of several types of a reply, another one that is sent breaks clients', a
   ]);
 });
 
-t.test('generated clients take their types from the first type of a reply', async (t) => {
+t.test('generated clients take their types from the first media type of a reply', async (t) => {
   const place = 'listPets 200';
   const csv = (...names: string[]): Edit => {
     const toMedia = (name: string, { 'application/json': json }: Json) => [name, name.endsWith('json') ? json : {}];
@@ -148,7 +148,7 @@ t.test('generated clients take their types from the first type of a reply', asyn
   judgesEach(t, edited(csv(json, text)), [[csv(text, json), [first(json, text)]]]);
 });
 
-t.test('a query parameter takes its name from an object that takes any', async (t) => {
+t.test('a new query parameter takes its name away from an object parameter that accepts any name', async (t) => {
   const filter = (schema: Json, more: object = {}) => ({
     name: 'filter',
     in: 'query',
@@ -177,7 +177,7 @@ t.test('a query parameter takes its name from an object that takes any', async (
   for (const [before, after, reported] of cases) t.strictSame(report(with_(...before), with_(...after)), reported);
 });
 
-t.test('a new path takes requests from a path with a parameter', async (t) => {
+t.test('a new path takes over requests that went to a path with a parameter', async (t) => {
   const place = (paths: Json, path: string, schemas: Json[], method = 'get') => {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const parameters = names.map((name, index) => ({
@@ -225,7 +225,7 @@ t.test('a new path takes requests from a path with a parameter', async (t) => {
   }
 });
 
-t.test('a range, or the default reply, may become the statuses that it covered', async (t) => {
+t.test('a range or the default reply may be replaced by the statuses that it covered', async (t) => {
   const text = (schema: Json) => ({ description: '-', content: { 'application/json': { schema } } });
   const byClass = edited(({ getPet }) => (getPet.responses = { 200: text(TEXT), '4XX': text(TEXT) }));
   const as =
@@ -273,7 +273,7 @@ t.test('a range, or the default reply, may become the statuses that it covered',
   ]);
 });
 
-t.test('a contract may be written in another version of OpenAPI with the same meaning', async (t) => {
+t.test('a contract may move to another OpenAPI version if its meaning stays the same', async (t) => {
   const old = edited(({ contract, NewPet, limit }) => {
     contract.openapi = '3.0.3';
     NewPet.properties.note = { type: 'string', nullable: true };
@@ -289,7 +289,7 @@ t.test('a contract may be written in another version of OpenAPI with the same me
   t.strictSame(report(now, old), ['compatible: contract: openapi changed from 3.1.0 to 3.0.3']);
 });
 
-t.test('a parameter may become an array of its former type if one value is written like one item', async (t) => {
+t.test('a parameter may become an array of its old type if one value looks like one item', async (t) => {
   const as = (schema: Json, more: object = {}) =>
     edited(({ listPets }) => listPets.parameters.push({ name: 'tag', in: 'query', schema, ...more }));
   const listOf = (items: Json, more: object = {}) => ({ type: 'array', items, ...more });
@@ -321,7 +321,7 @@ t.test('a parameter may become an array of its former type if one value is writt
   t.ok(report(inReply(TEXT), inReply(listOf(TEXT))).includes(inHeader));
 });
 
-t.test('the name of a header with a key may change between upper and lower case', async (t) => {
+t.test('the header name of a key may change between upper and lower case', async (t) => {
   const inHeader = edited(({ securitySchemes }) => {
     securitySchemes.partnerKey = { type: 'apiKey', in: 'header', name: 'X-Key' };
   });
@@ -337,7 +337,7 @@ t.test('the name of a header with a key may change between upper and lower case'
   ]);
 });
 
-t.test('a contract of OpenAPI 3.0 is compared by its meaning in 3.0', async (t) => {
+t.test('a contract in OpenAPI 3.0 is compared by the meaning of 3.0', async (t) => {
   const old = edited(({ contract, NewPet }) => {
     contract.openapi = '3.0.3';
     NewPet.properties.note = { type: 'string', nullable: true };
@@ -351,7 +351,7 @@ t.test('a contract of OpenAPI 3.0 is compared by its meaning in 3.0', async (t) 
   );
 });
 
-t.test('rules that are taken from a request, or become wider, break none', async (t) => {
+t.test('removing or widening a rule on requests breaks no client', async (t) => {
   const ruled = edited(({ NewPet, Pet }) => {
     const note = { type: ['object', 'string'], properties: { a: TEXT }, patternProperties: { '^b': TEXT } };
     Object.assign(NewPet.properties, {
@@ -403,7 +403,7 @@ t.test('rules that are taken from a request, or become wider, break none', async
   for (const [verdict, edit] of cases) t.equal(worst(edit), verdict, `${edit}`);
 });
 
-t.test('keywords that depend on each other are judged together', async (t) => {
+t.test('keywords that depend on each other are compared together', async (t) => {
   const a = { properties: { a: TEXT } };
   const b = { properties: { b: TEXT } };
   const whole = { type: 'integer' };
@@ -455,7 +455,7 @@ t.test('keywords that depend on each other are judged together', async (t) => {
   }
 });
 
-t.test('bodies of a webhook and a callback are compared as replies, and their answers as requests', async (t) => {
+t.test('bodies of webhooks and callbacks are compared as replies, and their answers as requests', async (t) => {
   const post = {
     requestBody: {
       content: { 'application/json': { schema: { properties: { a: { ...TEXT, maxLength: 9 }, c: {} } } } },
@@ -506,7 +506,7 @@ t.test('bodies of a webhook and a callback are compared as replies, and their an
   ]);
 });
 
-t.test('each URL of a callback is compared by itself', async (t) => {
+t.test('the operations of each callback URL are compared separately', async (t) => {
   const toPost = (maxLength: number) => ({
     post: { requestBody: { content: { 'application/json': { schema: { ...TEXT, maxLength } } } } },
   });
@@ -521,7 +521,7 @@ t.test('each URL of a callback is compared by itself', async (t) => {
   ]);
 });
 
-t.test('removing the key from a webhook is breaking, since its receiver may check it', async (t) => {
+t.test('removing the key from a webhook is breaking, since its receiver may check the key', async (t) => {
   const toPost = (...security: Json[]) =>
     edited(({ contract }) => (contract.webhooks = { sold: { post: { security } } }));
   const key = { partnerKey: [] };
@@ -530,7 +530,7 @@ t.test('removing the key from a webhook is breaking, since its receiver may chec
   t.strictSame(report(toPost(key, {}), toPost({})), [`compatible: ${place} lost partnerKey`]);
 });
 
-t.test('a status without its own reply used the default reply', async (t) => {
+t.test('a status that gets its own reply is compared with the default reply that covered it before', async (t) => {
   const text = (schema: Json) => ({ description: '-', content: { 'application/json': { schema } } });
   const header = (required: boolean) => ({ headers: { 'Retry-After': { required, schema: TEXT } } });
   const links = { links: { self: { operationId: 'getPet' } } };
@@ -561,7 +561,7 @@ t.test('a status without its own reply used the default reply', async (t) => {
   ]);
 });
 
-t.test('a range of media types counts as JSON, and JSON next to it was part of the range', async (t) => {
+t.test('a range such as application/* includes JSON; JSON listed next to the range counts as part of it', async (t) => {
   const toBody =
     (content: Json): Edit =>
     ({ body, created }) =>
@@ -621,7 +621,7 @@ t.test('a recursive schema under "not" does not count as unchanged', async (t) =
   }
 });
 
-t.test('a scope belongs to its scheme, and a flow may gain scopes', async (t) => {
+t.test('each security scheme has its own scopes, and a login flow may gain scopes', async (t) => {
   const before = edited(({ securitySchemes, listPets }) => {
     const clientCredentials = { tokenUrl: 'https://pets.example/token', scopes: { read: 'Reads.', add: 'Adds.' } };
     securitySchemes.login = { type: 'oauth2', flows: { clientCredentials } };
@@ -647,7 +647,7 @@ t.test('a scope belongs to its scheme, and a flow may gain scopes', async (t) =>
   ]);
 });
 
-t.test('the types that a field of a form may have are a list', async (t) => {
+t.test('the content types of a form field are compared as a list', async (t) => {
   const form = (body: Json) => body.content['multipart/form-data'];
   const before = edited(({ body }) => {
     const schema = { properties: { photo: { ...TEXT, format: 'binary' } }, additionalProperties: false };
@@ -672,14 +672,14 @@ t.test('the types that a field of a form may have are a list', async (t) => {
   t.strictSame(report(free, before), [`breaking: ${of('image/png, image/gif was added')}`]);
 });
 
-t.test('one part of allOf is a reference with a description next to it', async (t) => {
+t.test('an allOf with one part equals a reference with a description next to it', async (t) => {
   const wrapped: Edit = ({ body: { content } }) => {
     content['application/json'].schema = { allOf: [content['application/json'].schema] };
   };
   t.strictSame(report(SOURCE, edited(wrapped)), []);
 });
 
-t.test('a required field without a declaration follows additionalProperties', async (t) => {
+t.test('a required field without its own declaration follows additionalProperties', async (t) => {
   const of = (properties: Json, additionalProperties: Json) =>
     edited(({ NewPet }) => Object.assign(NewPet, { properties, required: ['name'], additionalProperties }));
   const worst = (before: string, after: string) =>
@@ -725,7 +725,7 @@ t.test('withdrawing a promise is breaking, and making a new one is not', async (
   ]);
 });
 
-t.test('a new status was described by its class before, or else by the general reply', async (t) => {
+t.test('a new status is compared with the range, or else the default, that described it before', async (t) => {
   const byClass = edited(({ getPet: { responses } }) => {
     rename(responses, '404', '4xx');
     delete responses.default;
@@ -739,7 +739,7 @@ t.test('a new status was described by its class before, or else by the general r
   ]);
 });
 
-t.test('the values of a variable in the URL of a server may become more', async (t) => {
+t.test('a variable in a server URL may gain values', async (t) => {
   const before = edited(({ contract }) =>
     contract.servers.push({
       url: 'https://{region}.example/v1',
@@ -753,7 +753,7 @@ t.test('the values of a variable in the URL of a server may become more', async 
   ]);
 });
 
-t.test('a variable in the path of a server is part of the path prefix, with its default', async (t) => {
+t.test("a variable in a server's path belongs to the path prefix, with its default value", async (t) => {
   const before = edited(({ contract }) => {
     contract.servers = [{ url: '/{version}/', variables: { version: { default: 'v1' } } }];
   });
@@ -768,13 +768,13 @@ t.test('a variable in the path of a server is part of the path prefix, with its 
   ]);
 });
 
-t.test('comments, layout and the order of keys do not count as changes', async (t) => {
+t.test('changes of comments, layout and key order do not count', async (t) => {
   t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
   const same = edited(() => {});
   t.strictSame(report(SOURCE, same), []);
 });
 
-t.test('rearranging the contract is a change of the documentation', async (t) => {
+t.test('rearranging the contract counts as a change of the documentation', async (t) => {
   const rearranged: Edit[] = [
     // Into parts, in the words of the interface: an animal is the fields of a new animal, plus an identifier.
     ({ schemas, Pet }) => {
@@ -818,7 +818,7 @@ t.test('adding an error is compatible if the contract declared no default error'
   t.strictSame(report(strict, more), ['compatible: getPet 413: was added']);
 });
 
-t.test('a schema that contains itself is compared down to where it begins again', async (t) => {
+t.test('a schema that contains itself is compared down to the point where it repeats', async (t) => {
   const family = edited(({ Pet }) => {
     Pet.properties.parents = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   });
@@ -827,23 +827,26 @@ t.test('a schema that contains itself is compared down to where it begins again'
   t.ok(report(family, cut).includes('breaking: getPet 200 body.categoryId: is no longer required'));
 });
 
-t.test('naming a field that additionalProperties covered is compared with its schema', async (t) => {
-  const map = edited(({ Pet, NewPet }) => {
-    for (const { properties } of [Pet, NewPet])
-      properties.map = { type: 'object', additionalProperties: { minLength: 2 } };
-  });
-  const toB =
-    (b: Json): Edit =>
-    ({ Pet, NewPet }) => {
-      for (const { properties } of [Pet, NewPet]) properties.map.properties = { b };
-    };
-  judgesEach(t, map, [
-    [toB({ minLength: 1 }), 'breaking: getPet 200 body.map.b: minLength changed from 2 to 1'],
-    [toB({ minLength: 1 }), 'compatible: createPet body.map.b: minLength changed from 2 to 1'],
-    [toB({ minLength: 3 }), 'breaking: createPet body.map.b: minLength changed from 2 to 3'],
-    [toB({ minLength: 3 }), 'compatible: getPet 200 body.map.b: minLength changed from 2 to 3'],
-  ]);
-});
+t.test(
+  'naming a field that additionalProperties covered is compared with the schema of additionalProperties',
+  async (t) => {
+    const map = edited(({ Pet, NewPet }) => {
+      for (const { properties } of [Pet, NewPet])
+        properties.map = { type: 'object', additionalProperties: { minLength: 2 } };
+    });
+    const toB =
+      (b: Json): Edit =>
+      ({ Pet, NewPet }) => {
+        for (const { properties } of [Pet, NewPet]) properties.map.properties = { b };
+      };
+    judgesEach(t, map, [
+      [toB({ minLength: 1 }), 'breaking: getPet 200 body.map.b: minLength changed from 2 to 1'],
+      [toB({ minLength: 1 }), 'compatible: createPet body.map.b: minLength changed from 2 to 1'],
+      [toB({ minLength: 3 }), 'breaking: createPet body.map.b: minLength changed from 2 to 3'],
+      [toB({ minLength: 3 }), 'compatible: getPet 200 body.map.b: minLength changed from 2 to 3'],
+    ]);
+  },
+);
 
 /** The keyword that sees what is in `allOf` beside it, among those parts, where it sees nothing. */
 const blind = ({ allOf, unevaluatedProperties }: Json) => ({ allOf: [...allOf, { unevaluatedProperties }] });
@@ -1014,7 +1017,7 @@ t.test('a discriminator is compared by the schemas that its values choose', asyn
   ]);
 });
 
-t.test('a new limit is breaking: on other fields, on the schema of a field, on the size of a body', async (t) => {
+t.test("a new limit is breaking, for undeclared fields, a field's schema or the size of a body", async (t) => {
   const open = edited(({ NewPet, Pet, createPet }) => {
     NewPet.additionalProperties = true;
     Pet.additionalProperties = false;
@@ -1032,14 +1035,14 @@ t.test('a new limit is breaking: on other fields, on the schema of a field, on t
   t.ok(report(open, SOURCE).includes('breaking: createPet body: x-max-bytes 16384 was added'));
 });
 
-t.test('two integers that are the same as doubles are not the same', async (t) => {
+t.test('two integers that round to the same double are still different', async (t) => {
   const after = SOURCE.replace('value: { id: 1, name: Rex', 'value: { id: 9007199254740993, name: Rex');
   t.strictSame(report(after.replace('9007199254740993', '9007199254740992'), after), [
     'documentation: createPet 201 body: examples changed',
   ]);
 });
 
-t.test('names of fields and values are not taken for keywords of OpenAPI', async (t) => {
+t.test('names of fields and values are not mistaken for OpenAPI keywords', async (t) => {
   const before = edited(({ NewPet }) => {
     for (const name of NAMES) NewPet.properties[name] = { type: 'string', maxLength: 9 };
     NewPet.properties.any = { examples: [{ $ref: '#/nowhere', allOf: 1 }] };
@@ -1050,7 +1053,7 @@ t.test('names of fields and values are not taken for keywords of OpenAPI', async
   );
 });
 
-t.test('a scope, a keyword, a key and a part may be named like an inherited property', async (t) => {
+t.test('a scope, keyword, key or schema part may have the name of an inherited JavaScript property', async (t) => {
   const before = edited(({ securitySchemes, NewPet, getPet }) => {
     const flow = { tokenUrl: 'https://pets.example/token', scopes: { read: 'Reads.', toString: 'Writes.' } };
     securitySchemes.login = { type: 'oauth2', flows: { clientCredentials: flow } };
@@ -1076,19 +1079,19 @@ t.test('a scope, a keyword, a key and a part may be named like an inherited prop
   ]);
 });
 
-t.test('a field may be named like an inherited property', async (t) => {
+t.test('a field may have the name of an inherited JavaScript property', async (t) => {
   const after = edited(({ NewPet }) => Object.assign(NewPet.properties, { constructor: TEXT }));
   t.strictSame(report(SOURCE, after), ['compatible: createPet body.constructor: was added, and is optional']);
 });
 
-t.test('a reference to nothing is named', async (t) => {
+t.test('a reference that leads to nothing is reported', async (t) => {
   const broken = SOURCE.replace('$ref: "#/components/schemas/Pets"', '$ref: "#/components/schemas/Dogs"');
   t.throws(() => report(SOURCE, broken), {
     message: 'The contract has nothing at #/components/schemas/Dogs.',
   });
 });
 
-t.test('the version must rise from the newest release as far as the changes demand', async (t) => {
+t.test('the changes since the newest release decide how far the version must rise', async (t) => {
   const describe: Edit = ({ contract }) => Object.assign(contract.info, { description: 'New.' });
   const extend: Edit = ({ Pet }) => Object.assign(Pet.properties, { note: TEXT });
   const cut: Edit = ({ Pet }) => delete Pet.properties.status;
@@ -1155,7 +1158,7 @@ function run(command: string, ...files: string[]) {
 }
 
 t.test(
-  'contract:diff fails and reports each change once, with all its positions and the version it needs',
+  'contract:diff fails, and reports each change once with all its positions and the version it needs',
   async (t) => {
     const contract = edited(({ contract, PetStatus, listPets }) => {
       contract.info.version = '1.1.0';
@@ -1221,7 +1224,7 @@ t.test(
   },
 );
 
-t.test('a file that is empty or no YAML is named, in a line', async (t) => {
+t.test('a file that is empty or not YAML is reported in one line', async (t) => {
   const folder = t.testdir({ 'empty.yaml': '', 'broken.yaml': 'info: [', released: {} });
   t.match(run('diff', `${folder}/empty.yaml`), {
     status: 1,
@@ -1233,7 +1236,7 @@ t.test('a file that is empty or no YAML is named, in a line', async (t) => {
   );
 });
 
-t.test('contract:release saves the contract byte for byte, and each version once', async (t) => {
+t.test('contract:release saves the contract byte for byte, and saves each version only once', async (t) => {
   const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
   const files = [`${folder}/petstore.yaml`, `${folder}/released`];
   t.match(run('release', ...files), { status: 0, stdout: /^Released: .*\/1\.0\.0\.yaml$/m });
@@ -1241,7 +1244,7 @@ t.test('contract:release saves the contract byte for byte, and each version once
   t.match(run('release', ...files), { status: 1, stderr: /^1\.0\.0 is released already/ });
 });
 
-t.test('contract:release lists each release and its changes, the newest first', async (t) => {
+t.test('contract:release lists each release with its changes, the newest first', async (t) => {
   const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
   const releaseIt = () => release(`${folder}/petstore.yaml`, `${folder}/released`);
   await releaseIt();

@@ -28,7 +28,7 @@ for (const [sentence, problem, edit] of contracts) {
   });
 }
 
-t.test('a 64-bit integer that may be null is a bigint or null in the types', async (t) => {
+t.test('a 64-bit integer that may be null has the type bigint or null', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64' };
   const folder = copyProject(
     t,
@@ -41,7 +41,7 @@ t.test('a 64-bit integer that may be null is a bigint or null in the types', asy
 });
 
 t.test(
-  'a body that is not proven to fit its record is a warning with its position, and one that does not fit is an error',
+  'a body that may not fit its record is a warning with its position; a body that does not fit is an error',
   (t) => {
     const withPattern = (pattern: string, maxLength: number): Edit => {
       return ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, pattern, maxLength });
@@ -93,7 +93,7 @@ t.test('a pattern that could stop the server is an error, and nothing is written
   t.match(stderr, /^openapi\/petstore\.yaml:1:\d+: operation createPet: the pattern \^\(a\+\)\+\$ takes so long .*\n$/);
 });
 
-t.test('a handler is imported from the file of its operationId, in kebab-case too', async (t) => {
+t.test('a handler is imported from the file named after its operationId, also in kebab-case', async (t) => {
   const yaml = edited(({ listPets, getPet }) => {
     listPets.operationId = 'list-pets';
     getPet['x-successor'] = 'list-pets';
@@ -107,7 +107,7 @@ t.test('a handler is imported from the file of its operationId, in kebab-case to
   t.match(map, "  'list-pets': list$petsHandler,");
 });
 
-t.test('another domain is found in its own folder, in place of one that is gone', async (t) => {
+t.test("if a domain's folder is replaced by another, generate finds the new domain", async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -146,7 +146,7 @@ t.test('generate names migrations that would stop the start', async (t) => {
   );
 });
 
-t.test('a filter or an order without an index is a warning, and one without a column is an error', async (t) => {
+t.test('a filter or an order without an index is a warning, and without a column it is an error', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -177,7 +177,7 @@ t.test('a filter or an order without an index is a warning, and one without a co
   }
 });
 
-t.test('a code of the contract that no collection declares is named, with what to write', async (t) => {
+t.test('an error code that no collection declares is reported, with the line to write', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),

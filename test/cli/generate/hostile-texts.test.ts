@@ -256,7 +256,7 @@ async function takenOf(texts: Texts): Promise<Texts> {
 }
 
 for (const [name, text] of WORST) {
-  t.test(`in all places that take it, a text stays a text: ${name}`, async (t) => {
+  t.test(`a text stays text in every place that accepts it: ${name}`, async (t) => {
     // A name as it is in few places at once: two of them may be neighbours. Others differ.
     const isName = /^\w+$/.test(text);
     const size = isName ? 8 : MARKS.length;
@@ -271,7 +271,7 @@ for (const [name, text] of WORST) {
   });
 }
 
-t.test('in any places, no text means anything', async (t) => {
+t.test('texts in random places of a contract stay texts', async (t) => {
   const place = fc.tuple(
     fc.constantFrom(...MARKS),
     fc.oneof(fc.constantFrom(...WORST.map(([, text]) => text)), HOSTILE),
@@ -285,7 +285,7 @@ t.test('in any places, no text means anything', async (t) => {
   await runProperties(t, [property], 1 / 20);
 });
 
-t.test('a text that is not a name is never written as a name', async (t) => {
+t.test('text that is not a valid name is never written as a name', async (t) => {
   for (const name of ['a b', 'a;', '', "a'", 'a.b', '1', 'a\u2028'])
     t.throws(() => checkedName(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
 });

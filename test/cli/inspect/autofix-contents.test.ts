@@ -33,7 +33,7 @@ function fixed(content: Json, components?: Json, method?: string): { content: Js
   return { content: document.components.requestBodies.Body.content, changes };
 }
 
-t.test('a body with a schema that could be broken is passed on as it is, and reported once', async (t) => {
+t.test('a body with a misleading schema is passed on unchanged and reported once', async (t) => {
   const schemas = [
     { type: 'object', format: 'file' },
     { type: 'string', format: 'base64' },
@@ -49,25 +49,22 @@ t.test('a body with a schema that could be broken is passed on as it is, and rep
   }
 });
 
-t.test(
-  'autofix keeps a body that is served, one next to JSON, one of a GET, and one that nobody could read',
-  async (t) => {
-    const form = { schema: { properties: { a: string } } };
-    const odd = { schema: { type: 'object' } };
-    const content = {
-      'text/plain': { schema: string },
-      'image/png': {},
-      [MULTIPART]: form,
-      [URLENCODED]: { schema: BINARY },
-      'a/b': 7,
-    };
-    t.strictSame(fixed(content), { content, changes: [] });
-    const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
-    t.strictSame(fixed(beside), { content: beside, changes: [] });
-    t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
-    t.strictSame(fixed(undefined).changes, []);
-  },
-);
+t.test('autofix keeps bodies that are served, are next to JSON, belong to a GET, or cannot be read', async (t) => {
+  const form = { schema: { properties: { a: string } } };
+  const odd = { schema: { type: 'object' } };
+  const content = {
+    'text/plain': { schema: string },
+    'image/png': {},
+    [MULTIPART]: form,
+    [URLENCODED]: { schema: BINARY },
+    'a/b': 7,
+  };
+  t.strictSame(fixed(content), { content, changes: [] });
+  const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
+  t.strictSame(fixed(beside), { content: beside, changes: [] });
+  t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
+  t.strictSame(fixed(undefined).changes, []);
+});
 
 t.test('misspelt media types are corrected, unless the correct one is also declared', async (t) => {
   const schema = { type: 'object', properties: { a: string } };
@@ -90,26 +87,23 @@ t.test('misspelt media types are corrected, unless the correct one is also decla
   ]);
 });
 
-t.test(
-  'a name that is not a media type is removed next to one that is, and a body without a name is JSON',
-  async (t) => {
-    const reply = { description: '', content: { token: {}, 'application/json': {} } };
-    const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
-    document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
-    t.strictSame(autofix(document), [
-      '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
-      '/components/responses/Token/content/token is taken out: it is no media type',
-    ]);
-    t.strictSame(Object.keys(reply.content), ['application/json']);
-    t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
-    t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
-    const json = { schema: { type: 'object' } };
-    t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
-    t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
-  },
-);
+t.test('an invalid media type next to a valid one is removed; a body without a media type becomes JSON', async (t) => {
+  const reply = { description: '', content: { token: {}, 'application/json': {} } };
+  const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
+  document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
+  t.strictSame(autofix(document), [
+    '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
+    '/components/responses/Token/content/token is taken out: it is no media type',
+  ]);
+  t.strictSame(Object.keys(reply.content), ['application/json']);
+  t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
+  t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
+  const json = { schema: { type: 'object' } };
+  t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
+  t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
+});
 
-t.test('a form without fields is passed on as it is', async (t) => {
+t.test('a form without fields is passed on unchanged', async (t) => {
   const schemas = [
     undefined,
     string,
@@ -127,7 +121,7 @@ t.test('a form without fields is passed on as it is', async (t) => {
   }
 });
 
-t.test('the parts of a form are written as one object if the meaning is the same', async (t) => {
+t.test('the parts of a form become one object if the meaning stays the same', async (t) => {
   const schemas = { Named: { type: ['object', 'null'], required: ['name'], properties: { name: string } } };
   const named = { $ref: '#/components/schemas/Named' };
   const parts = { nullable: true, allOf: [named, { properties: { file: BINARY }, required: ['file'] }] };
@@ -149,7 +143,7 @@ const fill = async ({ body }: Json) => {
   return { status: 200, body: taken };
 };
 
-t.test('keywords next to the reference to a form count, as the version of OpenAPI defines', async (t) => {
+t.test("keywords next to a form's reference count as the OpenAPI version defines", async (t) => {
   const A = { minProperties: 1, allOf: [{ properties: { a: string, b: string }, additionalProperties: false }] };
   const schema = { $ref: '#/components/schemas/A', required: ['a'], minProperties: 2 };
   for (const openapi of ['3.1.0', '3.0.3']) {
@@ -166,7 +160,7 @@ t.test('keywords next to the reference to a form count, as the version of OpenAP
   }
 });
 
-t.test('a form of one of several kinds is checked field by field, and as a whole', async (t) => {
+t.test('a form that may be one of several kinds is checked field by field, and as a whole', async (t) => {
   const kind = (name: string, fields: Json) => ({
     ...{ type: 'object', required: Object.keys(fields), additionalProperties: false },
     properties: { kind: { type: 'string', enum: [name] }, note: string, ...fields },
@@ -199,7 +193,7 @@ const of = (schema: Json) => ({ content: { 'application/json': { schema } } });
 const image = () => ({ content: { 'image/png': { schema: { type: 'string', format: 'binary' } } } });
 const ERROR = { type: 'object', properties: { text: { type: 'string' } } };
 
-t.test('an error of the server that is neither JSON nor text can also be JSON', async (t) => {
+t.test("if the server's error is neither JSON nor text, autofix adds JSON", async (t) => {
   const document = contractWith({ 200: image(), 400: image(), '5XX': { content: { 'application/xml': {} } } });
   t.match(await judged(t, document), [
     'response 400: the server sends its errors as application/json, not image/png',
@@ -225,25 +219,22 @@ t.test('an added error uses the schema of the other errors if they share one', a
   t.strictSame(added(ERROR, { ...ERROR, required: ['text'] }), {});
 });
 
-t.test(
-  'errors that are JSON or text stay, and so do those that the server never sends, and those without a body',
-  async (t) => {
-    const text = { content: { 'text/plain': {}, 'image/png': {} } };
-    const json = { content: { 'image/png': {}, '*/*': {} } };
-    const document = contractWith({
-      400: text,
-      401: json,
-      402: image(),
-      404: image(),
-      410: image(),
-      500: {},
-      503: { content: {} },
-    });
-    const before = structuredClone(document);
-    t.strictSame(autofix(document), []);
-    t.strictSame(document, before);
-  },
-);
+t.test('errors stay if they are JSON or text, have no body, or are never sent by the server', async (t) => {
+  const text = { content: { 'text/plain': {}, 'image/png': {} } };
+  const json = { content: { 'image/png': {}, '*/*': {} } };
+  const document = contractWith({
+    400: text,
+    401: json,
+    402: image(),
+    404: image(),
+    410: image(),
+    500: {},
+    503: { content: {} },
+  });
+  const before = structuredClone(document);
+  t.strictSame(autofix(document), []);
+  t.strictSame(document, before);
+});
 
 t.test('a reply that several operations use is corrected once, at its definition', async (t) => {
   const document = contractWith({}, { components: { responses: { Bad: { description: '', ...image() } } } });
@@ -252,7 +243,7 @@ t.test('a reply that several operations use is corrected once, at its definition
   t.match(autofix(document), [/^\/components\/responses\/Bad\/content: application\/json is added/]);
 });
 
-t.test('a header that the server sends otherwise than it is described is a text', async (t) => {
+t.test('if the server sends a header in another form than described, the header becomes a text', async (t) => {
   const headers = () => ({
     'Retry-After': { schema: { type: 'string', format: 'date-time' } },
     'x-request-id': { schema: { type: 'string', format: 'uuid' } },
@@ -281,15 +272,18 @@ t.test('a header that fits is unchanged', async (t) => {
   t.strictSame(document, before);
 });
 
-t.test('a Retry-After with a bound of OpenAPI 3.0 stays, and so does one that nothing can be made of', async (t) => {
-  const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
-  const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
-  t.strictSame(autofix(older), []);
-  const broken = contractWith({ 503: { headers: { 'Retry-After': { schema: { type: 'string', pattern: '(' } } } } });
-  t.strictSame(autofix(broken), []);
-});
+t.test(
+  'a Retry-After with a bound of OpenAPI 3.0 stays, and so does a Retry-After that cannot be corrected',
+  async (t) => {
+    const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
+    const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
+    t.strictSame(autofix(older), []);
+    const broken = contractWith({ 503: { headers: { 'Retry-After': { schema: { type: 'string', pattern: '(' } } } } });
+    t.strictSame(autofix(broken), []);
+  },
+);
 
-t.test('a header that an error shares with a reply of handlers stays required there', async (t) => {
+t.test("a header shared with a handler's reply stays required in that reply", async (t) => {
   const X = () => ({ required: true, schema: { type: 'string' } });
   const headers = () => ({ 'X-Server': { $ref: '#/components/headers/X' } });
   const document = contractWith({ 200: { headers: headers() } }, { components: { headers: { X: X() } } });
@@ -304,7 +298,7 @@ t.test('a header that an error shares with a reply of handlers stays required th
   t.strictSame(await judged(t, document), []);
 });
 
-t.test('a header that errors of the server do not have is not required there', async (t) => {
+t.test("a header is no longer required in the server's errors if they never send it", async (t) => {
   const headers = () => ({ 'X-Server': { required: true, schema: { type: 'string' } } });
   const document = contractWith({ 200: { headers: headers() }, default: { headers: headers() } });
   t.match(await judged(t, document), ['response default: header X-Server is required, and not sent']);

@@ -37,19 +37,19 @@ t.test('a keyword with an impossible value is removed from a schema, and reporte
   }
 });
 
-t.test('a number in quotes is written without them, and only integers keep int64', async (t) => {
+t.test('a number in quotes loses its quotes; int64 stays only on integers', async (t) => {
   const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
   t.match(autofix(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
   t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
 });
 
-t.test('a boolean in quotes is written without them, and any other value stays and is reported', async (t) => {
+t.test('a boolean in quotes loses its quotes; any other value stays and is reported', async (t) => {
   const document = contractWith({ writeOnly: 'true', deprecated: 'false', readOnly: 'yes', enum: 'a' });
   t.match(autofix(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
   t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
 });
 
-t.test('an exclusive bound that is true or false becomes a number in OpenAPI 3.1, and stays in 3.0', (t) => {
+t.test('an exclusive bound of true or false becomes a number in OpenAPI 3.1, and stays in 3.0', (t) => {
   const of = () => ({ maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false });
   const document = contractWith({ allOf: [of(), { exclusiveMinimum: true }, { exclusiveMaximum: 2 }] });
   t.match(autofix(document), [
@@ -98,7 +98,7 @@ t.test('allowEmptyValue is removed if the schema already allows the empty text',
   t.end();
 });
 
-t.test('a bound of OpenAPI 3.0 counts, and a schema that cannot be repaired stays and is reported', async (t) => {
+t.test('a bound of OpenAPI 3.0 counts; a schema that cannot be repaired stays and is reported', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = contractWith(OBJECT, { operation: { parameters: [parameter(schema)] }, others: { openapi: '3.0.3' } });
   t.match(autofix(older), [/allowEmptyValue is written into its schema$/]);
@@ -106,7 +106,7 @@ t.test('a bound of OpenAPI 3.0 counts, and a schema that cannot be repaired stay
   t.strictSame(autofix(broken), []);
 });
 
-t.test('a parameter that may be empty keeps the default that its schema refers to', async (t) => {
+t.test('a parameter that may be empty keeps the default of the schema that it refers to', async (t) => {
   const [Size, Large] = [4, 9007199254740993n].map((value) => ({ type: 'integer', default: value }));
   const refer = { $ref: '#/components/schemas/Size' };
   const parameters = [parameter(refer), parameter({ $ref: '#/components/schemas/Large' }, { name: 'r' })];
@@ -137,7 +137,7 @@ t.test('allowEmptyValue next to a schema becomes a part of the schema', async (t
   for (const wrong of ['count=0', 'count=x', 'flags=1', 'text=a']) t.equal((await send(wrong)).status, 400, wrong);
 });
 
-t.test('the schema of a parameter is set right, and the value of its example stays', async (t) => {
+t.test('the schema of a parameter is corrected, and the value of its example is not', async (t) => {
   const examples = { one: { value: { schema: { minimum: '1' } } } };
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
   const document = contractWith(OBJECT, { operation: { parameters } });
@@ -162,7 +162,7 @@ const requestWith = (a: Json, components: Json = {}) => {
 };
 
 t.test(
-  'a default that does not fit its own schema is removed, because each request without the value would be a 400',
+  'a default that does not fit its own schema is removed: each request without the value would be a 400',
   async (t) => {
     const wrong: [schema: Json, value: unknown][] = [
       [{ type: 'integer' }, '5'],
@@ -197,7 +197,7 @@ t.test(
   },
 );
 
-t.test('a wrong default is removed wherever it would be filled in, and stays elsewhere', async (t) => {
+t.test('a wrong default is removed if the server would fill it in, and stays elsewhere', async (t) => {
   const wrong = { type: 'integer', default: 'a' };
   const components = { schemas: { A: { properties: { b: { items: { additionalProperties: wrong } } } } } };
   t.match(autofix(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
@@ -213,7 +213,7 @@ t.test('a wrong default is removed wherever it would be filled in, and stays els
   t.strictSame(autofix(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
 });
 
-t.test('a default next to a pattern that may take years is not tried', async (t) => {
+t.test('a default is not checked against a pattern that could take years', async (t) => {
   const text = `${'a'.repeat(60)}!`;
   const slow = { pattern: '^(a+)+$' };
   for (const one of [
@@ -227,11 +227,11 @@ t.test('a default next to a pattern that may take years is not tried', async (t)
   t.match(autofix(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
 });
 
-t.test('a reference that is not a URI resolves to nothing', async (t) => {
+t.test('a reference that is not a URI leads to nothing', async (t) => {
   t.match(autofix(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
-t.test('what is right stays, and so do fields, names and values that are called like keywords', async (t) => {
+t.test('autofix changes no correct part, even if a field or a value is named like a keyword', async (t) => {
   const fields = {
     type: { type: 'string' },
     required: true,
@@ -280,7 +280,7 @@ t.test('an unused component that cannot be repaired is removed', async (t) => {
   t.strictSame(autofix({ paths: {} }), [], 'there may be no components');
 });
 
-t.test('documentation that is not a text is removed, and each response gets a description', async (t) => {
+t.test('documentation that is not text is removed, and each response gets a description', async (t) => {
   const operation = { summary: null, operationId: 5, tags: [{ name: 'a' }], externalDocs: 'https://a' };
   const document = contractWith(OBJECT, { operation: { ...operation, description: 'Kept.' } });
   delete document.paths['/a'].post.responses['200'].description;
@@ -295,7 +295,7 @@ t.test('documentation that is not a text is removed, and each response gets a de
 const filed = (t: Test, text: string): string => `${t.testdir({ 'other.yaml': text })}/other.yaml`;
 
 t.test(
-  'contract:inspect lists each change with its line, the first twenty, and writes the changed contract',
+  'contract:inspect lists the first twenty changes with their lines, and writes the changed contract',
   async (t) => {
     const fields = Object.fromEntries([...Array(22).keys()].map((index) => [`f${index}`, { description: index }]));
     const text = stringify(contractWith({ type: 'object', properties: { ...fields, large: { maximum: 2n ** 60n } } }));
@@ -321,14 +321,14 @@ t.test("the list of changes names the contract's URL, and warns that comments ar
     t.equal((await told(text.replace('Other', other))).length, 1, 'a sign in a text begins no comment');
 });
 
-t.test('a file without changes, or one that cannot be read, is left as it is', async (t) => {
+t.test('a file without changes, and a file that cannot be read, are not touched', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
     const file = filed(t, text);
     t.strictSame(await withFixes(file, async (...given) => given), [file, []]);
   }
 });
 
-t.test('a field that is required and not described may be anything', async (t) => {
+t.test('a required field without a description may be anything', async (t) => {
   const document = contractWith({ properties: { a: { type: 'string' } }, required: ['a', 'b/c'] });
   t.match(autofix(document), [/\/schema\/properties\/b~1c is written: it is required$/]);
   t.strictSame(schemaOf(document).properties, { a: { type: 'string' }, 'b/c': {} });
@@ -342,14 +342,17 @@ t.test('a field that is required and not described may be anything', async (t) =
   for (const schema of left) t.strictSame(autofix(contractWith(schema)), []);
 });
 
-t.test('a part may require fields of other parts, or undescribed fields, which may be anything', async (t) => {
-  const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
-  const schema = { allOf: [{ properties: { size: {} } }, part] };
-  t.match(autofix(contractWith(schema)), [/\/schema\/allOf\/1\/properties\/stat is written: it is required$/]);
-  t.strictSame(part.properties, { state: {}, stat: {} });
-});
+t.test(
+  'in allOf, a schema may require fields of other parts; a field without a description may be anything',
+  async (t) => {
+    const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
+    const schema = { allOf: [{ properties: { size: {} } }, part] };
+    t.match(autofix(contractWith(schema)), [/\/schema\/allOf\/1\/properties\/stat is written: it is required$/]);
+    t.strictSame(part.properties, { state: {}, stat: {} });
+  },
+);
 
-t.test('a text that names a schema is written as a reference to it', async (t) => {
+t.test('a text that is the name of a schema becomes a reference to the schema', async (t) => {
   const A = '#/components/schemas/A';
   const schema = { oneOf: [A, { type: 'object' }], properties: { a: A, b: 'string' }, items: A, default: A, title: A };
   const document = contractWith(schema, { components: { schemas: { A: { type: 'string' }, B: { allOf: [A] } } } });
@@ -362,7 +365,7 @@ t.test('a text that names a schema is written as a reference to it', async (t) =
   t.strictSame(schemaOf(document), { ...schema, oneOf: [$ref, { type: 'object' }], properties, items: $ref });
 });
 
-t.test('a text that leads to something else than a schema stays', async (t) => {
+t.test('a text stays if it leads to something other than a schema', async (t) => {
   const anyOf = [{ type: 'string' }];
   const components = { schemas: { A: { $defs: { B: {} }, anyOf, properties: { 0: {} }, enum: ['a'] } } };
   const prefix = '#/components/schemas/A';
@@ -373,14 +376,14 @@ t.test('a text that leads to something else than a schema stays', async (t) => {
   for (const other of others) t.notMatch(told(other), [/items is written as a reference/], other);
 });
 
-t.test('an unused component is removed if one of its schemas is not a schema', async (t) => {
+t.test('an unused component is removed if it contains something else in place of a schema', async (t) => {
   const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
   const document = contractWith(OBJECT, { components: { schemas } });
   t.match(autofix(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
   t.strictSame(Object.keys(document.components.schemas), ['D']);
 });
 
-t.test('a part that is null is removed, but security stays and is reported', async (t) => {
+t.test('a part with the value null is removed; a security of null stays and is reported', async (t) => {
   const operation = { parameters: null, requestBody: null, callbacks: null, security: null };
   const document = contractWith({ properties: { content: null } }, { operation, others: { servers: null } });
   const { 200: done } = document.paths['/a'].post.responses;
@@ -394,7 +397,7 @@ t.test('a part that is null is removed, but security stays and is reported', asy
   t.equal(document.paths['/a'].post.security, null);
 });
 
-t.test('a media type with the schema null takes anything', async (t) => {
+t.test('a media type with the schema null accepts anything', async (t) => {
   const content = { 'application/json': null, 'text/csv': { schema: null } };
   const document = contractWith(OBJECT, { operation: { requestBody: { content } } });
   t.match(autofix(document), [
@@ -404,7 +407,7 @@ t.test('a media type with the schema null takes anything', async (t) => {
   t.strictSame(content, { 'application/json': {}, 'text/csv': {} });
 });
 
-t.test('an invalid URL of the server, of documentation or of a link is reported', async (t) => {
+t.test('an invalid URL of a server, documentation or link is reported', async (t) => {
   const externalDocs = { url: 'see the wiki' };
   for (const url of ['Your API URL', 'localhost:8080', 'localhost', 'api.example.com', '127.0.0.1', 'b:80']) {
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
@@ -431,7 +434,7 @@ t.test('an invalid URL of the server, of documentation or of a link is reported'
     t.strictSame(autofix(contractWith(OBJECT, { others: { servers } })), []);
 });
 
-t.test('a part of a path that nothing describes is declared as a text', async (t) => {
+t.test('an undeclared path parameter is declared as a text', async (t) => {
   const document = contractWith(OBJECT, { operation: { parameters: [{ name: 'b', in: 'path' }] } });
   document.paths = { '/a/{b}/{c}': document.paths['/a'] };
   document.paths['/a/{b}/{c}'].get = { responses: {} };
@@ -443,7 +446,7 @@ t.test('a part of a path that nothing describes is declared as a text', async (t
   t.strictSame(document.paths['/a/{b}/{c}'].post.parameters, [{ name: 'b', in: 'path' }, c]);
 });
 
-t.test('an item of several paths gets no names of them, which differ', async (t) => {
+t.test('a path item that several paths share gets no parameters if their names differ', async (t) => {
   const document = contractWith(OBJECT);
   const $ref = '#/components/pathItems/P';
   document.components.pathItems = { P: document.paths['/a'] };
@@ -454,7 +457,7 @@ t.test('an item of several paths gets no names of them, which differ', async (t)
   t.match(autofix(document), [/^\/components\/pathItems\/P\/post\/parameters has \{x\}/]);
 });
 
-t.test('an alternative of oneOf that takes what another takes is taken out', async (t) => {
+t.test('an alternative of oneOf is removed if another one accepts the same values', async (t) => {
   const field = (description: string) => ({
     required: ['title'],
     properties: { title: { type: 'string', description } },
@@ -482,7 +485,7 @@ t.test('an alternative of oneOf that takes what another takes is taken out', asy
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('integers that are int64 in another alternative become int64, and both are served exactly', async (t) => {
+t.test('if an integer is int64 in one alternative, it becomes int64 in all; both are served exactly', async (t) => {
   const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const closed = (properties: Json) => ({ type: 'object', required: Object.keys(properties), properties });
   const schemas = {
@@ -534,16 +537,13 @@ t.test('integers that are int64 in another alternative become int64, and both ar
   t.equal(wrong.status, 400);
 });
 
-t.test(
-  'a number that cannot be int64 next to an int64 alternative stays, and the error says what to write',
-  async (t) => {
-    for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
-      const document = contractWith({ anyOf: [INT64, other] });
-      t.strictSame(autofix(document), []);
-      t.match(
-        (await judged(t, document)).join(),
-        /int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction/,
-      );
-    }
-  },
-);
+t.test('a number next to an int64 alternative stays if it cannot be int64, and the error gives the fix', async (t) => {
+  for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
+    const document = contractWith({ anyOf: [INT64, other] });
+    t.strictSame(autofix(document), []);
+    t.match(
+      (await judged(t, document)).join(),
+      /int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction/,
+    );
+  }
+});

@@ -29,7 +29,7 @@ async function refusalsOf(file: string): Promise<string[]> {
   return [...text.matchAll(/refused: (.*)/g)].map(([, line = '']) => line.replace(file, 'contract.yaml'));
 }
 
-t.test('a contract that is served is shown so, and nothing is written', async (t) => {
+t.test('inspect shows that a contract can be served, and writes nothing', async (t) => {
   t.strictSame(await inspectContract(fileOf('api-with-examples')), {
     text: `listVersionsv2       GET /    served
 getVersionDetailsv2  GET /v2  served
@@ -41,7 +41,7 @@ All of it is served: 2 operations.`,
   t.match((await inspectContract(one)).text, /^All of it is served: 1 operation\.$/m);
 });
 
-t.test('all errors are shown at once, each with the fix', async (t) => {
+t.test('inspect shows all errors at once, each with its fix', async (t) => {
   const file = edited(t, 'link', ({ paths }) => {
     const [user, owner, repository, merge] = Object.values<Json>(paths);
     delete user.get.responses['200'].links;
@@ -59,22 +59,25 @@ t.test('all errors are shown at once, each with the fix', async (t) => {
   ]);
 });
 
-t.test('with many operations, inspect lists only the unserved ones and counts the others', async (t) => {
-  const file = edited(t, 'api-with-examples', ({ paths }) => {
-    for (let index = 0; index < 22; index++) paths[`/${index}`] = structuredClone(paths['/v2']);
-    for (const item of Object.values<Json>(paths)) delete item.get.operationId;
-    const content = { 'application/json': { schema: { type: 'string' } } };
-    for (const path of ['/3', '/4']) paths[path].get.responses['204'] = { description: 'Done.', content };
-    paths['/7'].get.parameters = [{ name: 'q', in: 'cookie', schema: {} }];
-  });
-  const { text } = await inspectContract(file);
-  t.match(text, /^get7 {2}GET \/7 {2}refused: \S+: parameter q: in cookie .*\nThe 23 others are served\.\n/);
-  t.match(text, /\n\nnote: operation get3: response 204: its content is never sent: .* \(and 1 more like it\)\n\n/);
-  t.match(text, /\n1 refused, 23 served: change what is refused, and run it again\.\nWhat a contract may use: .*$/);
-});
+t.test(
+  'if a contract has many operations, inspect lists only those that cannot be served and counts the others',
+  async (t) => {
+    const file = edited(t, 'api-with-examples', ({ paths }) => {
+      for (let index = 0; index < 22; index++) paths[`/${index}`] = structuredClone(paths['/v2']);
+      for (const item of Object.values<Json>(paths)) delete item.get.operationId;
+      const content = { 'application/json': { schema: { type: 'string' } } };
+      for (const path of ['/3', '/4']) paths[path].get.responses['204'] = { description: 'Done.', content };
+      paths['/7'].get.parameters = [{ name: 'q', in: 'cookie', schema: {} }];
+    });
+    const { text } = await inspectContract(file);
+    t.match(text, /^get7 {2}GET \/7 {2}refused: \S+: parameter q: in cookie .*\nThe 23 others are served\.\n/);
+    t.match(text, /\n\nnote: operation get3: response 204: its content is never sent: .* \(and 1 more like it\)\n\n/);
+    t.match(text, /\n1 refused, 23 served: change what is refused, and run it again\.\nWhat a contract may use: .*$/);
+  },
+);
 
 t.test(
-  'a contract that cannot be read is reported with the reason: for Swagger 2 with the command that converts it',
+  'a contract that cannot be read is reported with the reason; for Swagger 2 the error names a converter',
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
     t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
@@ -98,7 +101,7 @@ t.test('with --write, a contract in normal form is written unchanged to a new fi
   await t.rejects(inspectContract(file, `${out}/a`), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
-t.test('with --write, each operation gets an operationId, and the meaning of the contract stays', async (t) => {
+t.test('with --write, each operation gets an operationId, and the contract keeps its meaning', async (t) => {
   for (const name of Object.keys(OTHERS)) {
     const nameless = edited(t, name, ({ paths = {} }) => {
       for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
@@ -121,7 +124,7 @@ t.test('with --write, each operation gets an operationId, and the meaning of the
   }
 });
 
-t.test('with --write, OpenAPI 3.0 becomes 3.1', async (t) => {
+t.test('with --write, a contract in OpenAPI 3.0 becomes 3.1', async (t) => {
   const file = edited(t, 'petstore', (contract) => {
     contract.openapi = '3.0.3';
     contract.components.schemas.Pet.properties.tag = { type: 'string', nullable: true };
@@ -140,7 +143,7 @@ t.test('with --write, OpenAPI 3.0 becomes 3.1', async (t) => {
   t.strictSame(after.document, before.document);
 });
 
-t.test('with --write, an operationId stays, and the second of two operations with it gets another', async (t) => {
+t.test('with --write, an operationId stays; if two operations share one, the second gets another', async (t) => {
   const file = edited(t, 'petstore-expanded', ({ paths }) => {
     paths['/pets'].post.operationId = 'findPets';
     paths['x-theirs'] = { get: 'findPets' };
@@ -151,14 +154,14 @@ t.test('with --write, an operationId stays, and the second of two operations wit
   t.strictSame(paths['x-theirs'], { get: 'findPets' });
 });
 
-t.test('a contract with errors is not written', async (t) => {
+t.test('with --write, a contract with errors is not written', async (t) => {
   const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
   const out = `${file}.out`;
   t.match(await inspectContract(file, out), { text: /TRACE is not served/, code: 1 });
   t.notOk(existsSync(out));
 });
 
-t.test('inspect notes what the team has to write: checks of tokens, and errors of another form', async (t) => {
+t.test('inspect lists the code that the team has to write, such as token checks and its own error form', async (t) => {
   const { text } = await inspectContract(fileOf('tictactoe'));
   t.match(
     text,
@@ -170,7 +173,7 @@ t.test('inspect notes what the team has to write: checks of tokens, and errors o
   });
 });
 
-t.test('no text of a third-party contract is run', async (t) => {
+t.test('inspect never runs text of a third-party contract as code', async (t) => {
   const name = 'x\u2028;globalThis.hasRun=true//';
   const schema = { type: 'object', required: [name], properties: { [name]: { type: 'string', enum: ['a', 'b'] } } };
   const file = edited(t, 'api-with-examples', ({ paths }) => {
@@ -188,7 +191,7 @@ t.test('no text of a third-party contract is run', async (t) => {
 const BOMB_SIZE = 4_000_000;
 const BOMB = gzipSync(Buffer.alloc(BOMB_SIZE));
 
-t.test('a contract may be at a URL; if it cannot be fetched, one line gives the reason', async (t) => {
+t.test('a contract may be at a URL; if the download fails, one line gives the reason', async (t) => {
   const server = createServer(({ url }, response) => {
     response.setHeader('connection', 'close');
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
@@ -239,28 +242,25 @@ function run(command: string, file: string) {
   return spawnSync(process.execPath, node, { encoding: 'utf8' });
 }
 
-t.test('the command fails if a contract has errors', async (t) => {
+t.test('inspect fails if a contract has errors', async (t) => {
   t.match(run('inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
 });
 
-t.test('a path that is not a file is an error, and a pipe is not waited for', async (t) => {
+t.test('a path that is not a file is an error; inspect does not wait for a pipe', async (t) => {
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])
     await t.rejects(inspectContract(name), { message: `${name} cannot be read: it is not a regular file` });
 });
 
-t.test(
-  'characters in a third-party contract that a terminal obeys, or that begin a line, are shown as their codes',
-  async (t) => {
-    const file = edited(t, 'api-with-examples', (contract) => {
-      contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
-      contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
-    });
-    for (const command of ['inspect', 'lint', 'diff']) {
-      const { stdout, stderr } = run(command, file);
-      t.notMatch(stdout + stderr, /[^\P{Cc}\n]|^owned/mu, command);
-      if (command !== 'diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', command);
-    }
-  },
-);
+t.test('line breaks and control characters in a third-party contract are shown as codes', async (t) => {
+  const file = edited(t, 'api-with-examples', (contract) => {
+    contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
+    contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
+  });
+  for (const command of ['inspect', 'lint', 'diff']) {
+    const { stdout, stderr } = run(command, file);
+    t.notMatch(stdout + stderr, /[^\P{Cc}\n]|^owned/mu, command);
+    if (command !== 'diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', command);
+  }
+});

@@ -440,11 +440,11 @@ function run(...files: string[]) {
   return { status, stdout };
 }
 
-t.test('contract:lint passes our contract', async (t) => {
+t.test("contract:lint passes the pet store's contract", async (t) => {
   t.strictSame(run(), { status: 0, stdout: 'The contract keeps every rule.\n' });
 });
 
-t.test('contract:lint fails on a broken contract, with the positions', async (t) => {
+t.test('contract:lint fails on a broken contract, and prints the positions', async (t) => {
   const folder = styled(t, { 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
   t.match(run(`${folder}/broken.yaml`), {
     status: 1,
@@ -452,7 +452,7 @@ t.test('contract:lint fails on a broken contract, with the positions', async (t)
   });
 });
 
-t.test('a broken contract gets one message for each mistake', async (t) => {
+t.test('the lint prints one message for each mistake of a broken contract', async (t) => {
   const broken = REFUSED.map(([, edit], index): [string, string] => [`broken-${index}.yaml`, edited(edit)]);
   const folder = styled(t, Object.fromEntries(broken));
   const files = broken.map(([file]) => `${folder}/${file}`);
@@ -465,7 +465,7 @@ t.test('a broken contract gets one message for each mistake', async (t) => {
 });
 
 t.test(
-  'webhooks and callbacks are not judged as our operations, maps are closed, and conditions need no description',
+  'the lint does not judge webhooks and callbacks as operations, closes maps, and asks conditions for no description',
   async (t) => {
     const yaml = edited(({ contract, createPet, NewPet }) => {
       const sent = {
@@ -486,42 +486,39 @@ t.test(
   },
 );
 
-t.test(
-  'fields that alternatives and conditions require may be declared next to them, and schemas are found by name',
-  async (t) => {
-    const lintOf = (edit: Edit) => lint(`${styled(t, { 'contract.yaml': edited(edit) })}/contract.yaml`);
-    const asks = (field: string) => ({ required: [field] });
-    const alternatives: Edit = ({ NewPet, contract }) => {
-      const { properties, required, ...words } = NewPet;
-      NewPet.anyOf = [asks('name'), asks('status')];
-      NewPet.not = { required: ['animal', 'status'] };
-      Object.assign(NewPet, { if: asks('status'), else: asks('categoryId') });
-      NewPet.dependentSchemas = { status: { properties: { name: { minLength: 3 } }, required: ['name'] } };
-      const [Cat, Dog] = ['cat', 'dog'].map((kind) => ({
-        ...words,
-        properties: { ...properties, kind: { type: 'string', description: kind } },
-        required: ['kind'],
-      }));
-      Object.assign(contract.components.schemas, { Cat, Dog });
-      const oneOf = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
-      const discriminator = { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' } };
-      NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator, writeOnly: true };
-    };
-    t.equal(await lintOf(alternatives), '');
-    const misspelt: Edit = (parts) => {
-      alternatives(parts);
-      parts.NewPet.if = asks('nmae');
-    };
-    t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, which no properties name/);
-    const unknown: Edit = (parts) => {
-      alternatives(parts);
-      parts.NewPet.properties.animal.discriminator.mapping.dog = 'Dug';
-    };
-    t.match(await lintOf(unknown), /no-unresolved-refs/);
-  },
-);
+t.test('a field may be declared next to the alternative that requires it; schemas are found by name', async (t) => {
+  const lintOf = (edit: Edit) => lint(`${styled(t, { 'contract.yaml': edited(edit) })}/contract.yaml`);
+  const asks = (field: string) => ({ required: [field] });
+  const alternatives: Edit = ({ NewPet, contract }) => {
+    const { properties, required, ...words } = NewPet;
+    NewPet.anyOf = [asks('name'), asks('status')];
+    NewPet.not = { required: ['animal', 'status'] };
+    Object.assign(NewPet, { if: asks('status'), else: asks('categoryId') });
+    NewPet.dependentSchemas = { status: { properties: { name: { minLength: 3 } }, required: ['name'] } };
+    const [Cat, Dog] = ['cat', 'dog'].map((kind) => ({
+      ...words,
+      properties: { ...properties, kind: { type: 'string', description: kind } },
+      required: ['kind'],
+    }));
+    Object.assign(contract.components.schemas, { Cat, Dog });
+    const oneOf = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    const discriminator = { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' } };
+    NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator, writeOnly: true };
+  };
+  t.equal(await lintOf(alternatives), '');
+  const misspelt: Edit = (parts) => {
+    alternatives(parts);
+    parts.NewPet.if = asks('nmae');
+  };
+  t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, which no properties name/);
+  const unknown: Edit = (parts) => {
+    alternatives(parts);
+    parts.NewPet.properties.animal.discriminator.mapping.dog = 'Dug';
+  };
+  t.match(await lintOf(unknown), /no-unresolved-refs/);
+});
 
-t.test('a part of a wrong kind that a rule cannot read is reported with its position', async (t) => {
+t.test('if a part has a kind that a rule cannot read, the lint reports its position', async (t) => {
   const edits: [reported: RegExp, edit: Edit][] = [
     [/array/, ({ listPets }) => (listPets.security = { bearerAuth: [] })],
     [/components.*object/, ({ contract }) => (contract.components = null)],
@@ -546,7 +543,7 @@ t.test('a part of a wrong kind that a rule cannot read is reported with its posi
   }
 });
 
-t.test('the values of a map in a request are also closed', async (t) => {
+t.test('the lint also demands that a map in a request is closed', async (t) => {
   const yaml = edited(({ NewPet }) => {
     const open = { type: 'object', description: 'Open.' };
     NewPet.properties.words = { description: 'Words.', type: 'object', additionalProperties: open };

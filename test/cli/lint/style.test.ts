@@ -51,7 +51,7 @@ async function lintIn(t: Test, files: Record<string, string>) {
   return lint([`${t.testdir(files)}/contract.yaml`]);
 }
 
-t.test('a contract in another style has no error, and what the server adds are warnings', async (t) => {
+t.test('a contract in another style has no errors; responses that the server adds are warnings', async (t) => {
   const { text, hasErrors } = await lintIn(t, { 'contract.yaml': contractOf() });
   t.equal(hasErrors, false, text);
   t.match(text, /^ {2}\S+contract\.yaml:\d+:\d+ {2}warn {2}contract-first\/declared-replies {2}operation add_book: /m);
@@ -62,13 +62,13 @@ t.test('a contract in another style has no error, and what the server adds are w
   }
 });
 
-t.test('warnings alone do not fail the command', async (t) => {
+t.test('the lint passes a contract that has only warnings', async (t) => {
   const file = `${t.testdir({ 'contract.yaml': contractOf() })}/contract.yaml`;
   const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, 'lint', file], { encoding: 'utf8' });
   t.match({ status, stdout }, { status: 0, stdout: / warn / });
 });
 
-t.test('what is wrong is an error in every style', async (t) => {
+t.test('a real mistake is an error in every style', async (t) => {
   const edits: [words: RegExp, edit: (contract: Json) => unknown][] = [
     [/does not fit its schema/, ({ components }) => (components.schemas.Book.properties.title.example = 7)],
     [/`summery` is not expected/, ({ paths }) => (paths['/books'].post.summery = 'Adds.')],
@@ -82,7 +82,7 @@ t.test('what is wrong is an error in every style', async (t) => {
   }
 });
 
-t.test('a redocly.yaml next to the contract adds rules, and changes those of every contract', async (t) => {
+t.test('a redocly.yaml next to the contract adds rules, and can change the built-in rules', async (t) => {
   const contract = contractOf(({ components }) => (components.schemas.Book.properties.title.example = 7));
   const rules = (text: string) => lintIn(t, { 'contract.yaml': contract, 'redocly.yaml': text });
   t.match(await rules('extends: [recommended]'), { text: /error +operation-summary/, hasErrors: true });
@@ -98,7 +98,7 @@ t.test('a redocly.yaml next to the contract adds rules, and changes those of eve
   });
 });
 
-t.test('an example of OpenAPI 3.0 may be null, and leave out fields that go in the other direction', async (t) => {
+t.test('an example in OpenAPI 3.0 may be null, and may omit read-only or write-only fields', async (t) => {
   const contract = contractOf((contract) => {
     contract.openapi = '3.0.3';
     const { Book } = contract.components.schemas;
@@ -112,7 +112,7 @@ t.test('an example of OpenAPI 3.0 may be null, and leave out fields that go in t
   t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
 });
 
-t.test('an example that is elsewhere is not judged', async (t) => {
+t.test('an example at another URL is not checked', async (t) => {
   const contract = contractOf(({ paths }) => {
     const { content } = paths['/books'].post.responses['200'];
     content['application/json'].examples = { one: { externalValue: 'https://books.example/one.json' } };
@@ -120,7 +120,7 @@ t.test('an example that is elsewhere is not judged', async (t) => {
   t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
 });
 
-t.test('a release does not depend on the style, and fails on what is wrong', async (t) => {
+t.test('a release ignores the style, and fails on real mistakes', async (t) => {
   const strict = 'extends: [recommended-strict]\nrules: { contract-first/declared-replies: error }';
   const folder = t.testdir({ 'contract.yaml': contractOf(), 'redocly.yaml': strict });
   const releaseIt = () => release(`${folder}/contract.yaml`, `${folder}/released`);
@@ -133,7 +133,7 @@ t.test('a release does not depend on the style, and fails on what is wrong', asy
   await t.rejects(releaseIt(), { message: /does not fit its schema/ });
 });
 
-t.test('lint runs the plugins of a team; inspect and new run none of a third party', async (t) => {
+t.test("lint runs the team's plugins; inspect and new never run a third party's plugins", async (t) => {
   const { name, version } = JSON.parse(readFileSync('src/contract-first/package.json', 'utf8'));
   const prepare = () =>
     t.testdir({

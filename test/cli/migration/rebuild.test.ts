@@ -90,7 +90,7 @@ function buildOpen(t: Test, prepare: (t: Test) => Open) {
 }
 
 function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
-  t.test('types, constraints and references change, and records, children, triggers and indexes stay', async (t) => {
+  t.test('types, constraints and references change; records, children, triggers and indexes stay', async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     const first = toDomain(FIRST, {
@@ -134,7 +134,7 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await things.read(1n), undefined);
   });
 
-  t.test('a value that does not fit the new type fails the migration', async (t) => {
+  t.test('a value that does not fit the new type makes the migration fail', async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     writeNext(toDomain(FIRST), 'first', NONE);
@@ -166,7 +166,7 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
     t.match(await now.things.create({ ownerId: 'Ada', name: 'A', size: 1 }), { refused: 'name_taken' });
   });
 
-  t.test('a foreign key goes with its reference, and a new column has its own', async (t) => {
+  t.test('removing a reference removes its foreign key; a new column gets its own foreign key', async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     writeNext(toDomain(FIRST), 'first', NONE);
@@ -187,7 +187,7 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testRebuilds, {});
 
-t.test('SQLite keeps what a team has added, and asks about a trigger that uses a dropped column', (t) => {
+t.test("SQLite keeps a team's additions; the command asks about a trigger that uses a dropped column", (t) => {
   const toDomain = buildDomain(t);
   const first = toDomain(FIRST, { unique: [{ fields: ['colour'], code: 'taken' }] });
   writeFirst(first);

@@ -22,7 +22,7 @@ const withFields =
     book.required.push(...Object.keys(fields));
   };
 
-t.test('a required field that comes from nowhere has the example of the contract', async (t) => {
+t.test("a required field without a source gets the contract's example", async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const author = {
     type: 'object',
@@ -61,7 +61,7 @@ t.test('an example that does not fit its schema is not stored', async (t) => {
   t.match([...reasons.values()][0], /Book\.code is required, and comes from nowhere/);
 });
 
-t.test('a field around the record has the example of the contract', async (t) => {
+t.test("a field next to the record in a reply gets the contract's example", async (t) => {
   const envelope =
     (note: Json): Parameters<typeof books>[0] =>
     ({ paths }) => {
@@ -84,7 +84,7 @@ t.test('a field around the record has the example of the contract', async (t) =>
   t.match([...reasons.values()][0], /the field note of its reply comes from nowhere/);
 });
 
-t.test('a field of a body that no reply has is stored in a column that no client sees', async (t) => {
+t.test('a field that appears only in requests is stored in a column that clients never see', async (t) => {
   const { collections, reasons } = await written(
     t,
     ({ body }) => {

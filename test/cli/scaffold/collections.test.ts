@@ -42,7 +42,7 @@ t.test('a resource gets a description, its migrations, and a handler for each op
   for (const [id, handler] of handlers) t.ok(handler.split('\n').length <= 18, id);
 });
 
-t.test('a column has the type of its field, and the value that the contract gives it', async (t) => {
+t.test('a column has the type of its field, and the default that the contract gives the field', async (t) => {
   const { collections } = await written(
     t,
     books(({ book, body }) => {
@@ -72,7 +72,7 @@ t.test('a column has the type of its field, and the value that the contract give
     t.match(domain, line);
 });
 
-t.test('a handler follows the ways of its contract: pages, ids, bodies and envelopes', async (t) => {
+t.test('a handler follows its contract in pages, ids, bodies and envelopes', async (t) => {
   const int32 = { type: 'integer', format: 'int32' };
   const int64 = { type: 'integer', format: 'int64' };
   const list = (parameters: Json[], schema: Json) => ({
@@ -322,7 +322,7 @@ t.test('a handler follows the ways of its contract: pages, ids, bodies and envel
   }
 });
 
-t.test('what is not stored has its reason', async (t) => {
+t.test('for everything that is not stored, a reason is given', async (t) => {
   const CASES: [reason: RegExp, edit: Parameters<typeof books>[0]][] = [
     [
       /^Book\.author is required, and comes from nowhere$|created: Book\.author/,
@@ -528,7 +528,7 @@ t.test('what is not stored has its reason', async (t) => {
   }
 });
 
-t.test('names and texts of the contract stay names and texts in what is written', async (t) => {
+t.test('names and texts of the contract appear unchanged in the written files', async (t) => {
   const check = async (texts: string[]) => {
     const [a = 'a', b = 'b', c = 'c'] = texts;
     const contract = books(

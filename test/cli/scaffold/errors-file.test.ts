@@ -81,7 +81,7 @@ const INVALID = new HttpError('invalid_request', 'query.limit must be a number',
   problems: [new Problem('/query/limit', 'type', 'query.limit must be a number')],
 });
 
-t.test('the errors of a contract are written in its form, by the names and types of their fields', async (t) => {
+t.test("the errors file uses the contract's form, chosen by the names and types of its fields", async (t) => {
   const FORMS: [name: string, schema: Json, missing: Json][] = [
     [
       'a number and a text',
@@ -160,7 +160,7 @@ t.test('the errors of a contract are written in its form, by the names and types
   }
 });
 
-t.test('problems become the items or fields that the contract has for them', async (t) => {
+t.test("a request's problems become the items or fields that the contract has for them", async (t) => {
   const item = object({ field: text, message: text, code: text, in: text });
   const made = { field: 'limit', message: INVALID.message, code: 'type', in: 'query' };
   const FORMS: [errors: Json, invalid: Json, missing: Json][] = [
@@ -187,38 +187,35 @@ t.test('problems become the items or fields that the contract has for them', asy
   }
 });
 
-t.test(
-  'an enum of codes has a table by status, and each status a form of its own where the contract has one',
-  async (t) => {
-    const codes = { enum: ['BAD_INPUT', 'UNKNOWN_THING', 'TOO_MANY', 'SERVER_ERROR'] };
-    const table = await written(t, contractWith({ default: object({ 'error-code': codes, message: text }) }));
-    t.match(table.file, /^const ERROR_CODE_BY_STATUS = \{\n {2}400: 'BAD_INPUT',\n/m);
-    t.match(table.bodyOf(MISSING, 'default'), { 'error-code': 'UNKNOWN_THING' });
-    t.match(table.bodyOf(new HttpError('rate_limited', 'x'), 'default'), { 'error-code': 'TOO_MANY' });
-    t.match(table.bodyOf(new HttpError('internal_error', 'x'), 'default'), { 'error-code': 'SERVER_ERROR' });
-    t.strictSame(table.check(), []);
+t.test('an enum of codes becomes a table by status; a status may have its own form', async (t) => {
+  const codes = { enum: ['BAD_INPUT', 'UNKNOWN_THING', 'TOO_MANY', 'SERVER_ERROR'] };
+  const table = await written(t, contractWith({ default: object({ 'error-code': codes, message: text }) }));
+  t.match(table.file, /^const ERROR_CODE_BY_STATUS = \{\n {2}400: 'BAD_INPUT',\n/m);
+  t.match(table.bodyOf(MISSING, 'default'), { 'error-code': 'UNKNOWN_THING' });
+  t.match(table.bodyOf(new HttpError('rate_limited', 'x'), 'default'), { 'error-code': 'TOO_MANY' });
+  t.match(table.bodyOf(new HttpError('internal_error', 'x'), 'default'), { 'error-code': 'SERVER_ERROR' });
+  t.strictSame(table.check(), []);
 
-    const own = await written(
-      t,
-      contractWith({
-        400: object({ problems: { type: 'array', items: text } }),
-        404: object({ message: text }),
-        default: object({ message: text }),
-      }),
-    );
-    t.match(
-      own.file,
-      "if (reply === '400') return { problems: problems?.map((problem) => problem.message) ?? [message] };",
-    );
-    t.strictSame(
-      [own.bodyOf(INVALID), own.bodyOf(MISSING)],
-      [{ problems: [INVALID.message] }, { message: MISSING.message }],
-    );
-    t.strictSame(own.check(), []);
-  },
-);
+  const own = await written(
+    t,
+    contractWith({
+      400: object({ problems: { type: 'array', items: text } }),
+      404: object({ message: text }),
+      default: object({ message: text }),
+    }),
+  );
+  t.match(
+    own.file,
+    "if (reply === '400') return { problems: problems?.map((problem) => problem.message) ?? [message] };",
+  );
+  t.strictSame(
+    [own.bodyOf(INVALID), own.bodyOf(MISSING)],
+    [{ problems: [INVALID.message] }, { message: MISSING.message }],
+  );
+  t.strictSame(own.check(), []);
+});
 
-t.test('operations that differ in the form of one status are named', async (t) => {
+t.test('operations that give one status different forms are reported', async (t) => {
   const contract = contractWith({ 404: object({ message: text }), default: object({ message: text }) });
   const other = contractWith({ 404: object({ error: text }), default: object({ message: text }) }, '/others/{id}');
   other.paths['/others/{id}'].get.operationId = 'getOther';
@@ -229,7 +226,7 @@ t.test('operations that differ in the form of one status are named', async (t) =
   t.strictSame(check(), []);
 });
 
-t.test('no file is written where the form of the server fits, and what is assumed or missing is named', async (t) => {
+t.test("if the server's own form fits, no file is written; assumed and missing parts are reported", async (t) => {
   const ours = { code: text, message: text, status: { type: 'integer' }, problems: { type: 'array' } };
   const usual = await written(t, contractWith({ default: object(ours, ['code', 'message', 'status']) }));
   t.strictSame([usual.file, usual.notes], [undefined, []]);
@@ -250,7 +247,7 @@ t.test('no file is written where the form of the server fits, and what is assume
   t.match(impossible.notes, [/^operation getThing: response default: no body was found: write it in src\/errors\.ts$/]);
 });
 
-t.test('fields that say little are tried by their types, and a form may fit some statuses alone', async (t) => {
+t.test('unclear fields are tried by their types; a form may fit only some statuses', async (t) => {
   const FORMS: [schema: Json, missing: Json][] = [
     [object({ type: text, title: text, status: { type: 'integer' }, detail: text }), { type: 'about:blank' }],
     [

@@ -62,7 +62,7 @@ t.test('a record refers to the parent in its path, and is deleted with it', asyn
   t.match(found?.files.get('src/notes/migrations/sqlite/0001-notes.sql'), /REFERENCES books \(id\) ON DELETE CASCADE/);
 });
 
-t.test('each operation of a record checks that it belongs to the parent in the path', async (t) => {
+t.test('each operation of a record checks that the record belongs to the parent in the path', async (t) => {
   const { found } = await written(t, notes());
   const LINES: Record<string, string[]> = {
     listNotes: ['!(await books.get(params.bookId))', 'notes.all({ most: 10000, bookId: params.bookId })'],
@@ -80,7 +80,7 @@ t.test('each operation of a record checks that it belongs to the parent in the p
     for (const line of lines) t.ok(found?.handlers.get(id)?.includes(line), `${line} in ${found?.handlers.get(id)}`);
 });
 
-t.test('a field with the id of the parent is the reference, and a body with another one is a 400', async (t) => {
+t.test("a field with the parent's id becomes the reference; a body with another id is a 400", async (t) => {
   const { found, domain } = await written(
     t,
     notes(({ note, body, paths }) => {
@@ -97,7 +97,7 @@ t.test('a field with the id of the parent is the reference, and a body with anot
   t.match(found?.handlers.get('deleteNote'), "!note || note['book-id'] !== params.bookId || !(await notes.delete(");
 });
 
-t.test('ids of parents may be texts in the path, or have the name of another field', async (t) => {
+t.test("the parent's id may be a text in the path, or have the name of another field", async (t) => {
   const { found, domain } = await written(
     t,
     notes(({ note, paths }) => {
@@ -111,7 +111,7 @@ t.test('ids of parents may be texts in the path, or have the name of another fie
   t.match(found?.handlers.get('getNote'), 'There is no book with this id.');
 });
 
-t.test('a record that gets its own id and its parent is replaced with both', async (t) => {
+t.test("replacing a record stores its own id and the parent's id", async (t) => {
   const { found } = await written(
     t,
     notes(({ note, body, paths }) => {
@@ -142,7 +142,7 @@ t.test('a body may contain the id that the store sets, and a parent may have a U
   t.match(found?.handlers.get('replaceNote'), 'notes.replace(params.noteId, { ...changes, bookId: params.bookId }, {');
 });
 
-t.test('records without a stored parent have a reason', async (t) => {
+t.test('if the parents are not stored, a reason tells why their records are not stored either', async (t) => {
   const CASES: [reason: string, edit: Parameters<typeof notes>[0]][] = [
     ['its parent books is not stored', ({ paths }) => delete paths['/books'].post],
     [

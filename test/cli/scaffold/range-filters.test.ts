@@ -26,7 +26,7 @@ async function listWith(t: Test, parameters: Json[], edit: Parameters<typeof boo
   return { handler: `${found?.handlers.get('listBooks')}`, domain: `${found?.files.get('src/books/domain.ts')}` };
 }
 
-t.test('a parameter with the name of a field and an end of a range filters by it', async (t) => {
+t.test('a parameter such as minPrice or createdAfter filters its field by a range', async (t) => {
   const { handler, domain } = await listWith(t, [
     query('createdAfter', time),
     query('created_before', time),
@@ -46,7 +46,7 @@ t.test('a parameter with the name of a field and an end of a range filters by it
   t.notMatch(handler, 'not_implemented');
 });
 
-t.test('from and to are a range of the only time of a record, and its column becomes one of instants', async (t) => {
+t.test("from and to filter a record's only time, and its column stores instants", async (t) => {
   const onlyTime = ({ book, body }: { book: Json; body: Json }) => {
     for (const name of ['createdAt', 'updatedAt']) delete book.properties[name];
     book.required = book.required.filter((name: string) => name in book.properties);
@@ -63,7 +63,7 @@ t.test('from and to are a range of the only time of a record, and its column bec
   t.match(ofDates.handler, 'limit: query.limit ?? 20, skip: 0, printedAt: { from: query.dateFrom }');
 });
 
-t.test('a page with a cursor may be short, so that it skips nothing', async (t) => {
+t.test('a page with a cursor may be short, so that no record is skipped', async (t) => {
   const { handler } = await listWith(t, [
     query('after', text, { 'x-opaque': true, schema: { ...text, maxLength: 99 } }),
     query('minPrice', number),
@@ -71,7 +71,7 @@ t.test('a page with a cursor may be short, so that it skips nothing', async (t) 
   t.match(handler, 'after: query.after, price: { from: query.minPrice }');
 });
 
-t.test('a parameter whose field, end or type is in doubt answers 501', async (t) => {
+t.test("if a parameter's field, end or type is in doubt, the operation answers 501", async (t) => {
   const CASES: Json[][] = [
     [query('from', time)],
     [query('since', text)],

@@ -42,7 +42,7 @@ const inEnvelope =
     Object.assign(own.get.responses[200], json(toList(all)));
   };
 
-t.test('a record is found in the envelopes of its contract', async (t) => {
+t.test("a record is found inside the contract's envelopes", async (t) => {
   const CASES: [lines: string[], edit: Edit][] = [
     [
       ['body: { book: book }', 'body: { books: page.body.read() }'],
@@ -173,7 +173,7 @@ t.test('a record without a name is described by the operation that returns it', 
   t.match([...dotted.reasons.values()], [/no reply has a record that can be stored/]);
 });
 
-t.test('a reply with fewer fields than the record shows these', async (t) => {
+t.test('a reply with fewer fields than the record shows only these fields', async (t) => {
   const { text: source } = await written(t, ({ paths, schemas }) => {
     schemas.Short = object({ id: { type: 'integer', format: 'int64' }, title: text, note: text }, ['id', 'title']);
     Object.assign(paths['/books'].post.responses[201], json(record('Short')));
@@ -183,7 +183,7 @@ t.test('a reply with fewer fields than the record shows these', async (t) => {
   t.match(source, 'body: page.body.read().map((one) => ({ id: one.id, title: one.title');
 });
 
-t.test('a body may contain the record in a field', async (t) => {
+t.test('a body may contain the record in one of its fields', async (t) => {
   const { text: source } = await written(t, ({ paths, book }) => {
     book.properties.id = { ...text, pattern: '^bk_[0-9a-f]{24}$' };
     paths['/books/{bookId}'].parameters[0].schema = text;
@@ -198,7 +198,7 @@ t.test('a body may contain the record in a field', async (t) => {
   t.match(optional, 'books.create(body.data)');
 });
 
-t.test('an id that nobody sends is made in the form of its schema', async (t) => {
+t.test('if nobody sends an id, the handler makes one in the form of its schema', async (t) => {
   const CASES: [id: Json, made: string][] = [
     [{ ...text, pattern: '^trf_' }, "'trf_' + randomUUID()"],
     [{ ...text, pattern: '^[0-9a-f]{24}$' }, "randomBytes(12).toString('hex').slice(0, 24)"],
@@ -221,7 +221,7 @@ t.test('an id that nobody sends is made in the form of its schema', async (t) =>
   }
 });
 
-t.test('an integer id may be a text in the path: any other text is the id of no record', async (t) => {
+t.test('an integer id may be a text in the path; a text that is not an integer finds no record', async (t) => {
   const { text: source, reasons } = await written(t, ({ paths }) => {
     paths['/books/{bookId}'].parameters[0].schema = text;
   });
@@ -230,7 +230,7 @@ t.test('an integer id may be a text in the path: any other text is the id of no 
   t.match(source, "urlOf('getBook', { bookId: String(book.id) })");
 });
 
-t.test('a slug is made of the title', async (t) => {
+t.test('a slug is made from the title', async (t) => {
   const withSlug = (slug: Json) =>
     written(t, ({ paths, book }) => {
       const { id: _id, ...others } = book.properties;

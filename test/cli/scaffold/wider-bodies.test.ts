@@ -20,19 +20,22 @@ async function written(t: Test, edit: Parameters<typeof books>[0]) {
   return { description, check, domain: files.get('src/books/domain.ts') ?? '' };
 }
 
-t.test('a collection whose bodies may be wider answers 400, and only such a collection', async (t) => {
-  const { description, check, domain } = await written(t, ({ book }) => {
-    book.properties.title = { ...text, maxLength: 9 };
-  });
-  t.match(domain, '\n  unfit: 400,\n');
-  const { unfit, ...others } = description;
-  t.equal(unfit, 400);
-  t.throws(() => check({ books: others }), { message: /its body\.title: .* is let in, and not stored/ });
-  t.strictSame(check({ books: description }), []);
-  t.notMatch((await written(t, () => {})).domain, 'unfit');
-});
+t.test(
+  'a collection answers 400 to bodies that its records cannot hold; other collections get no such check',
+  async (t) => {
+    const { description, check, domain } = await written(t, ({ book }) => {
+      book.properties.title = { ...text, maxLength: 9 };
+    });
+    t.match(domain, '\n  unfit: 400,\n');
+    const { unfit, ...others } = description;
+    t.equal(unfit, 400);
+    t.throws(() => check({ books: others }), { message: /its body\.title: .* is let in, and not stored/ });
+    t.strictSame(check({ books: description }), []);
+    t.notMatch((await written(t, () => {})).domain, 'unfit');
+  },
+);
 
-t.test('a record in a field of a body is compared, too', async (t) => {
+t.test('a record inside a field of a body is also compared', async (t) => {
   const { domain } = await written(t, ({ book, paths }) => {
     book.properties.title = { ...text, maxLength: 9 };
     const own = { type: 'object', required: ['book'], properties: { book: record('NewBook') } };

@@ -44,7 +44,7 @@ function contractOfTwo() {
 }
 
 t.test(
-  'what was written compiles and generates, and what does not is taken back with its reason',
+  'new keeps the files that compile and generate; it takes back the others and gives the reason',
   { timeout: 300_000 },
   async (t) => {
     const folder = t.testdir({ openapi: {}, src: {}, test: {}, handlers: {} });
@@ -100,7 +100,7 @@ t.test(
   },
 );
 
-t.test('a contract that generate rejects costs only the collection that the message names', async (t) => {
+t.test('if generate rejects a contract, only the collection in the message is dropped', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
   const here = process.cwd();
   t.teardown(() => process.chdir(here));

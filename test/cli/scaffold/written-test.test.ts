@@ -19,10 +19,10 @@ async function write(t: Test, edit?: Parameters<typeof books>[0]) {
   return { contract, collection, written: writeTest(contract, collection) };
 }
 
-t.test('the test of a collection creates a record, finds, lists, changes and deletes it', async (t) => {
+t.test('the written test creates, finds, lists, changes and deletes a record of the collection', async (t) => {
   const { written, contract, collection } = await write(t);
   for (const line of [
-    "test('a record of books is created, found, listed, changed, replaced, and deleted', async (t) => {",
+    "test('a book is created, found, listed, changed, replaced and deleted', async (t) => {",
     "const created = await client.createBook({ body: { title: 'string' } });",
     'assert.ok(created.status === 201);',
     'const found = await client.getBook({ params: { bookId: record.id } });',
@@ -39,7 +39,7 @@ t.test('the test of a collection creates a record, finds, lists, changes and del
   t.equal(writeFirstRequest(contract, []), '');
 });
 
-t.test('the test has only the operations that are stored, and sends what they need', async (t) => {
+t.test('the written test calls only stored operations, and sends the values that they need', async (t) => {
   const only = await write(t, ({ paths, body, book }) => {
     const once = { name: 'Idempotency-Key', in: 'header', required: true, schema: { ...text, format: 'uuid' } };
     paths['/books'].post.parameters = [once];
@@ -96,7 +96,7 @@ t.test('the test has only the operations that are stored, and sends what they ne
   t.match(whole.written, "client.replaceBook({ body: { ...{ title: 'string' }, id: record.id } });");
 });
 
-t.test('a test that does not compile, or fails, is removed with its reason', async (t) => {
+t.test('a written test that does not compile or fails is removed, with the reason', async (t) => {
   const { contract, collection } = await write(t);
   const here = process.cwd();
   t.teardown(() => process.chdir(here));

@@ -38,7 +38,7 @@ const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
   ],
 ];
 
-t.test('a link by a reference to an operation needs no parameters', async (t) => {
+t.test('a link that refers to its operation needs no parameters', async (t) => {
   const yaml = edited(({ created: { links } }) => {
     links.self = { operationRef: '#/paths/~1pets/get' };
   });
@@ -46,7 +46,7 @@ t.test('a link by a reference to an operation needs no parameters', async (t) =>
 });
 
 for (const [sentence, problem, edit] of BROKEN) {
-  t.test(`${sentence} is named by the lint`, async (t) => {
+  t.test(`the lint reports ${sentence}`, async (t) => {
     t.strictSame(wordsOf(findBrokenLinks(await load(t, edited(edit)))), [`operation createPet: ${problem}`]);
   });
 }

@@ -69,7 +69,7 @@ t.test('a field that allows more than its column can store is an error, with the
   t.end();
 });
 
-t.test('a field that is sent for a record, and neither stored nor in the reply, is a warning', async (t) => {
+t.test('a field that a client sends but nobody stores or returns is a warning', async (t) => {
   const content = (schema: object) => ({ 'application/json': { schema } });
   const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const news = { type: 'array', items: { $ref: '#/components/schemas/NewPet' } };
@@ -128,7 +128,7 @@ t.test('a field that is sent for a record, and neither stored nor in the reply, 
   t.strictSame(await warningsOf(t, edited(none)), []);
 });
 
-t.test('the schema of a record may be the success of an operation, or a field of it', async (t) => {
+t.test("the schema of a record may be an operation's success reply, or a field of it", async (t) => {
   const data = { type: 'object', properties: { id: { type: 'string' } } };
   const schema = { type: 'object', properties: { data } };
   const responses = { '200': { content: { 'application/json': { schema } } } };

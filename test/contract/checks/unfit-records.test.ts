@@ -101,7 +101,7 @@ t.test('a request that allows more than its record is a build error, with an exa
   for (const [edit, errors, domain] of cases) t.match((await judge(t, edited(edit), domain)).errors, errors, `${edit}`);
 });
 
-t.test('a change lets in no more than the record takes either, and null where it takes a field away', async (t) => {
+t.test('a change may contain only values that fit its record; null is allowed if it removes the field', async (t) => {
   const longer = { name: { ...TEXT, minLength: 1, maxLength: 300 } };
   const reported = refusedBy(
     'operation change: its body.name',
@@ -142,7 +142,7 @@ t.test('a change lets in no more than the record takes either, and null where it
   t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [reported] });
 });
 
-t.test('values that the store sets must fit the record, and each reply with it', async (t) => {
+t.test('values that the store sets must fit the record and each reply', async (t) => {
   const time = { type: 'string', format: 'date-time' };
   const [first, second] = ['"1970-01-01T00:00:00.000Z"', '"01234567-89ab-4cde-8f01-23456789abcd"'];
   const added =
@@ -207,7 +207,7 @@ t.test('a reply that is narrower than its record is a build error', async (t) =>
     t.strictSame(await judge(t, edited(reply(other))), { errors: [], warnings: [] });
 });
 
-t.test('a reply that takes less by rules over several fields, or over a list, is refused at the build', async (t) => {
+t.test('a reply that is narrower by a rule over several fields or a list is a build error', async (t) => {
   const narrowed =
     (rules: Json): Edit =>
     ({ Pet, getPet }) =>
@@ -256,7 +256,7 @@ t.test('a reply that takes less by rules over several fields, or over a list, is
     t.match(await judge(t, edited(edit)), { errors, warnings }, `${edit} ${JSON.stringify(errors)}`);
 });
 
-t.test('a request is compared with all that the parts of its record say of a field', async (t) => {
+t.test("a request is compared with everything that the record's parts demand of a field", async (t) => {
   const edit: Edit = ({ schemas }) => {
     schemas.Base = schemas.Pet;
     schemas.Pet = { allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { name: { maxLength: 100 } } }] };
@@ -269,16 +269,12 @@ t.test('a request is compared with all that the parts of its record say of a fie
   t.match((await judge(t, edited(edit))).errors, [reported]);
 });
 
-t.test(
-  'a request that becomes a record which its rules over several fields refuse is reported at the build',
-  async (t) => {
-    const problemOf = (value: RegExp | string, problem: string) =>
-      new RegExp(
-        `^operation createPet: its body: .*${value}.* is let in, and not stored by schema Pet: it.*${problem}$`,
-      );
-    const withStatus = { required: ['status'] };
-    // biome-ignore format: a table
-    const cases: [edit: Edit, problem: RegExp | undefined][] = [
+t.test("a request that passes but breaks its record's rules over several fields is a build error", async (t) => {
+  const problemOf = (value: RegExp | string, problem: string) =>
+    new RegExp(`^operation createPet: its body: .*${value}.* is let in, and not stored by schema Pet: it.*${problem}$`);
+  const withStatus = { required: ['status'] };
+  // biome-ignore format: a table
+  const cases: [edit: Edit, problem: RegExp | undefined][] = [
     [({ Pet }) => (Pet.minProperties = 4), problemOf('"name"', 'must have at least 4 fields')],
     [({ Pet }) => (Pet.maxProperties = 3), problemOf('"status"', 'must have at most 3 fields')],
     [({ Pet }) => (Pet.dependentRequired = { name: ['status'] }), problemOf('"name"', 'when property name is present')],
@@ -288,28 +284,27 @@ t.test(
     [({ Pet, NewPet }) => { Pet.minProperties = 4; NewPet.properties.status = { type: 'string', enum: ['sold'], default: 'sold' }; }, undefined],
     [({ Pet, NewPet }) => { Pet.not = NewPet.not = withStatus; }, undefined],
   ];
-    for (const [edit, problem] of cases)
-      t.match((await judge(t, edited(edit))).errors, problem ? [problem] : [], `${edit}`);
-    const four: Edit = ({ Pet }) => (Pet.minProperties = 4);
-    const all = { name: { $ref: '#/components/schemas/PetName' }, categoryId: INT64 };
-    for (const method of ['put', 'post'])
-      t.match(await judge(t, withBody(method, all, four)), method === 'put' ? { errors: [] } : {});
-    // A body that breaks the request's own rule is not let in.
-    const both: Edit = ({ Pet, NewPet }) => {
-      Pet.minProperties = 4;
-      NewPet.allOf = [{ minProperties: 3 }];
-    };
-    t.strictSame((await judge(t, edited(both))).errors, []);
-    // Patterns that nobody has judged are tried on short texts.
-    const slow: Edit = ({ Pet, PetName }) => {
-      Object.assign(PetName, { pattern: '^(x+x+)+$', maxLength: 100, examples: ['xx'] });
-      Pet.minProperties = 4;
-    };
-    t.match((await judge(t, edited(slow), ours, false)).errors, [/^operation createPet: its body: .*"xx".* is let in/]);
-  },
-);
+  for (const [edit, problem] of cases)
+    t.match((await judge(t, edited(edit))).errors, problem ? [problem] : [], `${edit}`);
+  const four: Edit = ({ Pet }) => (Pet.minProperties = 4);
+  const all = { name: { $ref: '#/components/schemas/PetName' }, categoryId: INT64 };
+  for (const method of ['put', 'post'])
+    t.match(await judge(t, withBody(method, all, four)), method === 'put' ? { errors: [] } : {});
+  // A body that breaks the request's own rule is not let in.
+  const both: Edit = ({ Pet, NewPet }) => {
+    Pet.minProperties = 4;
+    NewPet.allOf = [{ minProperties: 3 }];
+  };
+  t.strictSame((await judge(t, edited(both))).errors, []);
+  // Patterns that nobody has judged are tried on short texts.
+  const slow: Edit = ({ Pet, PetName }) => {
+    Object.assign(PetName, { pattern: '^(x+x+)+$', maxLength: 100, examples: ['xx'] });
+    Pet.minProperties = 4;
+  };
+  t.match((await judge(t, edited(slow), ours, false)).errors, [/^operation createPet: its body: .*"xx".* is let in/]);
+});
 
-t.test('an id that clients choose is compared where they choose it', async (t) => {
+t.test('an id that clients choose is compared wherever they choose it', async (t) => {
   const slug = { type: 'string', minLength: 1, maxLength: 50, pattern: '^[a-z]+$' };
   const withSlug = (given: Json, more: Json = {}) =>
     withPaths(
@@ -336,7 +331,7 @@ t.test('an id that clients choose is compared where they choose it', async (t) =
   t.strictSame(await judge(t, withSlug({ type: 'string' }, { slug }), domain), { errors: [], warnings: [] });
 });
 
-t.test('what cannot be proven is a warning, with its place', async (t) => {
+t.test('a comparison that cannot be proven is a warning with its place', async (t) => {
   const unproven = 'cannot be proven to fit schema Pet, which stores it';
   const pattern =
     (given: string, stored: string): Edit =>
@@ -366,7 +361,7 @@ t.test('what cannot be proven is a warning, with its place', async (t) => {
   t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
 });
 
-t.test('a contract that would take long to prove is a warning in time', async (t) => {
+t.test('a contract that would take long to prove gets a warning in time', async (t) => {
   // Each alternative of the one is compared with each of the other.
   const alternatives = (count: number, first: number): Json => ({
     anyOf: Array.from({ length: count }, (_, index) => ({
@@ -393,7 +388,7 @@ t.test('a contract that would take long to prove is a warning in time', async (t
   t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...reported, end] });
 });
 
-t.test('a cursor that is shorter than an order of its list needs is a build error', async (t) => {
+t.test('a cursor too short for an order of its list is a build error', async (t) => {
   const ordered = (
     orders: Record<string, string | string[]>,
     columns: Record<string, Partial<Column>> = {},
@@ -446,7 +441,7 @@ t.test('a cursor that is shorter than an order of its list needs is a build erro
     t.strictSame(await judge(t, edited(edit), domain, isLinear), { errors, warnings }, `${edit}`);
 });
 
-t.test('a list of records that links to its next page, and takes no cursor, is warned of', async (t) => {
+t.test('a list that links to its next page but takes no cursor is a warning', async (t) => {
   const yaml = edited(({ listPets, after }) => listPets.parameters.splice(listPets.parameters.indexOf(after), 1));
   const words = 'its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page';
   t.strictSame(await judge(t, yaml), { errors: [], warnings: [`operation listPets: ${words}`] });

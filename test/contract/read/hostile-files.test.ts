@@ -22,7 +22,7 @@ async function saidOf(t: Test, text: string, files: Record<string, string> = {})
   }
 }
 
-t.test('a file whose parts are too deep within each other is refused, in YAML and in JSON', async (t) => {
+t.test('a file with too deeply nested parts is rejected, in YAML and in JSON', async (t) => {
   const tooDeep = 'more than 200 objects and lists are nested';
   const nest = (start: string, end: string, levels: number) => start.repeat(levels) + 1 + end.repeat(levels);
   const blocks = Array.from({ length: 300 }, (_, level) => `${' '.repeat(level + 1)}a:\n`).join('');
@@ -38,7 +38,7 @@ t.test('a file whose parts are too deep within each other is refused, in YAML an
   for (const [text, said] of cases) t.strictSame(await saidOf(t, text), said, text.slice(0, 150));
 });
 
-t.test('references that lead to each other, and to nothing else, are refused where they are', async (t) => {
+t.test('references that lead only to each other are rejected at their position', async (t) => {
   const withResponse = ($ref: string) => `${HEAD}paths:
   /a:
     get:
@@ -67,11 +67,11 @@ t.test('references that lead to each other, and to nothing else, are refused whe
     t.strictSame(await saidOf(t, `${HEAD}${PATHS}x-a: ${alias}\n`), [`a.yaml:${position}: *a is a part of itself`]);
 });
 
-t.test('a second document in a file is refused where it begins', async (t) => {
+t.test('a second document in a file is rejected at the line where it begins', async (t) => {
   t.strictSame(await saidOf(t, `${HEAD}${PATHS}---\na: 1\n`), ['a.yaml:4:1: a second document begins here']);
 });
 
-t.test('a reference behind very many others is refused', async (t) => {
+t.test('a reference that is reached through more than 500 others is rejected', async (t) => {
   const names = Array.from({ length: 2000 }, (_, index) => `S${index}`);
   const schemas = names.map(
     (name, index) =>
@@ -84,7 +84,7 @@ t.test('a reference behind very many others is refused', async (t) => {
   ]);
 });
 
-t.test('an operation whose id is too long for the name of a file has another', async (t) => {
+t.test('an operation whose id is too long for a file name gets another id', async (t) => {
   const file = join(t.testdir(), 'a.yaml');
   const responses = "responses: { '200': { description: Done. } }";
   const long = 'b'.repeat(300);
@@ -100,7 +100,7 @@ t.test('an operation whose id is too long for the name of a file has another', a
   for (const id of ids) t.ok(id.length <= 200, id);
 });
 
-t.test('a merge key of YAML with a value that is not an object is an error', async (t) => {
+t.test('a YAML merge key whose value is not an object is an error', async (t) => {
   t.match(await saidOf(t, `${HEAD}${PATHS}x-a: { <<: 5 }\n`), [/Merge sources must be maps/]);
 });
 

@@ -378,7 +378,7 @@ t.test('an empty contract is an error of one line', async (t) => {
   }
 });
 
-t.test('a third-party extension, or a name that looks like ours, is left alone', async (t) => {
+t.test("a third-party extension is ignored, even if its name resembles the engine's", async (t) => {
   const { file } = edited(t, (c) => {
     c['x-tools'] = { 'x-max-byte': 1 };
     c.components.schemas.Pet.example = { 'x-maxbytes': 1 };
@@ -398,7 +398,7 @@ t.test('an example may be larger than a double holds, and is served unchanged', 
   t.match((await loadContract(file)).json, '"examples":[9223372036854775807]');
 });
 
-t.test('every problem is named at once', async (t) => {
+t.test('all problems of a contract are reported at once', async (t) => {
   const { file } = edited(
     t,
     (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
@@ -456,7 +456,7 @@ t.test('an operation without a handler, and a handler without an operation, are 
   ]);
 });
 
-t.test('a handler is not found on Object.prototype', async (t) => {
+t.test('a method of Object.prototype is not taken for a handler', async (t) => {
   const { file } = edited(t, (c) => {
     c.paths['/pets/{petId}'].get.operationId = 'toString';
     delete c.paths['/pets'].post.responses['201'].links;
@@ -469,7 +469,7 @@ t.test('a handler is not found on Object.prototype', async (t) => {
   ]);
 });
 
-t.test('the server serves its operations, Location and Link below the prefix of the contract', async (t) => {
+t.test("the server puts its operations, Location and Link below the contract's prefix", async (t) => {
   const { file, yaml } = edited(t, withPrefix('/v2'));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets')).status, 404);
@@ -479,7 +479,7 @@ t.test('the server serves its operations, Location and Link below the prefix of 
   t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
 });
 
-t.test("a contract may have the paths of the server's own files", async (t) => {
+t.test("a contract may use the paths of the server's own files", async (t) => {
   for (const path of ['/openapi.json', '/openapi.yaml', '/openapi%2Ejson']) {
     const { file, yaml } = edited(t, withPrefix('/'), ({ paths }) => rename(paths, '/pets', path));
     const { request } = await startService(t, { contract: await loadContract(file), yaml });
@@ -506,7 +506,7 @@ t.test('a contract may have an operation at its root, and neither prefix nor ser
   }
 });
 
-t.test('the server follows the contract in its limits, defaults and enums', async (t) => {
+t.test('the server follows the limits, defaults and enums of the contract', async (t) => {
   const { file, yaml } = edited(t, (c) => {
     Object.assign(c.paths['/pets'].get.parameters[0].schema, { maximum: 3, default: 2 });
     c.paths['/pets'].post.requestBody['x-max-bytes'] = 60;
@@ -528,7 +528,7 @@ t.test('the server demands a key exactly where the contract does', async (t) => 
   t.equal((await request('/v1/pets/1', { key: null })).status, 401);
 });
 
-t.test('the server follows the contract in the bounds of 64-bit integers', async (t) => {
+t.test("the server follows the contract's bounds of 64-bit integers", async (t) => {
   const { file, yaml } = edited(t, ({ components: { schemas }, paths }) => {
     Object.assign(schemas.CategoryId, { minimum: -5, exclusiveMaximum: 9 });
     Object.assign(paths['/pets/{petId}'].get.parameters[0].schema, { exclusiveMinimum: 0, maximum: 9 });
@@ -543,7 +543,7 @@ t.test('the server follows the contract in the bounds of 64-bit integers', async
   t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
 });
 
-t.test('each problem of a contract is one line, for any names', async (t) => {
+t.test('each problem of a contract is one line, even with line breaks in names', async (t) => {
   const { file } = edited(t, ({ paths }) => {
     paths['/a\n  - all is well\u001b[2J'] = { trace: paths['/pets'].get };
     delete paths['/pets'].get;
@@ -555,7 +555,7 @@ t.test('each problem of a contract is one line, for any names', async (t) => {
   t.match(message, /^[^\n]*\n {2}- path \/a\\u\{a\} {2}- all is well\\u\{1b\}\[2J: [^\n]*$/);
 });
 
-t.test('a contract may leave out all that OpenAPI leaves optional', async (t) => {
+t.test('a contract may leave out everything that OpenAPI makes optional', async (t) => {
   const load = (yaml: string) => {
     const head = 'openapi: 3.1.0\ninfo: { title: Least, version: 1.0.0 }\nservers: [{ url: /v1 }]\n';
     return loadContract(join(t.testdir({ 'least.yaml': head + yaml }), 'least.yaml'));
@@ -578,7 +578,7 @@ t.test('a contract may leave out all that OpenAPI leaves optional', async (t) =>
   });
 });
 
-t.test('a contract in JSON is read as the same in YAML', async (t) => {
+t.test('a contract in JSON is read like the same contract in YAML', async (t) => {
   const text = '{"large": 9007199254740993, "one": 1.0, "tiny": 1e-9, "__proto__": {"a": [null, true, "\\u00e9"]}}';
   const folder = t.testdir({ 'contract.json': text, 'contract.yaml': `--- ${text}`, 'twice.json': '{"a": 1, "a": 2}' });
   const { json } = await readSource(join(folder, 'contract.json'));
