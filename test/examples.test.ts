@@ -96,7 +96,7 @@ const declared = Object.values<Json>(resolveDocument(parse(CONTRACT), () => {}).
     ),
   );
 
-t.test('each is asked for here', async (t) => {
+t.test('these tests request every example of the contract', async (t) => {
   t.strictSame(declared.map(({ name }) => name).sort(), Object.keys(ASKS).sort());
 });
 
@@ -118,7 +118,7 @@ for (const { name, status, value, headers } of declared) {
   });
 }
 
-t.test('the headers of rates and of a page are those of a first request and a first page', async (t) => {
+t.test('the example headers show a first request and a first page', async (t) => {
   const headers = headersOf('listPets two');
   const given = await ask(t, [{ pets: Array(21).fill(REX), rate: '121/s' }, `${PETS}?limit=20`]);
   const expected = Object.fromEntries(headers.filter(([name]) => name !== 'x-request-id'));

@@ -49,7 +49,7 @@ const REFUSING = /^(refuse|refuseAt|Refused|RefusedUnlessNever|Refusal|isRefused
 const DECLARED =
   /\b(?:function\*?|class|interface|type) (\w+)|^ +(?:async )?\*?#?(\w+)\(.*\{$|\bconst (\w+) = (?:async )?\(/gm;
 
-t.test('only handlers refuse requests, and the store changes: other code reports, checks or rejects', async (t) => {
+t.test('only handlers and the store refuse; other code reports, checks or rejects', async (t) => {
   for (const [file, text] of CODE) {
     for (const [, ...found] of text.matchAll(DECLARED)) {
       const name = found.find((one) => one !== undefined) as string;

@@ -99,7 +99,7 @@ const withHandlers = (handlers: Record<string, AnyHandler>): Service => ({
 });
 
 for (const [way, start] of Object.entries(WAYS)) {
-  t.test(`the contract is served to the letter, ${way}`, async (t) => {
+  t.test(`every operation works as the contract declares, ${way}`, async (t) => {
     const { request } = await start(t);
     t.match(await request('/v1/pets', { method: 'POST', body: REX }), {
       status: 201,
@@ -119,7 +119,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     }
   });
 
-  t.test(`each of two services in a process has its own status of a code, ${way}`, async (t) => {
+  t.test(`two services in one process may give one code different statuses, ${way}`, async (t) => {
     // As the generated domain.ts of a second service does.
     const errors = addErrors({ pet_not_found: { status: 410 }, pet_is_sold: { status: 422 } });
     const listPets = async () => Promise.reject(new HttpError('pet_not_found', 'None.'));
@@ -138,7 +138,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     }
   });
 
-  t.test(`a team's preHandler gets the checked values, and its handlers the request, ${way}`, async (t) => {
+  t.test(`a team's preHandler gets the checked values, and its handlers get the request, ${way}`, async (t) => {
     const seen: unknown[] = [];
     const { request } = await start(t, {
       options: {
@@ -171,7 +171,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.equal(seen.length, 3);
   });
 
-  t.test(`a hook that throws null, or goes on twice, lets no request in without its key, ${way}`, async (t) => {
+  t.test(`a hook that throws null, or calls done twice, lets no request in without its key, ${way}`, async (t) => {
     const NULL = () => {
       throw null;
     };
@@ -205,7 +205,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 
   t.test(
-    `onError gets the errors of the contract's routes, and a team's error handler those of its own routes, ${way}`,
+    `a team's onError sees errors of the contract's routes, and its error handler those of its own routes, ${way}`,
     async (t) => {
       const statuses: unknown[] = [];
       const { request, port } = await start(t, {
@@ -235,7 +235,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     },
   );
 
-  t.test(`an operation's error is ours, even where a hook fails again for its reply, ${way}`, async (t) => {
+  t.test(`an operation's error has the contract's form even if a hook fails again, ${way}`, async (t) => {
     const { request, lines } = await start(t, {
       add: (app) => {
         app.setErrorHandler((_error, _request, reply) => void reply.send('team'));
@@ -327,7 +327,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     },
   );
 
-  t.test(`headers of a team's own hook stay, and ours are added, ${way}`, async (t) => {
+  t.test(`headers of a team's hook stay, and the engine adds its own, ${way}`, async (t) => {
     const { port } = await start(t, {
       add: (app) => app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'private')),
     });
@@ -351,7 +351,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.match(await refusing.request('/v1/pets'), { status: 409, body: { code: 'conflict', message: 'Not now.' } });
   });
 
-  t.test(`documents and health checks can be moved, and left out, ${way}`, async (t) => {
+  t.test(`a team can move or leave out documents and health checks, ${way}`, async (t) => {
     const moved = await start(t, { options: { docs: { prefix: '/internal' }, health: { livez: '/alive' } } });
     for (const url of [
       '/internal/docs',
@@ -369,7 +369,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 }
 
-t.test('a prefix of the app is added to links, Location and the served contract', async (t) => {
+t.test("the app's prefix is added to links, Location and the served contract", async (t) => {
   const within = async (prefix: string, options: object, add = (app: FastifyInstance) => app) => {
     const app = fastify();
     await add(app).register(
@@ -409,22 +409,25 @@ t.test('a prefix of the app is added to links, Location and the served contract'
     });
 });
 
-t.test('keys and rates that the command rejects are an error of the registration, without the key', async (t) => {
-  for (const [options, message] of [
-    [{ apiKeys: [KEY, 'short'] }, 'contract-first: apiKeys: key 2 is shorter than 16 characters.'],
-    [
-      { apiKeys: ['a key with spaces in it'] },
-      'contract-first: apiKeys: key 1 is not a bearer token (RFC 6750, section 2.1).',
-    ],
-    ...[{ limit: 0, window: 1 }, { limit: 10 }, '10/s', null].map((keyRate) => [
-      { rates: { keyRate } },
-      'contract-first: rates.keyRate must be a limit and a window in seconds, such as { limit: 100, window: 1 }.',
-    ]),
-  ] as [Partial<ContractFirstOptions>, string][])
-    await t.rejects(startPlain(t, { options }), { message });
-  const right = { keyRate: { limit: 100, window: 1 }, unauthorizedRate: undefined };
-  t.equal((await (await startPlain(t, { options: { rates: right } })).request('/v1/pets')).status, 200);
-});
+t.test(
+  'keys and rates that the command would reject also fail the registration; the error hides the key',
+  async (t) => {
+    for (const [options, message] of [
+      [{ apiKeys: [KEY, 'short'] }, 'contract-first: apiKeys: key 2 is shorter than 16 characters.'],
+      [
+        { apiKeys: ['a key with spaces in it'] },
+        'contract-first: apiKeys: key 1 is not a bearer token (RFC 6750, section 2.1).',
+      ],
+      ...[{ limit: 0, window: 1 }, { limit: 10 }, '10/s', null].map((keyRate) => [
+        { rates: { keyRate } },
+        'contract-first: rates.keyRate must be a limit and a window in seconds, such as { limit: 100, window: 1 }.',
+      ]),
+    ] as [Partial<ContractFirstOptions>, string][])
+      await t.rejects(startPlain(t, { options }), { message });
+    const right = { keyRate: { limit: 100, window: 1 }, unauthorizedRate: undefined };
+    t.equal((await (await startPlain(t, { options: { rates: right } })).request('/v1/pets')).status, 200);
+  },
+);
 
 /** The service with an edited contract. */
 function withContract(t: Test, edit: Edit): Service {
@@ -432,7 +435,7 @@ function withContract(t: Test, edit: Edit): Service {
   return { ...own, contract: pathToFileURL(join(t.testdir(files), 'openapi/pets.yaml')) };
 }
 
-t.test('a start has nothing to warn of, whatever the media types of replies are', async (t) => {
+t.test('a start prints no warning, whatever media types the replies have', async (t) => {
   const service = withContract(t, ({ getPet }) => {
     getPet.responses['200'].content['text/csv'] = { schema: { type: 'string' } };
   });
@@ -443,7 +446,7 @@ t.test('a start has nothing to warn of, whatever the media types of replies are'
   );
 });
 
-t.test('a key in the query is not logged by serverOptions() without options', async (t) => {
+t.test('serverOptions() without options never logs a key in the query', async (t) => {
   const service = withContract(t, ({ securitySchemes, headers }) => {
     headers['WWW-Authenticate'].schema = { type: 'string' };
     securitySchemes.bearerAuth = { type: 'apiKey', in: 'query', name: 'pets-key' };
@@ -456,13 +459,13 @@ t.test('a key in the query is not logged by serverOptions() without options', as
   t.notMatch(lines.join(''), new RegExp(`${KEY}|of-nobody`));
 });
 
-t.test("a team's own @fastify/swagger lists the operations, and no documents or health checks", async (t) => {
+t.test("a team's own @fastify/swagger lists the operations, without documents and health checks", async (t) => {
   const add = async (app: FastifyInstance) => void (await app.register(swagger, { openapi: {} }));
   const { app } = await startPlain(t, { add, options: { docs: {}, health: {} } });
   t.strictSame(Object.keys(app.swagger().paths ?? {}).sort(), ['/v1/pets', '/v1/pets/{petId}']);
 });
 
-t.test('an app that ignores trailing slashes serves the page at both of its addresses', async (t) => {
+t.test('an app that ignores trailing slashes serves the page at both addresses', async (t) => {
   for (const options of [{ ignoreTrailingSlash: true }, { routerOptions: { ignoreTrailingSlash: true } }]) {
     const { app } = await startIn(t, fastify(options), { options: { docs: {} } }, []);
     for (const [url, link] of [
@@ -485,7 +488,7 @@ t.test('a process that builds and closes many services has no more listeners tha
   t.equal(count(), before);
 });
 
-t.test("an app's own options take no promise of the contract away", async (t) => {
+t.test("an app's own options break no promise of the contract", async (t) => {
   const app = fastify({
     exposeHeadRoutes: false,
     bodyLimit: 9,
@@ -498,7 +501,7 @@ t.test("an app's own options take no promise of the contract away", async (t) =>
   t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 201 });
 });
 
-t.test('two contracts in one app and on one store share no replay of an Idempotency-Key', async (t) => {
+t.test('two contracts in one app and on one store do not share replays of an Idempotency-Key', async (t) => {
   const { contract } = await loadOurs();
   const codecs = buildCodecs(contract, domain);
   const store = openUrl('sqlite::memory:', {}, codecs);
@@ -539,7 +542,7 @@ t.test('two contracts in one app and on one store count the uses of a key togeth
     t.equal((await send(port, path)).status, status, path);
 });
 
-t.test("a second contract, among a team's plugins in a service that is built whole, keeps its promises", async (t) => {
+t.test("a second contract in a team's plugin keeps its promises", async (t) => {
   const closed: string[] = [];
   const services = { second: { close: () => void closed.push('second') } };
   const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
@@ -560,7 +563,7 @@ t.test("a second contract, among a team's plugins in a service that is built who
   t.strictSame(closed, ['second']);
 });
 
-t.test('a store of a url is closed with the app, and a store that is passed is not', async (t) => {
+t.test('the plugin closes a store that it opened by url with the app, but not a store that it was given', async (t) => {
   const url = `sqlite:${t.testdir()}/pets.db`;
   for (const name of ['Rex', 'Mia']) {
     const { app, request } = await startPlain(t, { options: { store: { url } } });
@@ -577,7 +580,7 @@ t.test('a store of a url is closed with the app, and a store that is passed is n
   await t.rejects(wrong, { message: /^contract-first needs a store with a url of the form sqlite:<file>, / });
 });
 
-t.test('services, their settings and rates are those of the options, or of the service', async (t) => {
+t.test('services, their settings and rates come from the options, or else from the service', async (t) => {
   const closed: string[] = [];
   const check = async () => {
     throw new Error('It is down.');
@@ -610,7 +613,7 @@ t.test('services, their settings and rates are those of the options, or of the s
   t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
 });
 
-t.test('tokens are checked by the function of the options, in place of that of the service', async (t) => {
+t.test("a verifyToken in the options replaces the service's own", async (t) => {
   const yaml = edited(({ securitySchemes, headers }) => {
     headers['WWW-Authenticate'].schema = { type: 'string' };
     securitySchemes.bearerAuth.bearerFormat = 'JWT';
@@ -629,7 +632,7 @@ t.test('tokens are checked by the function of the options, in place of that of t
   }
 });
 
-t.test('a hook that goes on twice lets no request in while its key is still being checked', async (t) => {
+t.test('a hook that calls done twice lets no request in while its key is being checked', async (t) => {
   let calls = 0;
   const listPets: AnyHandler = async () => {
     calls++;
@@ -652,62 +655,56 @@ t.test('a hook that goes on twice lets no request in while its key is still bein
   t.equal(calls, 0);
 });
 
-t.test(
-  'on a server with our options, each route has the request id, headers and log line of an operation',
-  async (t) => {
-    const { app, port, lines } = await startWithOptions(t, {
-      server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
-      add: (app) => {
-        app.get('/own/:name', ({ url }) => url);
-        app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
-        app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
-      },
-    });
-    const long = await send(port, `/own/${'x'.repeat(500)}`);
-    t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
-    lines.length = 0;
-    const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
-    t.match(
-      lines.map((line) => JSON.parse(line)),
-      [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
-    );
-    lines.length = 0;
-    t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
-    t.match(await send(port, '/refuses'), { status: 403 });
-    t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
-    t.match(lines[0], 'It is broken.');
-    const injected = await app.inject('/own/1');
-    t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
-  },
-);
+t.test('with serverOptions(), each route has the request id, headers and log line of an operation', async (t) => {
+  const { app, port, lines } = await startWithOptions(t, {
+    server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
+    add: (app) => {
+      app.get('/own/:name', ({ url }) => url);
+      app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
+      app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
+    },
+  });
+  const long = await send(port, `/own/${'x'.repeat(500)}`);
+  t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
+  lines.length = 0;
+  const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
+  );
+  lines.length = 0;
+  t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
+  t.match(await send(port, '/refuses'), { status: 403 });
+  t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
+  t.match(lines[0], 'It is broken.');
+  const injected = await app.inject('/own/1');
+  t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
+});
 
-t.test(
-  'on a server with our options, malformed HTTP is answered in our form, and in a plain one in that of Fastify',
-  async (t) => {
-    const bad: [request: string, status: number, code: string][] = [
-      ['nonsense\r\n\r\n', 400, 'malformed_request'],
-      ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
-      ['GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417, 'expectation_failed'],
-      ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
-      [
-        `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${'Authorization: Bearer a\r\n'.repeat(2)}Connection: close\r\n\r\n`,
-        400,
-        'malformed_request',
-      ],
-    ];
-    const { port } = await startWithOptions(t);
-    for (const [request, status, code] of bad) {
-      const [reply] = await connectRaw(port, request).replies();
-      t.match(reply, { status, headers: { 'x-request-id': /./ } }, request);
-      t.match(JSON.parse(reply?.text ?? ''), { code, status, message: /./ });
-    }
-    const plain = await startPlain(t);
-    const [reply] = await connectRaw(plain.port, 'nonsense\r\n\r\n').replies();
-    t.match(reply?.text, '"Bad Request"');
-  },
-);
+t.test("with serverOptions(), malformed HTTP gets the engine's error form; without them, Fastify's", async (t) => {
+  const bad: [request: string, status: number, code: string][] = [
+    ['nonsense\r\n\r\n', 400, 'malformed_request'],
+    ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+    ['GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417, 'expectation_failed'],
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${'Authorization: Bearer a\r\n'.repeat(2)}Connection: close\r\n\r\n`,
+      400,
+      'malformed_request',
+    ],
+  ];
+  const { port } = await startWithOptions(t);
+  for (const [request, status, code] of bad) {
+    const [reply] = await connectRaw(port, request).replies();
+    t.match(reply, { status, headers: { 'x-request-id': /./ } }, request);
+    t.match(JSON.parse(reply?.text ?? ''), { code, status, message: /./ });
+  }
+  const plain = await startPlain(t);
+  const [reply] = await connectRaw(plain.port, 'nonsense\r\n\r\n').replies();
+  t.match(reply?.text, '"Bad Request"');
+});
 
-t.test('a stop on a server with our options loses no request on its way', async (t) => {
+t.test('with serverOptions(), a stop loses no request that is already sent', async (t) => {
   const stop = { isAsked: false };
   const { app, port } = await startWithOptions(t, { server: { stop }, options: { health: {} } });
   t.equal((await send(port, '/readyz')).status, 200);
@@ -741,7 +738,7 @@ t.test('serverOptions() sets the limits of the process, and is for plain HTTP on
   await app.close();
 });
 
-t.test('a service of build() closes its own store, also if the build fails', async (t) => {
+t.test('a service of build() closes its own store, even if the build fails', async (t) => {
   const url = `${t.testdir()}/pets.db`;
   const database = { kind: 'sqlite' as const, file: url };
   const loadPlugins = async () => Promise.reject(new Error('a plugin is missing'));

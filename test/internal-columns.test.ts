@@ -30,7 +30,7 @@ const readAll = async (own: AnyCollection, query: object = {}) =>
   (await own.list({ limit: 9, ...query }))?.body.read() as Fields[];
 
 function testColumns(t: Test, prepare: (t: Test) => Open): void {
-  t.test('clients see the fields of the schema; a change and `read` return the whole record', async (t) => {
+  t.test("clients see only the schema's fields; a change and `read` return the whole record", async (t) => {
     const { lockers } = await openLockers(prepare(t));
     t.same(await lockers.create(NEW), WHOLE);
     t.same((await lockers.get(1n))?.read(), SHOWN);
@@ -49,7 +49,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.same(await lockers.create({ place: 'A2', site: 'south' }), { refused: 'conflict' });
   });
 
-  t.test('lists are filtered and ordered by internal columns, and show none of them', async (t) => {
+  t.test('lists can filter and order by internal columns, but do not show them', async (t) => {
     const { lockers } = await openLockers(prepare(t));
     for (const [place, site, openings] of [
       ['a', 'north', 5n],
@@ -78,7 +78,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(lockers.update(1n, { site: null }), { message: /site must be/ });
   });
 
-  t.test('a record that breaks its schema is a value of the request if its description says so', async (t) => {
+  t.test("a record that breaks its schema is the client's error if its description sets `unfit: 400`", async (t) => {
     const { lockers, codes } = await openLockers(prepare(t), { ...domain, lockers: { ...domain.lockers, unfit: 400 } });
     const refusal = { code: 'INVALID_VALUE', message: /^a (change of a )?locker .* openings must be/ };
     await t.rejects(lockers.create({ ...NEW, openings: 'many' }), refusal);
@@ -87,7 +87,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(codes.create({ code: 7n, lockerId: 1n }), { name: 'UnfitRecord' });
   });
 
-  t.test('a transaction has whole records, and its result too; a copy loses nothing', async (t) => {
+  t.test('a transaction reads and returns whole records, and copying a record loses nothing', async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);
     await codes.create({ code: 'x', lockerId: 1n });
@@ -101,7 +101,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.match(await lockers.see(1n), { locker: opened, all: [opened] });
   });
 
-  t.test('a text with U+0000 is refused as a value of the request, whatever the schema says', async (t) => {
+  t.test("a text with U+0000 is the client's error, whatever the schema allows", async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);
     const refusal = { code: 'INVALID_VALUE', message: /^\w+ contains U\+0000/ };
@@ -130,7 +130,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await codes.get('x'), undefined);
   });
 
-  t.test('a tenant may be internal: none sees it, nor the records of another', async (t) => {
+  t.test("a tenant column may be internal: clients see neither the tenant nor other tenants' records", async (t) => {
     const { parcels } = await openLockers(prepare(t));
     const [mine, other] = [parcels.of('mine'), parcels.of('other')];
     const { number, ...made } = (await mine.create({ size: 'S' })) as Fields;
@@ -142,7 +142,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.same(await readAll(other, { order: 'newest' }), []);
   });
 
-  t.test('a stored answer that no longer fits is made of the whole record as it is now', async (t) => {
+  t.test('a stored answer that no longer fits is replaced by the whole record as it is now', async (t) => {
     const open = prepare(t);
     const { lockers } = await openLockers(open);
     await lockers.create(NEW, { idempotency: idempotencyOf('k') });
@@ -159,7 +159,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(create(), AlreadyDone);
   });
 
-  t.test('stored records are counted that no longer fit their columns', async (t) => {
+  t.test('stored records that no longer fit their columns are counted', async (t) => {
     const { store, lockers, codes } = await openLockers(prepare(t));
     await lockers.create({ ...NEW, site: 'south' });
     await codes.create({ code: 'x', lockerId: 1n });
@@ -183,7 +183,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     });
   });
 
-  t.test('a reply has no internal column, even where the contract allows any field', async (t) => {
+  t.test('a reply has no internal column, even if the contract allows any field', async (t) => {
     const { store, codes } = await openLockers(prepare(t));
     const { request } = await startVersion(t, YAML, HANDLERS, store);
     const post = (path: string, body: object) => request(`/v1${path}`, { method: 'POST', body });
@@ -200,7 +200,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testColumns);
 
-t.test('an internal column is neither an id nor named like a field', (t) => {
+t.test('an internal column is not an id, and is not named like a field', (t) => {
   const { lockers } = domain;
   for (const internal of [
     { place: { type: 'text' } },

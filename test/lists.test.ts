@@ -52,7 +52,7 @@ const by =
     sign * Number((one[name] as bigint) - (other[name] as bigint)) || sign * (Number(one.at) - Number(other.at));
 
 function testLists(t: Test, prepare: (t: Test) => Open): void {
-  t.test('a list in each order, with ranges and filters, has each record once, over pages of any size', async (t) => {
+  t.test('a list shows each record once in each order, with ranges and filters, over pages of any size', async (t) => {
     const shop = await prepare(t)();
     const all = (await fill(shop)).map((order, at) => ({ ...order, at }) as Fields);
     const price = ({ price }: Fields) => price as bigint;
@@ -101,7 +101,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a page that ends with the last record has no next one, for any size', async (t) => {
+  t.test('a page that ends with the last record has no next page, for any page size', async (t) => {
     const { orders } = await prepare(t)();
     const records = Array.from({ length: 1000 }, (_, index) => ({ price: BigInt(index) }));
     await orders.createAll(records);
@@ -127,7 +127,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a sorted list pages to its end without a hole or a repetition while others are added, changed and deleted',
+    'a sorted list pages to its end without gaps or repeats while records are added, changed and deleted',
     async (t) => {
       const shop = await prepare(t)();
       const made = await fill(shop);
@@ -150,7 +150,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a page examines 1,000 records at most, and has a next page if it may have left some out', async (t) => {
+  t.test('a page examines at most 1,000 records, and has a next page if it may have left some out', async (t) => {
     const shop = await prepare(t)();
     await shop.orders.createAll(Array.from({ length: 1002 }, (_, index) => ({ price: BigInt(index) })));
     const page = await shop.orders.list({ price: { from: 1001n }, limit: 5 });
@@ -161,7 +161,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     );
   });
 
-  t.test('a cursor belongs to its list, and an invented one is a 400', async (t) => {
+  t.test('a cursor belongs to its list, and an invented cursor is a 400', async (t) => {
     const shop = await prepare(t)();
     await fill(shop);
     const list = (query: object) => shop.orders.list({ limit: 2, ...query } as PageQuery);

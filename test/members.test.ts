@@ -16,7 +16,7 @@ const namesIn = async (clubs: AnyCollection, query: Fields): Promise<unknown[] |
 
 function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
   t.test(
-    'a name that exists in other letter case is an error with the code of its unique set, and so is a change to it',
+    "a name that differs from a stored one only in letter case is an error with its unique set's code",
     async (t) => {
       const { clubs } = await open(t);
       const made = await Promise.all(['Zebra', 'ZEBRA', 'zebra', '\u00c9tang'].map((name) => clubs.create({ name })));
@@ -31,7 +31,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     },
   );
 
-  t.test('also in a set of several fields', async (t) => {
+  t.test('letter case is also ignored in a unique set of several fields', async (t) => {
     const { clubs, members } = await open(t);
     const ids = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as Fields[];
     const create = (email: string, clubId: unknown, nickname: string | undefined, position: bigint) =>
@@ -45,7 +45,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     t.match(await create('1', b, 'x', 9n), { refused: 'exists' });
   });
 
-  t.test('conditions, filters, beginnings, ranges and orders ignore the case as well', async (t) => {
+  t.test('conditions, filters, prefixes, ranges and orders also ignore letter case', async (t) => {
     const { clubs, members } = await open(t);
     const names = ['b_', 'Ba', 'BZ', 'bb', 'a', 'C', '[', '_', '\u00c9'];
     const [club] = (await clubs.createAll(names.map((name) => ({ name })))) as [Fields];
@@ -79,7 +79,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     t.match((await members.list({ limit: 9, clubId: 2n, nickname: 'x' } as never))?.body.read(), [{ email: '1' }]);
   });
 
-  t.test('a record that goes with another one is deleted with it, or neither is', async (t) => {
+  t.test('deleting a record deletes its dependent records with it, or nothing', async (t) => {
     const { clubs, members, visits } = await open(t);
     const [a, b] = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as [Fields, Fields];
     const all = [a, a, b].map(({ id: clubId }, index) => ({ email: `${index}`, clubId, position: BigInt(index) }));
@@ -171,7 +171,7 @@ t.test('letter case counts in ids, references and values that are not texts', as
     t.throws(() => toTable(one), { message: /^\w+\.\w+ cannot ignore case: it is an id, or not a text/ });
 });
 
-t.test('a record without a parent is not deleted with any parent', async (t) => {
+t.test('a record without a parent survives the deletion of any parent', async (t) => {
   const name = { column: 'name', type: 'text', onDelete: 'delete' } as const;
   const alone = { ...domain.clubs, columns: { ...domain.clubs.columns, name } };
   t.throws(() => toTables({ clubs: alone }), {

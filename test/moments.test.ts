@@ -59,7 +59,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
   });
 
   t.test(
-    'a cursor goes on for each spelling of the times that its list is filtered by, and is a time itself',
+    "a cursor works for each spelling of the times in its list's filters; a cursor may itself be a time",
     async (t) => {
       const { moments, marks } = await open(t);
       const [first, other] = (await marks.createAll(SPELLINGS.map((due) => ({ due })))) as Fields[];
@@ -76,7 +76,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     },
   );
 
-  t.test('a range without ends restricts nothing, even if the field is also filtered by a value', async (t) => {
+  t.test('a range without ends restricts nothing, even if its field also has a filter', async (t) => {
     const { moments } = await open(t);
     await moments.create({ at: SPELLINGS[0], size: 5 });
     const ranges = [{}, { from: undefined }, { from: undefined, below: undefined }];
@@ -133,7 +133,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
 function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): void {
   const AT = '2026-01-01T00:00:00.000Z';
 
-  t.test('an update merges objects at any depth, null removes a field, and everything else is replaced', async (t) => {
+  t.test('an update merges objects at any depth; null removes a field, and other values replace theirs', async (t) => {
     const { moments } = await prepare(t)();
     const big = 2n ** 63n;
     await moments.create({ at: AT });
@@ -169,7 +169,7 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
     t.equal(await moments.update('2027-01-01T00:00:00Z', { place: { zip: '1' } }), undefined);
   });
 
-  t.test('patches of different fields at once all survive, and each is done once for its key', async (t) => {
+  t.test("concurrent patches of different fields all survive, and each key's patch is done once", async (t) => {
     const open = prepare(t);
     const stores = [await open(), await open()] as [Moments, Moments];
     const [{ moments }] = stores;
@@ -186,39 +186,37 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
     t.equal(revision, 21n);
   });
 
-  t.test(
-    'a patch that the record would not fit is an error that changes nothing, after its condition was checked',
-    async (t) => {
-      const { moments } = await prepare(t)();
-      const labels = { a: 1, b: 2, c: 3, d: 4 };
-      await moments.create({ at: AT, place: { zip: '1' }, labels });
-      const before = (await moments.get(AT))?.read();
-      const unfit: Fields[] = [
-        { place: { zip: null } },
-        { place: { zip: 5, x: 1 }, "it's": 'new' },
-        { labels: { e: 5, f: 6 } },
-      ];
-      for (const patch of unfit) {
-        const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
-        t.match(refused, { refused: 'unfit' });
-        t.match(done, { labels, place: { zip: '1' }, size: 1 });
-        t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
-        t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
-        t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
-      }
-      t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
-      t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
-      const once = { idempotency: idempotencyOf('once') };
-      t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
-      t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
-      const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
-      t.match(
-        await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]),
-        [{ place: { zip: '1', a: 1 } }, { refused: 'unfit' }, { place: { zip: '1', a: 1, c: { d: 3 } } }],
-      );
-      await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
-    },
-  );
+  t.test('a patch that breaks its record changes nothing; its condition is checked first', async (t) => {
+    const { moments } = await prepare(t)();
+    const labels = { a: 1, b: 2, c: 3, d: 4 };
+    await moments.create({ at: AT, place: { zip: '1' }, labels });
+    const before = (await moments.get(AT))?.read();
+    const unfit: Fields[] = [
+      { place: { zip: null } },
+      { place: { zip: 5, x: 1 }, "it's": 'new' },
+      { labels: { e: 5, f: 6 } },
+    ];
+    for (const patch of unfit) {
+      const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
+      t.match(refused, { refused: 'unfit' });
+      t.match(done, { labels, place: { zip: '1' }, size: 1 });
+      t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
+      t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
+      t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
+    }
+    t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
+    t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
+    const once = { idempotency: idempotencyOf('once') };
+    t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
+    t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
+    const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+    t.match(await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]), [
+      { place: { zip: '1', a: 1 } },
+      { refused: 'unfit' },
+      { place: { zip: '1', a: 1, c: { d: 3 } } },
+    ]);
+    await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
+  });
 }
 
 onBoth(

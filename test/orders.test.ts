@@ -38,7 +38,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
 
 function testChanges(t: Test, prepare: (t: Test) => Open): void {
-  t.test('the store sets ids, times, revisions and first values, and shows them as it has answered', async (t) => {
+  t.test('the store sets ids, times, revisions and first values, and returns them with the record', async (t) => {
     for (const domain of [DOMAIN, FREE]) {
       const { orders } = await prepare(t)(domain);
       const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
@@ -56,7 +56,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('an update changes the fields that it has, raises the revision, and answers with the record', async (t) => {
+  t.test('an update changes only the given fields, raises the revision, and returns the record', async (t) => {
     const { orders } = await prepare(t)();
     const order = (await orders.create({ price: 5n, note: 'Soon' })) as Fields;
     const changed = (await orders.update(keyOf(order), { status: 'paid', note: null, price: { add: -7n } })) as Fields;
@@ -73,7 +73,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.replace('no such number', { price: 1n }), undefined);
   });
 
-  t.test('a sum over the limit of its type is an error that changes nothing, among others that are done', async (t) => {
+  t.test('a sum over the limit of its type is an error and changes nothing; other changes are done', async (t) => {
     const { orders } = await prepare(t)();
     const order = await orders.create({ price: MOST });
     const sums = [1n, -5n].map((add) => orders.update(keyOf(order), { price: { add } }));
@@ -102,7 +102,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a condition also compares absent fields, null and times; without a record it is not checked', async (t) => {
+  t.test('a condition may compare absent fields, null and times; without a record it is not checked', async (t) => {
     const { orders } = await prepare(t)();
     const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
     const conditions: [condition: Fields, isMet: boolean][] = [
@@ -150,7 +150,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('other end') }), false);
   });
 
-  t.test('a record with a given id is replaced or created, and the answer tells which', async (t) => {
+  t.test('writing a record with a given id creates or replaces it, and the answer tells which', async (t) => {
     const { coupons } = await prepare(t)();
     const ids = ['a', '\'"\\ \n🐕', 'A'];
     for (const code of ids) {
@@ -177,7 +177,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a violated unique set is an error with its code, for one record, concurrent ones and later ones',
+    'a duplicate in a unique set is an error with its code, for single, concurrent and later records',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()];
@@ -202,7 +202,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('several records are created in their order, all of them or none, once for each key', async (t) => {
+  t.test('several records are created in order, all of them or none, once for each key', async (t) => {
     const { orders, coupons } = await prepare(t)();
     const toOrders = (...notes: string[]) => notes.map((note) => ({ price: 1n, note }));
     const first = orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') });
@@ -216,7 +216,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.same(await orders.createAll([]), []);
   });
 
-  t.test('a record refers only to an existing one, which cannot be deleted meanwhile', async (t) => {
+  t.test('a record refers only to an existing record, which cannot be deleted meanwhile', async (t) => {
     const { orders, coupons } = await prepare(t)();
     t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
     const unknown = [{ price: 1n }, { price: 2n, couponCode: 'a' }];
@@ -246,7 +246,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a table without its sequence column, or without the index of a unique set, stops the start', async (t) => {
+  t.test("a table without its sequence column, or without a unique set's index, stops the start", async (t) => {
     const isGiven = { ...books, columns: { ...books.columns, id: { column: 'id', type: 'int64', is: 'id' } } } as const;
     await t.rejects(prepare(t)({ books: isGiven }), {
       message: /books has no column seq of type (INTEGER|bigint), which its lists are ordered by/,
@@ -255,7 +255,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(prepare(t)({ books: isUnique }), { message: /books has no unique index on \(isbn\)/ });
   });
 
-  t.test('each filter and each order that no index serves is a warning, with the index to add', async (t) => {
+  t.test('each filter and order without an index is a warning, with the index to add', async (t) => {
     const warningsOf = async (domain: AnyDomain) => {
       const warnings: string[] = [];
       await prepare(t)(domain, {}, { onWarning: (warning) => warnings.push(warning) });
@@ -311,7 +311,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
 }
 
 function testFaults(t: Test, openFree: (t: Test) => Promise<Shop>): void {
-  t.test('a change that only the table rejects is an error, also together with others, which are done', async (t) => {
+  t.test('a change that only the table rejects is an error; the changes with it are done', async (t) => {
     const { orders } = await openFree(t);
     await orders.create({ price: 1n, note: 'Same' });
     const order = await orders.create({ price: 1n });
@@ -336,13 +336,13 @@ t.test('memory', async (t) => {
 
 onBoth(t, testChanges);
 
-t.test('a collection that refers to an unknown one is an error', async (t) => {
+t.test('a collection that refers to an unknown collection is an error', async (t) => {
   t.throws(() => toTables({ orders, pets }), {
     message: 'orders refers to coupons, which is unknown, or refers back to it',
   });
 });
 
-t.test('a collection without an id, or with two, is an error', async (t) => {
+t.test('a collection without an id, or with two ids, is an error', async (t) => {
   const { id, isbn } = books.columns;
   for (const columns of [{ isbn }, { id, isbn: id }])
     t.throws(() => toTable({ ...books, columns, lists: {} }), { message: /^one column of books has `set: 'id'`/ });

@@ -51,29 +51,32 @@ function buildSlow() {
   return { addPlugins, asked, names };
 }
 
-t.test("a plugin's own route is counted by its path, and logged with its id and its caller's address", async (t) => {
-  const counts = new RequestCounts((id) => `/${id}`, {});
-  const lines: string[] = [];
-  const { port } = await startService(t, { ...buildSlow(), counts, log: { write: (line) => void lines.push(line) } });
-  const { headers, text } = await send(port, '/own/7?key=none');
-  t.equal(text, '{"own":true}');
-  t.match(JSON.parse(lines[0] as string), {
-    ...{ reqId: headers['x-request-id'], method: 'GET', url: '/own/7?key=none', ip: '127.0.0.1', status: 200 },
-    msg: 'request',
-  });
-  t.match(counts.durations(), [
-    { labels: { http_route: '/own/:name', http_request_method: 'GET', http_response_status_code: 200 } },
-  ]);
-  t.match(await send(port, '/own/7', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
-});
+t.test(
+  "a plugin's own route is counted by its path, and logged with its request id and the caller's address",
+  async (t) => {
+    const counts = new RequestCounts((id) => `/${id}`, {});
+    const lines: string[] = [];
+    const { port } = await startService(t, { ...buildSlow(), counts, log: { write: (line) => void lines.push(line) } });
+    const { headers, text } = await send(port, '/own/7?key=none');
+    t.equal(text, '{"own":true}');
+    t.match(JSON.parse(lines[0] as string), {
+      ...{ reqId: headers['x-request-id'], method: 'GET', url: '/own/7?key=none', ip: '127.0.0.1', status: 200 },
+      msg: 'request',
+    });
+    t.match(counts.durations(), [
+      { labels: { http_route: '/own/:name', http_request_method: 'GET', http_response_status_code: 200 } },
+    ]);
+    t.match(await send(port, '/own/7', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
+  },
+);
 
-t.test("a plugin's own route gets 503 over the limits, like any other", async (t) => {
+t.test("a plugin's own route gets 503 over the limits, like any other route", async (t) => {
   const { port } = await startService(t, { ...buildSlow(), limits: loadConfig({ MAX_PIPELINED: '1' }) });
   const client = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
   t.match(await client.replies(), [{ status: 200 }, { status: 503, text: /"overloaded"/ }]);
 });
 
-t.test("the stop waits for a plugin's own route, then closes its connection; no later request is begun", async (t) => {
+t.test("the stop waits for a plugin's own route and closes its connection; no later request begins", async (t) => {
   const slow = buildSlow();
   const stop = { isAsked: false };
   const { app, port } = await startService(t, { ...slow, stop });
@@ -117,7 +120,7 @@ async function echo(socket: WebSocket, text: string): Promise<string> {
   return String((await once(socket, 'message'))[0]);
 }
 
-t.test('messages of WebSockets flow both ways, also on a server at its limit of connections', async (t) => {
+t.test('messages of WebSockets flow both ways, even on a server at its limit of connections', async (t) => {
   const { port, request } = await startEcho(t, { limits: loadConfig({ MAX_CONNECTIONS: '1' }) });
   const socket = await open(t, port);
   t.equal(await echo(socket, 'x'.repeat(100_000)), 'x'.repeat(100_000));
@@ -127,7 +130,7 @@ t.test('messages of WebSockets flow both ways, also on a server at its limit of 
   t.equal(await echo(socket, 'later'), 'later');
 });
 
-t.test('a request for another protocol, as by HTTP clients of Java, is served as a plain one', async (t) => {
+t.test("a request for another protocol, which Java's HTTP clients send, is served as a plain request", async (t) => {
   const { port } = await startEcho(t);
   for (const body of ['', PET]) {
     const head = [

@@ -50,7 +50,7 @@ t.test('the tarball contains the built package, its types and its README, and ne
 
 const books = join(base, 'Books');
 
-t.test('an empty folder becomes a service that stores', async (t) => {
+t.test('an empty folder becomes a service that stores records', async (t) => {
   mkdirSync(books);
   run(books, 'npm', 'init', '-y');
   run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
@@ -74,20 +74,23 @@ t.test('an empty folder becomes a service that stores', async (t) => {
   await server.stop();
 });
 
-t.test('its types, tests, lint and freshness are right, and new changes nothing when it is run again', async (t) => {
-  for (const args of [['run', 'types'], ['test'], ['run', 'build']]) t.ok(run(books, 'npm', ...args).length >= 0);
-  // Headers that the server sends and the contract does not declare are warnings.
-  t.notMatch(run(books, 'npx', '--no', '--', 'contract-first', 'lint'), / error /);
-  t.equal(run(books, 'npx', '--no', '--', 'contract-first', 'generate', '--check'), '');
-  const said = run(books, 'npx', '--no', '--', 'contract-first', 'new', '.');
-  t.notMatch(said, /^(wrote {4}(?!test\/service)|package\.json|npm install)/m);
-  const found = JSON.parse(run(books, 'npm', 'ls', 'cookie', 'content-disposition', '--json', '--all'));
-  const versions = [...JSON.stringify(found).matchAll(/"(cookie|content-disposition)":\{"version":"(\d+)/g)].map(
-    ([, name, major]) => `${name} ${major}`,
-  );
-  // Later ones want Node 22.
-  t.strictSame([...new Set(versions)].sort(), ['content-disposition 2', 'cookie 1']);
-});
+t.test(
+  'the new service passes its types, tests, lint and freshness check; running new again changes nothing',
+  async (t) => {
+    for (const args of [['run', 'types'], ['test'], ['run', 'build']]) t.ok(run(books, 'npm', ...args).length >= 0);
+    // Headers that the server sends and the contract does not declare are warnings.
+    t.notMatch(run(books, 'npx', '--no', '--', 'contract-first', 'lint'), / error /);
+    t.equal(run(books, 'npx', '--no', '--', 'contract-first', 'generate', '--check'), '');
+    const said = run(books, 'npx', '--no', '--', 'contract-first', 'new', '.');
+    t.notMatch(said, /^(wrote {4}(?!test\/service)|package\.json|npm install)/m);
+    const found = JSON.parse(run(books, 'npm', 'ls', 'cookie', 'content-disposition', '--json', '--all'));
+    const versions = [...JSON.stringify(found).matchAll(/"(cookie|content-disposition)":\{"version":"(\d+)/g)].map(
+      ([, name, major]) => `${name} ${major}`,
+    );
+    // Later ones want Node 22.
+    t.strictSame([...new Set(versions)].sort(), ['content-disposition 2', 'cookie 1']);
+  },
+);
 
 t.test('after a reinstallation without development tools, the service still has its records', async (t) => {
   run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
@@ -105,7 +108,7 @@ t.test('after a reinstallation without development tools, the service still has 
   });
 });
 
-t.test('a contract of a third party stores its records, with errors in its own form', async (t) => {
+t.test("a service from a third-party contract stores its records, with errors in the contract's form", async (t) => {
   const own = join(base, 'own');
   cpSync(join(books, 'node_modules'), join(own, 'node_modules'), { recursive: true, verbatimSymlinks: true });
   writeFileSync(
@@ -127,20 +130,23 @@ t.test('a contract of a third party stores its records, with errors in its own f
   await server.stop();
 });
 
-t.test('new names a folder where it cannot work, and writes nothing for a contract that it cannot serve', async (t) => {
-  const own = join(base, 'own');
-  const runNew = (cwd: string, ...args: string[]) =>
-    tryRun(cwd, join(own, 'node_modules/.bin/contract-first'), 'new', '.', ...args);
-  t.match(runNew(base), {
-    status: 1,
-    stderr: /^Run `npm install` with the tarball of contract-first in \S+ first\.\n$/,
-  });
-  rmSync(join(own, 'openapi'), { recursive: true });
-  const theirs = readFileSync(join(own, 'theirs.yaml'), 'utf8');
-  writeFileSync(join(own, 'wrong.yaml'), theirs.replace('in: path', 'in: nowhere'));
-  t.match(runNew(own, '--contract', 'wrong.yaml'), {
-    status: 1,
-    stderr: /^The contract is not served as it is: change it as the table says/m,
-  });
-  t.strictSame(readdirSync(join(own, 'openapi')), []);
-});
+t.test(
+  'new names a folder in which it cannot work, and writes nothing for a contract that it cannot serve',
+  async (t) => {
+    const own = join(base, 'own');
+    const runNew = (cwd: string, ...args: string[]) =>
+      tryRun(cwd, join(own, 'node_modules/.bin/contract-first'), 'new', '.', ...args);
+    t.match(runNew(base), {
+      status: 1,
+      stderr: /^Run `npm install` with the tarball of contract-first in \S+ first\.\n$/,
+    });
+    rmSync(join(own, 'openapi'), { recursive: true });
+    const theirs = readFileSync(join(own, 'theirs.yaml'), 'utf8');
+    writeFileSync(join(own, 'wrong.yaml'), theirs.replace('in: path', 'in: nowhere'));
+    t.match(runNew(own, '--contract', 'wrong.yaml'), {
+      status: 1,
+      stderr: /^The contract is not served as it is: change it as the table says/m,
+    });
+    t.strictSame(readdirSync(join(own, 'openapi')), []);
+  },
+);

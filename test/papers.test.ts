@@ -32,7 +32,7 @@ const headingsOf = (paper: string) =>
       .replaceAll(' ', '-'),
   );
 
-t.test('each link of the documentation leads to a file, and to a heading, that is there', async (t) => {
+t.test('each link of the documentation leads to an existing file and heading', async (t) => {
   for (const { file, heading, text } of PAPERS.flatMap(linksOf)) {
     t.ok(existsSync(join(ROOT, file)), text);
     if (heading !== undefined) t.ok(headingsOf(file).includes(heading), text);
@@ -48,7 +48,7 @@ t.test('the pages of the package link only to files of its tarball', async (t) =
   for (const { file, text } of pages.flatMap(linksOf)) t.ok(isShipped(file), text);
 });
 
-t.test('the table of libraries names each direct package once, and no other', (t) => {
+t.test('the table of libraries lists each direct package once, and nothing else', (t) => {
   const [tables = ''] = read('.github/LIBRARIES.md').split('## By hand');
   const cells = [...tables.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell as string);
   const listed = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));

@@ -31,7 +31,7 @@ async function start(t: Test, addPlugins: (app: FastifyInstance) => Promise<void
 const json = { 'content-type': 'application/json' };
 const rex = { method: 'POST', body: '{"name":"Rex","categoryId":7}', headers: json };
 
-t.test('@fastify/rate-limit counts operations and own routes, and answers 429', async (t) => {
+t.test("@fastify/rate-limit counts operations and a team's routes, and answers 429", async (t) => {
   const ask = await start(t, async (app) => {
     await app.register(rateLimit, { max: 2, timeWindow: '1 hour' });
     app.get('/own', () => 'own');
@@ -45,32 +45,29 @@ t.test('@fastify/rate-limit counts operations and own routes, and answers 429', 
   });
 });
 
-t.test(
-  '@fastify/jwt guards an own route: without a token, with a wrong one, and with an old one, it is 401',
-  async (t) => {
-    let token = '';
-    let old = '';
-    const ask = await start(t, async (app) => {
-      await app.register(jwt, { secret: 'secret-of-the-tests-0123456789-0123456789' });
-      token = app.jwt.sign({ sub: 'ada' });
-      old = app.jwt.sign({ sub: 'ada', exp: 1 });
-      const verify = {
-        onRequest: async (request: { jwtVerify(): Promise<unknown> }) => void (await request.jwtVerify()),
-      };
-      app.get('/own', verify as never, ({ user }: { user?: unknown }) => user);
-    });
-    t.match(await ask('/own', { headers: { authorization: `Bearer ${token}` } }), { status: 200, text: /"sub":"ada"/ });
-    for (const authorization of ['', 'Bearer', 'Bearer none', `Bearer ${token}x`, `Bearer ${old}`]) {
-      const refused = await ask('/own', { headers: { authorization } });
-      t.equal(refused.status, 401, authorization);
-    }
-    // Keys are as they were.
-    t.match(await ask('/v1/pets'), { status: 200 });
-  },
-);
+t.test("@fastify/jwt guards a team's route: a missing, wrong or old token is 401", async (t) => {
+  let token = '';
+  let old = '';
+  const ask = await start(t, async (app) => {
+    await app.register(jwt, { secret: 'secret-of-the-tests-0123456789-0123456789' });
+    token = app.jwt.sign({ sub: 'ada' });
+    old = app.jwt.sign({ sub: 'ada', exp: 1 });
+    const verify = {
+      onRequest: async (request: { jwtVerify(): Promise<unknown> }) => void (await request.jwtVerify()),
+    };
+    app.get('/own', verify as never, ({ user }: { user?: unknown }) => user);
+  });
+  t.match(await ask('/own', { headers: { authorization: `Bearer ${token}` } }), { status: 200, text: /"sub":"ada"/ });
+  for (const authorization of ['', 'Bearer', 'Bearer none', `Bearer ${token}x`, `Bearer ${old}`]) {
+    const refused = await ask('/own', { headers: { authorization } });
+    t.equal(refused.status, 401, authorization);
+  }
+  // Keys are as they were.
+  t.match(await ask('/v1/pets'), { status: 200 });
+});
 
 t.test(
-  '@fastify/compress compresses replies, and decompresses bodies of own routes or answers 400 and 415',
+  "@fastify/compress compresses replies; it decompresses bodies of a team's routes, or answers 400 and 415",
   async (t) => {
     const ask = await start(t, async (app) => {
       await app.register(compress, { threshold: 0 });
@@ -86,7 +83,7 @@ t.test(
   },
 );
 
-t.test('@fastify/multipart reads files of an own route, and rejects large files and other bodies', async (t) => {
+t.test("@fastify/multipart reads files of a team's route, and rejects large files and other bodies", async (t) => {
   const ask = await start(t, async (app) => {
     await app.register(multipart, { limits: { fileSize: 100, files: 1 } });
     app.post('/own', async (request) => {
@@ -106,7 +103,7 @@ t.test('@fastify/multipart reads files of an own route, and rejects large files 
   t.match(await ask('/v1/pets', rex), { status: 201 });
 });
 
-t.test('@fastify/static serves files and parts of them; what is not there is 404, another range 416', async (t) => {
+t.test('@fastify/static serves files and parts of them; a missing file is 404, a wrong range 416', async (t) => {
   const root = t.testdir({ 'a.txt': '0123456789', '.secret': 'secret' });
   const ask = await start(t, async (app) => {
     await app.register(staticFiles, { root, prefix: '/files/', dotfiles: 'deny' });

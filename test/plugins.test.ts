@@ -114,7 +114,7 @@ for (const name of Object.keys(PLUGINS)) {
   t.test(`@fastify/${name} does its work on each kind of reply`, (t) => seesItsWork(t, [name]));
 }
 
-t.test('all of them at once do theirs', (t) => seesItsWork(t, Object.keys(PLUGINS)));
+t.test('all these plugins work together', (t) => seesItsWork(t, Object.keys(PLUGINS)));
 
 t.test('a list that has not changed is 304, by @fastify/etag', async (t) => {
   const { port } = await startService(t, { addPlugins: async (app) => void app.register(etag) });
@@ -123,7 +123,7 @@ t.test('a list that has not changed is 304, by @fastify/etag', async (t) => {
   t.match(again, { status: 304, text: '', headers: { 'x-request-id': /./ } });
 });
 
-t.test('a 503 of a plugin gets our body, and keeps its Retry-After', async (t) => {
+t.test("a plugin's 503 gets the contract's body, and keeps its Retry-After", async (t) => {
   const { request } = await startService(t, {
     addPlugins: async (app) => void app.register(underPressure, { ...UNHEALTHY, retryAfter: 7 }),
   });
@@ -164,7 +164,7 @@ t.test('a preflight is answered before keys are checked, and only for configured
   t.match(await preflight('https://other.example', '/v1/nothing'), { status: 404 });
 });
 
-t.test('before a preflight is answered, it is checked as any request is; no body is read', async (t) => {
+t.test('a preflight is checked like any other request before it is answered, and its body is not read', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const ask = (method: string, path: string, ...headers: string[]) => {
     const head = [
@@ -185,7 +185,7 @@ t.test('before a preflight is answered, it is checked as any request is; no body
   t.equal(front.headers.get('vary'), 'Origin, accept');
 });
 
-t.test('a preflight that asks for more headers than a proxy accepts gets an error with a short head', async (t) => {
+t.test('a preflight for more headers than a proxy accepts is an error with a short head', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (path: string, asked: string) =>
     ask(port, path, {
@@ -211,7 +211,7 @@ const BARE: [request: string, status: number][] = [
   ['nonsense\r\n\r\n', 400],
 ];
 
-t.test('scripts can also read errors that no hook sees, with their headers', async (t) => {
+t.test('scripts can also read errors without hooks, including their headers', async (t) => {
   const limits = { ...loadConfig({}), maxPipelined: 1 };
   const { port } = await startService(t, { corsOrigins: [ORIGIN], limits });
   for (const [request, status] of BARE) {
@@ -222,7 +222,7 @@ t.test('scripts can also read errors that no hook sees, with their headers', asy
   }
 });
 
-t.test('without configured origins there is no CORS: a preflight is 405', async (t) => {
+t.test('without configured origins there is no CORS, and a preflight is 405', async (t) => {
   const limits = { ...loadConfig({}), maxPipelined: 1 };
   const { port } = await startService(t, { limits });
   for (const [request, status] of BARE) {
@@ -271,7 +271,7 @@ for (const [way, addWith] of Object.entries<(app: FastifyInstance, ran: Set<stri
   'added there': addHooks,
   'of a plugin': (app, ran) => app.register(asPlugin((inside) => addHooks(inside, ran))),
 })) {
-  t.test(`a hook of each kind of Fastify's life cycle runs for each route, ${way}`, async (t) => {
+  t.test(`a hook of each kind in Fastify's life cycle runs for each route, ${way}`, async (t) => {
     const ran = new Set<string>();
     const service = await serve(
       t,
@@ -344,41 +344,38 @@ t.test("onRoute sees the contract's part about each operation", async (t) => {
   t.match(routes.get('GET /v1/pets')?.schema, { querystring: { properties: { limit: { maximum: 100 } } } });
 });
 
-t.test(
-  'a plugin may write a head in each form that Node has: every header is there once, its own before ours',
-  async (t) => {
-    const forms: ((response: ServerResponse) => void)[] = [
-      (response) => response.writeHead(200, 'Fine', { 'Cache-Control': 'max-age=9', 'X-Own': '1' }),
-      (response) => response.writeHead(200, 'Fine', ['cache-control', 'max-age=9', 'X-Own', '1']),
-      (response) =>
-        response.setHeader('x-own', '0').writeHead(200, 'Fine', { 'cache-control': 'max-age=9', 'x-own': '1' }),
-      (response) => response.setHeader('x-own', '1').writeHead(200, 'Fine', { 'cache-control': 'max-age=9' }),
-    ];
-    const { port } = await startService(t, {
-      addPlugins: async (app) => {
-        for (const [index, write] of forms.entries()) {
-          app.get(`/form/${index}`, (_request, reply) => {
-            reply.hijack();
-            write(reply.raw);
-            reply.raw.end();
-          });
-        }
-      },
-    });
-    for (const index of forms.keys()) {
-      const response = await fetch(`http://127.0.0.1:${port}/form/${index}`);
-      t.equal(response.statusText, 'Fine');
-      const { headers } = response;
-      t.strictSame(
-        ['cache-control', 'x-own', 'x-content-type-options'].map((name) => headers.get(name)),
-        ['max-age=9', '1', 'nosniff'],
-        String(index),
-      );
-    }
-  },
-);
+t.test("a plugin may write a head in each form of Node's; every header is sent once, the plugin's first", async (t) => {
+  const forms: ((response: ServerResponse) => void)[] = [
+    (response) => response.writeHead(200, 'Fine', { 'Cache-Control': 'max-age=9', 'X-Own': '1' }),
+    (response) => response.writeHead(200, 'Fine', ['cache-control', 'max-age=9', 'X-Own', '1']),
+    (response) =>
+      response.setHeader('x-own', '0').writeHead(200, 'Fine', { 'cache-control': 'max-age=9', 'x-own': '1' }),
+    (response) => response.setHeader('x-own', '1').writeHead(200, 'Fine', { 'cache-control': 'max-age=9' }),
+  ];
+  const { port } = await startService(t, {
+    addPlugins: async (app) => {
+      for (const [index, write] of forms.entries()) {
+        app.get(`/form/${index}`, (_request, reply) => {
+          reply.hijack();
+          write(reply.raw);
+          reply.raw.end();
+        });
+      }
+    },
+  });
+  for (const index of forms.keys()) {
+    const response = await fetch(`http://127.0.0.1:${port}/form/${index}`);
+    t.equal(response.statusText, 'Fine');
+    const { headers } = response;
+    t.strictSame(
+      ['cache-control', 'x-own', 'x-content-type-options'].map((name) => headers.get(name)),
+      ['max-age=9', '1', 'nosniff'],
+      String(index),
+    );
+  }
+});
 
-t.test('a plugin may change the body of an error before it is written', async (t) => {
+t.test('a plugin may change the body of an error before the error is sent', async (t) => {
   const changes: ((body: object) => object)[] = [
     (body) => ({ ...body, message: 'Changed.' }),
     (body) => Object.assign(body, { message: 'Changed.' }),

@@ -170,7 +170,7 @@ async function openPoints(open: Open): Promise<AnyCollection> {
 }
 
 function testOrders(t: Test, prepare: (t: Test) => Open): void {
-  t.test('pages, skips, counts and whole lists have each record in its place, while others are written', async (t) => {
+  t.test('pages, skips, counts and whole lists show each record in its place while others are written', async (t) => {
     const records = await openPoints(prepare(t));
     const all = (await records.createAll(Array.from({ length: RECORDS }, randomPoint))) as Fields[];
     for (let run = 0; run < RUNS; run++) {
@@ -182,7 +182,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a list that skips too many records is refused, and so is one without a filter that each has', async (t) => {
+  t.test('a list that skips too many records, or lacks a required filter, is an error', async (t) => {
     const records = await openPoints(prepare(t));
     const list = async (query: object) => records.list({ limit: 1, ...query } as never);
     const all = async (query: object) => records.all({ map: 'c', ...query } as never);
@@ -195,7 +195,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
     t.equal((await all({ most: 2, order: 'added' })).read().length, 2);
   });
 
-  t.test('a cursor that a client has made up is of no list', async (t) => {
+  t.test('an invented cursor belongs to no list', async (t) => {
     const records = await openPoints(prepare(t));
     await records.createAll([randomPoint(), randomPoint()].map((one) => ({ ...one, map: 'c' })));
     const list = (query: object) => records.list({ limit: 1, map: 'c', order: 'pair', ...query } as never);
@@ -212,7 +212,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testOrders, {});
 
-t.test('the indexes are those that the lists need, and none is the beginning of another', (t) => {
+t.test('the indexes are exactly those that the lists need, and none is the beginning of another', (t) => {
   const indexesOf = (lists: object, more: object = {}) => {
     const table = toTable({ ...points, lists, ...more } as AnyDescription);
     return toWantedIndexes(table).map((index) =>
@@ -244,7 +244,7 @@ t.test('the indexes are those that the lists need, and none is the beginning of 
   t.end();
 });
 
-t.test('lists are not ordered by JSON or truth', (t) => {
+t.test('lists are not ordered by JSON or booleans', (t) => {
   const toBad = (type: 'json' | 'boolean') =>
     toTable({ ...points, columns: { ...COLUMNS, big: { type } }, lists: { orders: { big: 'big' } } });
   for (const type of ['json', 'boolean'] as const) t.throws(() => toBad(type), /cannot be ordered by big/);

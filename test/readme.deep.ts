@@ -11,7 +11,7 @@ const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const LEFT_OUT =
   /^(x-request-id|date|connection|keep-alive|content-length|cache-control|content-security-policy|x-content-type-options):/i;
 
-t.test('each example works as the README describes', async (t) => {
+t.test('each example of the README works as described', async (t) => {
   const { port, request } = await startService(t);
   const blocks = [...README.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text }));
   const examples = blocks.slice(blocks.findIndex(({ text }) => text?.startsWith('KEY=')) + 1);
@@ -33,7 +33,7 @@ t.test('each example works as the README describes', async (t) => {
   t.equal((await request('/v1/pets/3')).status, 404);
 });
 
-t.test('it is at most 150 lines long', async (t) => {
+t.test('the README is at most 150 lines long', async (t) => {
   t.ok(README.split('\n').length <= 151);
 });
 

@@ -11,7 +11,7 @@ import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';
 
-t.test('a contract that no build has finished is checked and finished when it is loaded', async (t) => {
+t.test('a contract that was not built is checked and prepared when it is loaded', async (t) => {
   const folder = t.testdir({ openapi: {} });
   const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
   copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
@@ -32,7 +32,7 @@ t.test('a contract that no build has finished is checked and finished when it is
   });
 });
 
-t.test('a built program starts and serves its contract without the code of the build', async (t) => {
+t.test('a built program serves its contract without loading the code of the build', async (t) => {
   const root = t.testdir({});
   cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
   rmSync(`${root}/node_modules/contract-first/dist/contract`, { recursive: true });

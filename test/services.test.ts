@@ -21,35 +21,35 @@ const SETTINGS = {
 
 const URL_SET = { PAYMENTS_URL: 'https://pay.example/', PAYMENTS_KEY: 'secret-of-payments' };
 
+t.test("settings of services are read and checked with the server's settings, and their types are known", async (t) => {
+  const { services } = loadConfig(URL_SET, new Map(), SETTINGS);
+  const url: string = services.PAYMENTS_URL;
+  const timeout: number = services.PAYMENTS_TIMEOUT;
+  t.strictSame({ url, timeout }, { url: URL_SET.PAYMENTS_URL, timeout: 1000 });
+  t.throws(() => loadConfig({ PAYMENTS_URL: 'no', PAYMENTS_TIMEOUT: '0', PORT: 'x' }, new Map(), SETTINGS), {
+    message:
+      /PAYMENTS_URL must be a URL\n.*PAYMENTS_KEY must be set\n.*PAYMENTS_TIMEOUT must be an integer from 1 to 60000, not "0"/s,
+  });
+});
+
 t.test(
-  'the settings of services are read and judged with those of the server, and their types are known',
+  'a program passes its settings to its services and its services to its plugins, and runs them all',
   async (t) => {
-    const { services } = loadConfig(URL_SET, new Map(), SETTINGS);
-    const url: string = services.PAYMENTS_URL;
-    const timeout: number = services.PAYMENTS_TIMEOUT;
-    t.strictSame({ url, timeout }, { url: URL_SET.PAYMENTS_URL, timeout: 1000 });
-    t.throws(() => loadConfig({ PAYMENTS_URL: 'no', PAYMENTS_TIMEOUT: '0', PORT: 'x' }, new Map(), SETTINGS), {
-      message:
-        /PAYMENTS_URL must be a URL\n.*PAYMENTS_KEY must be set\n.*PAYMENTS_TIMEOUT must be an integer from 1 to 60000, not "0"/s,
-    });
+    const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, GREETING: 'hello' };
+    const program = startProgram(t, 'test/whole-service.ts', { env });
+    const [, port] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
+    const { status, headers } = await send(Number(port), '/readyz');
+    t.match({ status, headers }, { status: 200, headers: { greeting: 'hello' } });
+    const version = startProgram(t, 'test/whole-service.ts', { args: ['--version'] });
+    t.equal(await version.exit, 0);
+    t.equal(version.output.stdout, '2.0.0\n');
+    const wrong = startProgram(t, 'test/whole-service.ts', { env: { DATABASE_URL: 'sqlite::memory:' } });
+    t.equal(await wrong.exit, 1);
+    t.match(wrong.output.stderr, '  - GREETING must be set\n');
   },
 );
 
-t.test('a program passes its settings to its services, its services to its plugins, and runs them all', async (t) => {
-  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, GREETING: 'hello' };
-  const program = startProgram(t, 'test/whole-service.ts', { env });
-  const [, port] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
-  const { status, headers } = await send(Number(port), '/readyz');
-  t.match({ status, headers }, { status: 200, headers: { greeting: 'hello' } });
-  const version = startProgram(t, 'test/whole-service.ts', { args: ['--version'] });
-  t.equal(await version.exit, 0);
-  t.equal(version.output.stdout, '2.0.0\n');
-  const wrong = startProgram(t, 'test/whole-service.ts', { env: { DATABASE_URL: 'sqlite::memory:' } });
-  t.equal(await wrong.exit, 1);
-  t.match(wrong.output.stderr, '  - GREETING must be set\n');
-});
-
-t.test('--check lists them, without what is secret', async (t) => {
+t.test("--check lists the services' settings, without secrets", async (t) => {
   const lines: string[] = [];
   await checkStart({ ...URL_SET, DATABASE_URL: 'sqlite::memory:' }, (line) => lines.push(line), {
     ...service,
@@ -59,86 +59,85 @@ t.test('--check lists them, without what is secret', async (t) => {
   t.notMatch(lines.join('\n'), URL_SET.PAYMENTS_KEY);
 });
 
-t.test(
-  'handlers get the services; /readyz asks them, and the stop closes them when requests are answered',
-  async (t) => {
-    const asked: string[] = [];
-    const payments = {
-      charge: async () => asked.push('charge'),
-      check: async () => asked.push('check'),
-      close: async () => asked.push('close'),
-    };
-    const services = { payments, rate: 7, none: null };
-    const { app, request } = await startService(t, {
-      services,
-      handlers: {
-        ...handlers,
-        listPets: async (call: AnyContext) => {
-          await (call.services as unknown as typeof services).payments.charge();
-          return { status: 200, body: [] };
-        },
-      },
-    });
-    t.equal((await request('/v1/pets')).status, 200);
-    t.equal((await request('/readyz')).status, 200);
-    t.strictSame(asked, ['charge', 'check']);
-    await app.close();
-    t.strictSame(asked, ['charge', 'check', 'close']);
-  },
-);
-
-t.test(
-  'a service that fails, at once or later, or does not answer makes the server not ready, and is named in the log',
-  async (t) => {
-    const checks = {
-      fails: async () => Promise.reject(new Error('refused')),
-      throws: () => {
-        throw new Error('thrown');
-      },
-    };
-    for (const [name, check] of Object.entries(checks)) {
-      let text = '';
-      const log = { write: (line: string) => (text += line) };
-      const { request } = await startService(t, { log, services: { [name]: { check } } });
-      const { status, body } = await request('/readyz');
-      t.match({ status, body }, { status: 503, body: { code: 'unavailable' } });
-      t.match(text, `the service ${name} cannot be used`);
-    }
-    await t.rejects(buildCheckServices({ slow: { check: () => new Promise(() => {}) } }, 10)(), {
-      cause: { cause: { message: 'it does not answer in time' } },
-    });
-  },
-);
-
-t.test('a flood of /readyz asks each service once a second, on all ports, and all get its answer', async (t) => {
-  const clock = holdClock(t);
-  let asked = 0;
-  let answer = () => {};
-  let answered: Promise<unknown> = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const check = () => {
-    asked++;
-    return answered;
+t.test('handlers get the services; /readyz checks them, and the stop closes them after the last reply', async (t) => {
+  const asked: string[] = [];
+  const payments = {
+    charge: async () => asked.push('charge'),
+    check: async () => asked.push('check'),
+    close: async () => asked.push('close'),
   };
-  const [store, services] = [openUrl('sqlite::memory:'), { payments: { check }, mail: {} }];
-  // The port for operators asks it, too.
-  const isReady = buildIsReady(store, services, pino({ level: 'silent' }));
-  const { request } = await startService(t, { store, services, isReady });
-  const ask = async () => (await request('/readyz', { key: null })).status === 200;
-  const flood = async () => [...new Set(await Promise.all([isReady(), ...Array.from({ length: 50 }, ask), isReady()]))];
-
-  const first = flood();
-  await request('/livez');
-  answer();
-  t.strictSame([await first, asked], [[true], 1], 'whoever comes while the service thinks waits for the same answer');
-  answered = Promise.reject(new Error('away'));
-  answered.catch(() => {});
-  clock.pass(999);
-  t.strictSame([await flood(), asked], [[true], 1], 'it holds for a second');
-  clock.pass(1);
-  t.strictSame([await flood(), await flood(), asked], [[false], [false], 2], 'a bad one is no other');
-  answered = Promise.resolve();
-  clock.pass(1000);
-  t.strictSame([await flood(), asked], [[true], 3]);
+  const services = { payments, rate: 7, none: null };
+  const { app, request } = await startService(t, {
+    services,
+    handlers: {
+      ...handlers,
+      listPets: async (call: AnyContext) => {
+        await (call.services as unknown as typeof services).payments.charge();
+        return { status: 200, body: [] };
+      },
+    },
+  });
+  t.equal((await request('/v1/pets')).status, 200);
+  t.equal((await request('/readyz')).status, 200);
+  t.strictSame(asked, ['charge', 'check']);
+  await app.close();
+  t.strictSame(asked, ['charge', 'check', 'close']);
 });
+
+t.test('a service that fails or does not answer makes the server not ready, and the log names it', async (t) => {
+  const checks = {
+    fails: async () => Promise.reject(new Error('refused')),
+    throws: () => {
+      throw new Error('thrown');
+    },
+  };
+  for (const [name, check] of Object.entries(checks)) {
+    let text = '';
+    const log = { write: (line: string) => (text += line) };
+    const { request } = await startService(t, { log, services: { [name]: { check } } });
+    const { status, body } = await request('/readyz');
+    t.match({ status, body }, { status: 503, body: { code: 'unavailable' } });
+    t.match(text, `the service ${name} cannot be used`);
+  }
+  await t.rejects(buildCheckServices({ slow: { check: () => new Promise(() => {}) } }, 10)(), {
+    cause: { cause: { message: 'it does not answer in time' } },
+  });
+});
+
+t.test(
+  'a flood of /readyz checks each service once a second on all ports, and every request gets the result',
+  async (t) => {
+    const clock = holdClock(t);
+    let asked = 0;
+    let answer = () => {};
+    let answered: Promise<unknown> = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const check = () => {
+      asked++;
+      return answered;
+    };
+    const [store, services] = [openUrl('sqlite::memory:'), { payments: { check }, mail: {} }];
+    // The port for operators asks it, too.
+    const isReady = buildIsReady(store, services, pino({ level: 'silent' }));
+    const { request } = await startService(t, { store, services, isReady });
+    const ask = async () => (await request('/readyz', { key: null })).status === 200;
+    const flood = async () => [
+      ...new Set(await Promise.all([isReady(), ...Array.from({ length: 50 }, ask), isReady()])),
+    ];
+
+    const first = flood();
+    await request('/livez');
+    answer();
+    t.strictSame([await first, asked], [[true], 1], 'whoever comes while the service thinks waits for the same answer');
+    answered = Promise.reject(new Error('away'));
+    answered.catch(() => {});
+    clock.pass(999);
+    t.strictSame([await flood(), asked], [[true], 1], 'it holds for a second');
+    clock.pass(1);
+    t.strictSame([await flood(), await flood(), asked], [[false], [false], 2], 'a bad one is no other');
+    answered = Promise.resolve();
+    clock.pass(1000);
+    t.strictSame([await flood(), asked], [[true], 3]);
+  },
+);

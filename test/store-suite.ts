@@ -95,7 +95,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(ids, [...new Set(ids)].sort(ascending));
   });
 
-  t.test('a record comes back as it was given, with its id, when it is created and later', async (t) => {
+  t.test('a record is returned as it was given, with its id, at its creation and later', async (t) => {
     const { records } = await openOne(t);
     for (let index = 0; index < 3 * GROUPS; index++) {
       const record = make(index);
@@ -106,7 +106,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('an undefined field is the same as none, and one that is not stored is not in the answer', async (t) => {
+  t.test('an undefined field equals a missing one, and the answer omits fields that are not stored', async (t) => {
     const { records } = await openOne(t);
     const absent = fields.filter(({ isOptional }) => isOptional).map(({ name }) => [name, undefined]);
     const created = await records.create({ ...make(1), ...Object.fromEntries(absent), unknown: 'T' });
@@ -129,7 +129,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('every Unicode character comes back unchanged, as the JSON that a serializer prints', async (t) => {
+  t.test('every Unicode character comes back unchanged, as a JSON serializer prints it', async (t) => {
     const { records } = await openOne(t);
     const name = textFields[0]?.name as string;
     const made = await Promise.all(unicodeTexts().map((text) => records.create({ ...make(1), [name]: text })));
@@ -138,7 +138,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.ok(texts.join() === (made as Stored[]).sort(byId).map(toText).join());
   });
 
-  t.test('a record that is not there is undefined, at both ends of the range too', async (t) => {
+  t.test('get returns undefined for a missing record, even at both ends of the id range', async (t) => {
     const { records } = await openOne(t);
     const [{ id }] = await add(records, 1);
     for (const other of [id + 1n, id - 1n, 0n, -id, MOST, -MOST - 1n]) t.equal(await records.get(other), undefined);
@@ -152,7 +152,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('pages contain up to limit records by ascending id, and a next cursor if there are more', async (t) => {
+  t.test('a page holds up to limit records by ascending id, and a next cursor if there are more', async (t) => {
     const { records } = await openOne(t);
     const made = await add(records, 6);
     const texts = made.map(toText);
@@ -172,28 +172,31 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     });
   });
 
-  t.test('filters restrict the pages and what is next, alone and together; a cursor is for its own list', async (t) => {
-    const { records } = await openOne(t);
-    const made = await add(records, 3 * GROUPS);
-    for (const used of [...filters.map((filter) => [filter]), filters]) {
-      for (const example of made.slice(0, GROUPS)) {
-        const values = Object.fromEntries(used.map(({ name }) => [name, example[name]]));
-        if (Object.values(values).includes(undefined)) continue;
-        const same = made.filter((record) => used.every(({ name }) => record[name] === values[name]));
-        const first = await pageOf(records, { limit: 2, ...values });
-        t.strictSame(first.text, `[${same.slice(0, 2).map(toText)}]`);
-        t.strictSame(await pageOf(records, { limit: 100, ...values, after: first.next }), {
-          text: `[${same.slice(2).map(toText)}]`,
-          next: undefined,
-        });
-        t.equal(await records.list({ limit: 2, after: first.next }), undefined);
-        t.equal(await records.list({ limit: 2, ...values, after: toCursor(1n) }), undefined);
-        t.strictSame(await readAll(records, { limit: 1, ...values }), same.map(toText));
+  t.test(
+    'filters, alone or together, restrict the pages and their cursors; a cursor belongs to its list',
+    async (t) => {
+      const { records } = await openOne(t);
+      const made = await add(records, 3 * GROUPS);
+      for (const used of [...filters.map((filter) => [filter]), filters]) {
+        for (const example of made.slice(0, GROUPS)) {
+          const values = Object.fromEntries(used.map(({ name }) => [name, example[name]]));
+          if (Object.values(values).includes(undefined)) continue;
+          const same = made.filter((record) => used.every(({ name }) => record[name] === values[name]));
+          const first = await pageOf(records, { limit: 2, ...values });
+          t.strictSame(first.text, `[${same.slice(0, 2).map(toText)}]`);
+          t.strictSame(await pageOf(records, { limit: 100, ...values, after: first.next }), {
+            text: `[${same.slice(2).map(toText)}]`,
+            next: undefined,
+          });
+          t.equal(await records.list({ limit: 2, after: first.next }), undefined);
+          t.equal(await records.list({ limit: 2, ...values, after: toCursor(1n) }), undefined);
+          t.strictSame(await readAll(records, { limit: 1, ...values }), same.map(toText));
+        }
       }
-    }
-    for (const after of ['', '1', 'AAAA', 'MQ', `${toCursor(1n)}=`, toCursor(2n ** 63n)])
-      t.equal(await records.list({ limit: 2, after }), undefined);
-  });
+      for (const after of ['', '1', 'AAAA', 'MQ', `${toCursor(1n)}=`, toCursor(2n ** 63n)])
+        t.equal(await records.list({ limit: 2, after }), undefined);
+    },
+  );
 
   t.test('the pages show each record once, with any limit', async (t) => {
     const { records } = await openOne(t);
@@ -201,7 +204,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(records, { limit }), texts);
   });
 
-  t.test('records that are created at once all get an id, and are all there', async (t) => {
+  t.test('records that are created at the same time all get an id, and are all stored', async (t) => {
     const { records } = await openOne(t);
     const made = await Promise.all(Array.from({ length: 1000 }, (_, index) => records.create(make(index))));
     t.strictSame(
@@ -226,7 +229,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(misses, []);
   });
 
-  t.test('a replaced record keeps its id and gets the new values only, a deleted one is gone', async (t) => {
+  t.test('a replaced record keeps its id and has only the new values; a deleted record is gone', async (t) => {
     const { records } = await openOne(t);
     const made = await add(records, 4);
     const [first, second] = made.map(({ id }) => id) as [bigint, bigint];
@@ -245,7 +248,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.ok(((await records.create(make(1))).id as bigint) > last);
   });
 
-  t.test('edits of the same records at once happen one after the other', async (t) => {
+  t.test('concurrent edits of the same records happen one after the other', async (t) => {
     const { records } = await openOne(t);
     const [{ id }] = await add(records, 1);
     const edits = [1, 2].map((index) => records.replace(id, make(index)));
@@ -254,51 +257,45 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal(await records.get(id), undefined);
   });
 
-  t.test(
-    'a create with a key is done once: repeated, it gets the same answer; with another record it is an error',
-    async (t) => {
-      const { records } = await openOne(t);
-      const record = make(1);
-      const created = await createOnce(records, record, ONCE);
-      t.match(created, { isReplayed: false, record });
-      const reordered = Object.fromEntries(Object.entries(record).reverse());
-      for (const same of [record, reordered]) {
-        t.strictSame(await createOnce(records, same, ONCE), { ...created, isReplayed: true });
-      }
-      t.equal(await createOnce(records, make(2), ONCE), undefined);
-      const others = [
-        { ...ONCE, key: 'FIRST' },
-        { ...ONCE, caller: 'Ben' },
-        { ...ONCE, operation: 'createAnother' },
-        { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
-      ];
-      for (const idempotency of others) t.match(await createOnce(records, record, idempotency), { isReplayed: false });
-      t.equal((await readAll(records, { limit: 100 })).length, 1 + others.length);
-    },
-  );
+  t.test('a repeated create with its key gets the first answer; the key with another record is an error', async (t) => {
+    const { records } = await openOne(t);
+    const record = make(1);
+    const created = await createOnce(records, record, ONCE);
+    t.match(created, { isReplayed: false, record });
+    const reordered = Object.fromEntries(Object.entries(record).reverse());
+    for (const same of [record, reordered]) {
+      t.strictSame(await createOnce(records, same, ONCE), { ...created, isReplayed: true });
+    }
+    t.equal(await createOnce(records, make(2), ONCE), undefined);
+    const others = [
+      { ...ONCE, key: 'FIRST' },
+      { ...ONCE, caller: 'Ben' },
+      { ...ONCE, operation: 'createAnother' },
+      { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
+    ];
+    for (const idempotency of others) t.match(await createOnce(records, record, idempotency), { isReplayed: false });
+    t.equal((await readAll(records, { limit: 100 })).length, 1 + others.length);
+  });
 
-  t.test(
-    'creates with the same key at once create one record, and all are answered with it, among others',
-    async (t) => {
-      const { records } = await openOne(t);
-      const creates = Array.from({ length: 400 }, async (_, index) => {
-        if (index >= 200) return records.create(make(index));
-        const key = `key ${index % 20}`;
-        return (await createOnce(records, make(index % 20), { ...ONCE, key }))?.record as Fields;
-      });
-      const made = (await Promise.all(creates)) as Stored[];
-      for (const [index, record] of made.slice(0, 200).entries()) t.strictSame(record, made[index % 20]);
-      const all = [...made.slice(0, 20), ...made.slice(200)].sort(byId);
-      t.strictSame(await readAll(records, { limit: 100 }), all.map(toText));
-      const others = [make(1), make(1), make(2), make(1)].map((record) => createOnce(records, record, ONCE));
-      t.strictSame(
-        (await Promise.all(others)).map((created) => created?.isReplayed),
-        [false, true, undefined, true],
-      );
-    },
-  );
+  t.test('concurrent creates with one key create one record, and all get it as their answer', async (t) => {
+    const { records } = await openOne(t);
+    const creates = Array.from({ length: 400 }, async (_, index) => {
+      if (index >= 200) return records.create(make(index));
+      const key = `key ${index % 20}`;
+      return (await createOnce(records, make(index % 20), { ...ONCE, key }))?.record as Fields;
+    });
+    const made = (await Promise.all(creates)) as Stored[];
+    for (const [index, record] of made.slice(0, 200).entries()) t.strictSame(record, made[index % 20]);
+    const all = [...made.slice(0, 20), ...made.slice(200)].sort(byId);
+    t.strictSame(await readAll(records, { limit: 100 }), all.map(toText));
+    const others = [make(1), make(1), make(2), make(1)].map((record) => createOnce(records, record, ONCE));
+    t.strictSame(
+      (await Promise.all(others)).map((created) => created?.isReplayed),
+      [false, true, undefined, true],
+    );
+  });
 
-  t.test('a key is unknown after its time, and may be used for another record', async (t) => {
+  t.test('an expired key is unknown, and may be used for another record', async (t) => {
     const { records } = await openOne(t);
     for (const record of [make(1), make(1), make(2)]) {
       t.match(await createOnce(records, record, { ...ONCE, hours: 0 }), { isReplayed: false, record });
@@ -306,32 +303,29 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal((await readAll(records, { limit: 100 })).length, 3);
   });
 
-  t.test(
-    'records that do not fit a contract are counted, until all fit: from then on they are not read again',
-    async (t) => {
-      const store = await openOne(t);
-      const texts = (await add(store.records, 8)).map(toText);
-      let seen: string[] = [];
-      const isNotFirst = (text: string) => seen.push(text) > 0 && text !== texts[0];
-      for (let count = 0; count < 2; count++) {
-        seen = [];
-        t.equal(await store.countInvalidRecords('first', isNotFirst), 1);
-        t.strictSame(seen.sort(), [...texts].sort());
-      }
-      for (const [contract, read] of [
-        ['second', 8],
-        ['second', 0],
-        ['third', 8],
-        ['second', 8],
-      ] as const) {
-        seen = [];
-        t.equal(await store.countInvalidRecords(contract, (text) => seen.push(text) > 0), 0);
-        t.equal(seen.length, read, contract);
-      }
-    },
-  );
+  t.test('records that do not fit a contract are counted; once all fit, they are not read again', async (t) => {
+    const store = await openOne(t);
+    const texts = (await add(store.records, 8)).map(toText);
+    let seen: string[] = [];
+    const isNotFirst = (text: string) => seen.push(text) > 0 && text !== texts[0];
+    for (let count = 0; count < 2; count++) {
+      seen = [];
+      t.equal(await store.countInvalidRecords('first', isNotFirst), 1);
+      t.strictSame(seen.sort(), [...texts].sort());
+    }
+    for (const [contract, read] of [
+      ['second', 8],
+      ['second', 0],
+      ['third', 8],
+      ['second', 8],
+    ] as const) {
+      seen = [];
+      t.equal(await store.countInvalidRecords(contract, (text) => seen.push(text) > 0), 0);
+      t.equal(seen.length, read, contract);
+    }
+  });
 
-  t.test('keys are listed the oldest first, with all that was stored', async (t) => {
+  t.test('keys are listed with all their stored values, the oldest first', async (t) => {
     const store = await openOne(t);
     const keys = [
       { ...toStoredKey(makeKey('petstore'), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
@@ -346,7 +340,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
   });
 
-  t.test('a key that is replaced ends at the given time, or earlier, and the other one is there at once', async (t) => {
+  t.test('a replaced key ends at the given time or earlier, and its successor works at once', async (t) => {
     const store = await openOne(t);
     const key = {
       ...toStoredKey(makeKey('petstore'), 'Ada', new Date('2026-01-09')),
@@ -390,7 +384,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(revoked, { [key.id]: '2026-01-01T00:00:00.000Z', [other.id]: undefined });
   });
 
-  t.test('of the keys, only those are read that have changed since they were read before', async (t) => {
+  t.test('only keys that changed since the last read are read again', async (t) => {
     const store = await openOne(t);
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => toStoredKey(makeKey('petstore'), name)) as [
       ...[StoredKey, StoredKey, StoredKey, StoredKey],
@@ -414,7 +408,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal(new Set([first, second, third].map(({ version }) => version)).size, 3);
   });
 
-  t.test('of the uses of a key the latest time is stored', async (t) => {
+  t.test('the store keeps the latest time at which a key was used', async (t) => {
     const place = prepare(t);
     const store = await openOne(t, place);
     const use = (keyId: string, day: number) => ({ keyId, usedAt: `2026-01-0${day}T00:00:00.000Z` });
@@ -429,19 +423,19 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.match((await (await openOne(t, place)).listUses()).at(-1), { keyId: 'd' });
   });
 
-  t.test('a store that works passes its check', async (t) => {
+  t.test('a working store passes its health check', async (t) => {
     const store = await openOne(t);
     await t.resolves(async () => store.check());
   });
 
-  t.test('closing waits for what is being written', async (t) => {
+  t.test('closing a store waits for writes in progress', async (t) => {
     const store = await prepare(t).open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
     await store.close();
     t.equal(new Set((await made).map(({ id }) => id)).size, 100);
   });
 
-  t.test('closing a second time does no harm', async (t) => {
+  t.test('closing a store a second time does no harm', async (t) => {
     const store = await openOne(t);
     await store.records.create(make(1));
     await store.close();
@@ -457,7 +451,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   const { openOne, make, add, toText, readAll, lastOf, filters, texts: textFields } = toolsFor(domain, kind);
   const { table } = domain;
 
-  t.test('a store sees what another has written: records, edits, keys, revoked keys', async (t) => {
+  t.test("a store sees another store's records, edits, keys and revocations", async (t) => {
     const place = prepare(t);
     const writer = await openOne(t, place);
     const reader = await openOne(t, place);
@@ -484,7 +478,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
   });
 
-  t.test('writes that were under way when a store was closed are stored', async (t) => {
+  t.test('writes in progress when a store is closed are stored', async (t) => {
     const place = prepare(t);
     const store = await place.open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
@@ -493,7 +487,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(records, { limit: 100 }), ((await made) as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('lists and gets show at once records that another program changed, deleted or added', async (t) => {
+  t.test('lists and gets show at once what another program added, changed or deleted', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     let known: Stored[] = await add(records, 6);
@@ -532,7 +526,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     }
   });
 
-  t.test('stores that create with the same key at once create one record, and both answer with it', async (t) => {
+  t.test('two stores that create with the same key at once create one record, and both answer with it', async (t) => {
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)] as const;
     const createAll = (key: string) => stores.map(({ records }) => createOnce(records, make(1), { ...ONCE, key }));
@@ -543,7 +537,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.equal((await readAll(stores[0].records, { limit: 100 })).length, 100);
   });
 
-  t.test('a record that was edited or deleted since is answered as it was created', async (t) => {
+  t.test('a repeated create returns the record as it was created, even after an edit or a delete', async (t) => {
     const { records } = await openOne(t);
     const created = await createOnce(records, make(1), ONCE);
     const id = created?.record.id as bigint;
@@ -554,7 +548,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(records, { limit: 100 }), []);
   });
 
-  t.test('old keys are forgotten by and by, as new ones come, and those that still count stay', async (t) => {
+  t.test('old keys are forgotten gradually as new keys come; keys that still count stay', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     const createOne = (caller: string, key: number, hours: number) =>
@@ -576,7 +570,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.match(await createAll('new', 1, 24), [{ isReplayed: true }]);
   });
 
-  t.test('keys that are known for long keep none of the others from being forgotten', async (t) => {
+  t.test('long-lived keys do not keep other keys from being forgotten', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     const createAll = async (caller: string, count: number, hours: number) => {
@@ -611,7 +605,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(stores[0].records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('records are still there after reopening, and no id is used again', async (t) => {
+  t.test('records survive reopening, and no id is used again', async (t) => {
     const place = prepare(t);
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {
@@ -623,7 +617,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.equal(new Set(texts).size, 3);
   });
 
-  t.test('without ids left, creates fail with a clear error, also with a key; all else goes on', async (t) => {
+  t.test('if all ids are used, creates fail with a clear error, also with a key; everything else works', async (t) => {
     const place = prepare(t);
     const store = await openOne(t, place);
     const { records } = store;

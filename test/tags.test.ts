@@ -27,7 +27,7 @@ async function putFour({ send }: Notes): Promise<string[]> {
 }
 
 function testTags(t: Test, prepare: (t: Test) => Open): void {
-  t.test('a record with the id of a deleted one has none of its tags', async (t) => {
+  t.test("a record that reuses a deleted record's id has none of its entity tags", async (t) => {
     const start = prepareNotes(t, prepare(t));
     let notes = await start();
     const { folders } = notes.collections;
@@ -120,7 +120,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     ],
   };
   for (const [name, versions] of Object.entries(VERSIONS)) {
-    t.test(`a record that a migration has changed has none of its tags of before: ${name}`, async (t) => {
+    t.test(`a record that a migration changed has none of its earlier entity tags: ${name}`, async (t) => {
       const start = prepareNotes(t, prepare(t));
       const before = await start(versions.at(-2));
       const tags = await putFour(before);
@@ -135,7 +135,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
   }
 
   t.test(
-    'a record that a migration has deleted, and a client has made anew, has none of its tags of before',
+    'a record that a migration deleted and a client created again has none of its earlier entity tags',
     async (t) => {
       const start = prepareNotes(t, prepare(t));
       const before = await start();
@@ -174,75 +174,69 @@ const toYaml = (schema: Json) =>
   });
 
 function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
-  t.test(
-    'if the stored answer of a change no longer fits the contract, the reply is the record as it is now',
-    async (t) => {
-      const start = prepareNotes(t, prepare(t));
-      const before = await start();
-      const changes: [status: number, ...sent: Parameters<typeof before.send>][] = [
+  t.test('if the stored answer of a change no longer fits the contract, the reply is the current record', async (t) => {
+    const start = prepareNotes(t, prepare(t));
+    const before = await start();
+    const changes: [status: number, ...sent: Parameters<typeof before.send>][] = [
+      [
+        200,
+        'POST',
+        '',
         [
-          200,
-          'POST',
-          '',
-          [
-            { slug: 'a', body: 'A' },
-            { slug: 'b', body: 'B' },
-          ],
+          { slug: 'a', body: 'A' },
+          { slug: 'b', body: 'B' },
         ],
-        [200, 'PATCH', 'a', { body: 'C' }],
-        [201, 'PUT', 'c', { body: 'C' }],
-        [200, 'PUT', 'b', { body: 'D' }],
-      ];
-      const send = ({ send: by }: typeof before, index: number) => {
-        const [, method, slug, body] = changes[index] as (typeof changes)[number];
-        return by(method, slug, body, { 'idempotency-key': `${index}` });
-      };
-      for (const index of changes.keys()) t.match(await send(before, index), { status: changes[index]?.[0] });
-      const after = await start(COLORED);
-      await after.send('PATCH', 'b', { color: 'red' });
-      const [a, b, c] = [
-        { slug: 'a', color: 'brown' },
-        { slug: 'b', body: 'D', color: 'red' },
-        { slug: 'c', color: 'brown' },
-      ];
-      for (const [index, body] of [[a, b], a, c, b].entries())
-        t.match(await send(after, index), { status: changes[index]?.[0], body }, `${changes[index]}`);
-      t.equal((await after.collections.notes.list({ limit: 9 }))?.body.read().length, 3);
-      // Of what is gone there is none.
-      t.match(await after.send('DELETE', 'a', undefined, { 'idempotency-key': 'gone' }), { status: 204 });
-      for (const index of [0, 1]) t.match(await send(after, index), DONE);
-      t.match(await send(after, 2), { status: 201, body: c });
-      t.match(await after.send('DELETE', 'a', undefined, { 'idempotency-key': 'gone' }), { status: 204 });
-      t.match(await send(after, 3), { status: 200, body: b });
-    },
-  );
+      ],
+      [200, 'PATCH', 'a', { body: 'C' }],
+      [201, 'PUT', 'c', { body: 'C' }],
+      [200, 'PUT', 'b', { body: 'D' }],
+    ];
+    const send = ({ send: by }: typeof before, index: number) => {
+      const [, method, slug, body] = changes[index] as (typeof changes)[number];
+      return by(method, slug, body, { 'idempotency-key': `${index}` });
+    };
+    for (const index of changes.keys()) t.match(await send(before, index), { status: changes[index]?.[0] });
+    const after = await start(COLORED);
+    await after.send('PATCH', 'b', { color: 'red' });
+    const [a, b, c] = [
+      { slug: 'a', color: 'brown' },
+      { slug: 'b', body: 'D', color: 'red' },
+      { slug: 'c', color: 'brown' },
+    ];
+    for (const [index, body] of [[a, b], a, c, b].entries())
+      t.match(await send(after, index), { status: changes[index]?.[0], body }, `${changes[index]}`);
+    t.equal((await after.collections.notes.list({ limit: 9 }))?.body.read().length, 3);
+    // Of what is gone there is none.
+    t.match(await after.send('DELETE', 'a', undefined, { 'idempotency-key': 'gone' }), { status: 204 });
+    for (const index of [0, 1]) t.match(await send(after, index), DONE);
+    t.match(await send(after, 2), { status: 201, body: c });
+    t.match(await after.send('DELETE', 'a', undefined, { 'idempotency-key': 'gone' }), { status: 204 });
+    t.match(await send(after, 3), { status: 200, body: b });
+  });
 }
 
 function testOutputs(t: Test, prepare: (t: Test) => Open): void {
-  t.test(
-    'a stored answer of a transaction that a later version cannot send is 409, which says that it was done',
-    async (t) => {
-      const open = prepare(t);
-      const { store, pets } = await open();
-      const toOutput = async ({ body, idempotency, orders }: Json) =>
-        orders.add({ name: 'Rex', output: body }, { idempotency });
-      const start = async (schema: Json, answer: (output: Json) => unknown) => {
-        const addOutput = async (call: Json) => ({ status: 200, body: answer(await toOutput(call)) });
-        const { request } = await startVersion(t, toYaml(schema), { addOutput }, store);
-        return (key: string) =>
-          request('/v1/outputs', { method: 'POST', body: { sum: 5 }, headers: { 'idempotency-key': key } });
-      };
-      const before = await start({}, (output) => output);
-      t.match(await before('one'), { status: 200, body: { sum: 5 } });
-      const strict = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
-      t.match(await (await start(strict, (output) => output))('one'), DONE);
-      t.match(await (await start({}, (output) => output.total.toFixed()))('one'), DONE);
-      // A change that is made now, and was not before, is a fault of the service.
-      t.match(await (await start(strict, (output) => output))('two'), { status: 500 });
-      t.match(await (await start({}, (output) => output))('one'), { status: 200, body: { sum: 5 } });
-      t.equal((await pets.list({ limit: 9 }))?.body.read().length, 2);
-    },
-  );
+  t.test("if a later version cannot send a transaction's stored answer, a 409 says that it was done", async (t) => {
+    const open = prepare(t);
+    const { store, pets } = await open();
+    const toOutput = async ({ body, idempotency, orders }: Json) =>
+      orders.add({ name: 'Rex', output: body }, { idempotency });
+    const start = async (schema: Json, answer: (output: Json) => unknown) => {
+      const addOutput = async (call: Json) => ({ status: 200, body: answer(await toOutput(call)) });
+      const { request } = await startVersion(t, toYaml(schema), { addOutput }, store);
+      return (key: string) =>
+        request('/v1/outputs', { method: 'POST', body: { sum: 5 }, headers: { 'idempotency-key': key } });
+    };
+    const before = await start({}, (output) => output);
+    t.match(await before('one'), { status: 200, body: { sum: 5 } });
+    const strict = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
+    t.match(await (await start(strict, (output) => output))('one'), DONE);
+    t.match(await (await start({}, (output) => output.total.toFixed()))('one'), DONE);
+    // A change that is made now, and was not before, is a fault of the service.
+    t.match(await (await start(strict, (output) => output))('two'), { status: 500 });
+    t.match(await (await start({}, (output) => output))('one'), { status: 200, body: { sum: 5 } });
+    t.equal((await pets.list({ limit: 9 }))?.body.read().length, 2);
+  });
 }
 
 onBoth(t, testSentAgain, {});

@@ -24,7 +24,7 @@ const readAll = async (own: AnyCollection, query: object = {}) =>
   (await own.list({ limit: 9, ...query }))?.body.read() as Fields[];
 
 function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
-  t.test('a record is read, listed, changed and deleted by its tenant alone', async (t) => {
+  t.test('only its own tenant can read, list, change and delete a record', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const item = (await mine.items.create({ name: 'Ball', shop: 'other' })) as Fields;
     t.match(item, { shop: 'mine', name: 'Ball', stock: 9n });
@@ -45,7 +45,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.items.delete(id), true);
   });
 
-  t.test('a list of one tenant has its own pages, and their cursors work for no other tenant', async (t) => {
+  t.test("a tenant's list has its own pages, and their cursors work for no other tenant", async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const shop of [mine, other, mine, other, mine]) {
       const { id: itemId } = (await shop.items.create({ name: String(Math.random()) })) as Fields;
@@ -65,7 +65,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     }
   });
 
-  t.test('what is unique is so for each tenant, and so is an id that is given', async (t) => {
+  t.test('unique values and given ids are unique within each tenant', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const { items, labels } of [mine, other]) {
       t.match(await items.create({ name: 'Ball' }), { name: 'Ball' });
@@ -115,23 +115,26 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.lines.get(line.number), undefined);
   });
 
-  t.test('a transaction sees the records of its tenant, and one without a tenant sees none of them', async (t) => {
-    const shops = await open(t);
-    const [mine, other] = shopsOf(shops);
-    const { id: itemId } = (await mine.items.create({ name: 'Ball' })) as Fields;
-    t.match(await other.lines.sell({ itemId }), { refused: 'no_such_items' });
-    t.match(await mine.lines.sell({ itemId, label: 'x' }), { refused: 'no_such_labels' });
-    const onces = ['Ada', 'Bob'].map((caller) => ({ ...idempotencyOf('sell'), caller }));
-    const sold = await Promise.all(onces.map((idempotency) => mine.lines.sell({ itemId }, { idempotency })));
-    t.match(sold[0], { line: { shop: 'mine', itemId }, item: { stock: 8n } });
-    t.same(sold[1], sold[0]);
-    t.strictSame(onces.filter(({ isReplayed }) => isReplayed).length, 1);
-    t.match(await mine.lines.see(itemId), { item: { id: itemId }, lines: [{ itemId }], tenant: 'mine', sum: 1n });
-    t.match(await other.lines.see(itemId), { item: undefined, lines: [], tenant: 'other', sum: 0n });
-    const message = 'sell belongs to clerks, which has no tenants: it cannot use items';
-    await t.rejects(shops.clerks.sell({ itemId }), { message });
-    t.match(await shops.clerks.create({ name: 'Ann' }), { name: 'Ann' });
-  });
+  t.test(
+    'a transaction sees the records of its tenant; a transaction without a tenant sees none of them',
+    async (t) => {
+      const shops = await open(t);
+      const [mine, other] = shopsOf(shops);
+      const { id: itemId } = (await mine.items.create({ name: 'Ball' })) as Fields;
+      t.match(await other.lines.sell({ itemId }), { refused: 'no_such_items' });
+      t.match(await mine.lines.sell({ itemId, label: 'x' }), { refused: 'no_such_labels' });
+      const onces = ['Ada', 'Bob'].map((caller) => ({ ...idempotencyOf('sell'), caller }));
+      const sold = await Promise.all(onces.map((idempotency) => mine.lines.sell({ itemId }, { idempotency })));
+      t.match(sold[0], { line: { shop: 'mine', itemId }, item: { stock: 8n } });
+      t.same(sold[1], sold[0]);
+      t.strictSame(onces.filter(({ isReplayed }) => isReplayed).length, 1);
+      t.match(await mine.lines.see(itemId), { item: { id: itemId }, lines: [{ itemId }], tenant: 'mine', sum: 1n });
+      t.match(await other.lines.see(itemId), { item: undefined, lines: [], tenant: 'other', sum: 0n });
+      const message = 'sell belongs to clerks, which has no tenants: it cannot use items';
+      await t.rejects(shops.clerks.sell({ itemId }), { message });
+      t.match(await shops.clerks.create({ name: 'Ann' }), { name: 'Ann' });
+    },
+  );
 
   t.test('every record belongs to a tenant', async (t) => {
     const { items } = await open(t);

@@ -16,31 +16,28 @@ import { edited } from './edited-contract.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NEW = { name: 'Rex', categoryId: 2n ** 63n - 1n };
 
-t.test(
-  'a service is called by the names of its operations, with exact integers, on a database in memory',
-  async (t) => {
-    const { client, collections, request, key } = await openTestServer(t, service);
-    const created = await client.createPet({ body: NEW });
-    t.match(created, { status: 201, body: { id: 1n, ...NEW }, headers: { location: '/v1/pets/1' } });
-    t.strictSame((await client.getPet({ params: { petId: 1n } })).body, created.body);
-    t.same((await collections.pets.get(1n))?.read(), created.body);
-    t.match(await client.listPets(), { status: 200, body: [NEW] });
-    t.match(await client.createPet({ body: '{"name":"Mia","categoryId":7}' as never }), {
-      status: 201,
-      body: { id: 2n },
-    });
-    t.match(await client.createPet({ body: Buffer.from('[]') as never }), { status: 400 });
-    t.match(await client.listPets({ key: null }), { status: 401 });
-    t.match(await request('/v1/pets'), { status: 200, body: [NEW, { id: 2 }] });
-    t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, body: '' });
-    t.match(await request('/docs'), { status: 200, body: /^<!doctype html>/i });
-    t.match(await request('/v1/pets', { method: 'POST', body: '{', key }), {
-      status: 400,
-      body: { code: 'malformed_json' },
-    });
-    t.match(await request('/v1/none', { key: null, headers: { accept: ['text/html', '*/*'] } }), { status: 404 });
-  },
-);
+t.test('a test calls a service by its operation names, with exact integers, on a database in memory', async (t) => {
+  const { client, collections, request, key } = await openTestServer(t, service);
+  const created = await client.createPet({ body: NEW });
+  t.match(created, { status: 201, body: { id: 1n, ...NEW }, headers: { location: '/v1/pets/1' } });
+  t.strictSame((await client.getPet({ params: { petId: 1n } })).body, created.body);
+  t.same((await collections.pets.get(1n))?.read(), created.body);
+  t.match(await client.listPets(), { status: 200, body: [NEW] });
+  t.match(await client.createPet({ body: '{"name":"Mia","categoryId":7}' as never }), {
+    status: 201,
+    body: { id: 2n },
+  });
+  t.match(await client.createPet({ body: Buffer.from('[]') as never }), { status: 400 });
+  t.match(await client.listPets({ key: null }), { status: 401 });
+  t.match(await request('/v1/pets'), { status: 200, body: [NEW, { id: 2 }] });
+  t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, body: '' });
+  t.match(await request('/docs'), { status: 200, body: /^<!doctype html>/i });
+  t.match(await request('/v1/pets', { method: 'POST', body: '{', key }), {
+    status: 400,
+    body: { code: 'malformed_json' },
+  });
+  t.match(await request('/v1/none', { key: null, headers: { accept: ['text/html', '*/*'] } }), { status: 404 });
+});
 
 t.test('a status that a third-party contract does not declare may have any body', async (t) => {
   const yaml = edited((document) => {
@@ -54,7 +51,7 @@ t.test('a status that a third-party contract does not declare may have any body'
   t.match(await send(port, '/v1/pets/1'), { status: 401, text: /unauthorized/ });
 });
 
-t.test('each server has its own database, and is closed with its test', async (t) => {
+t.test('each test server has its own database, and is closed with its test', async (t) => {
   const ends: (() => Promise<void>)[] = [];
   const { port, app, request } = await openTestServer({ after: (end) => ends.push(end) }, service);
   t.equal((await request('/v1/pets')).text, '[]');
@@ -63,25 +60,31 @@ t.test('each server has its own database, and is closed with its test', async (t
   await t.rejects(request('/v1/pets'), { code: 'ECONNREFUSED' });
 });
 
-t.test('services are made from their settings, or are the fakes that a test passes; plugins are there', async (t) => {
-  const own = {
-    ...service,
-    settings: { BANK: { kind: 'text', fallback: 'none' }, LEVEL: { kind: 'integer', fallback: 1, least: 0, most: 9 } },
-    buildServices: (config: object) => config,
-    loadPlugins: async () => ({
-      addPlugins: async (app: FastifyInstance) => {
-        app.addHook('onSend', async (_request, reply) => void reply.header('x-word', 'hello'));
+t.test(
+  "a test server makes its services from their settings or takes the test's fakes, and has the plugins",
+  async (t) => {
+    const own = {
+      ...service,
+      settings: {
+        BANK: { kind: 'text', fallback: 'none' },
+        LEVEL: { kind: 'integer', fallback: 1, least: 0, most: 9 },
       },
-    }),
-  } as never;
-  const { app, request } = await openTestServer(t, own, { env: { BANK: 'mine' } });
-  t.strictSame({ ...app.contractFirst.services }, { BANK: 'mine', LEVEL: 1 });
-  await t.rejects(request('/v1/pets'), { message: 'The reply breaks the contract: header x-word is not documented' });
-  const faked = await openTestServer(t, own, { services: { bank: 'fake' } as never });
-  t.strictSame({ ...faked.app.contractFirst.services }, { bank: 'fake' });
-});
+      buildServices: (config: object) => config,
+      loadPlugins: async () => ({
+        addPlugins: async (app: FastifyInstance) => {
+          app.addHook('onSend', async (_request, reply) => void reply.header('x-word', 'hello'));
+        },
+      }),
+    } as never;
+    const { app, request } = await openTestServer(t, own, { env: { BANK: 'mine' } });
+    t.strictSame({ ...app.contractFirst.services }, { BANK: 'mine', LEVEL: 1 });
+    await t.rejects(request('/v1/pets'), { message: 'The reply breaks the contract: header x-word is not documented' });
+    const faked = await openTestServer(t, own, { services: { bank: 'fake' } as never });
+    t.strictSame({ ...faked.app.contractFirst.services }, { bank: 'fake' });
+  },
+);
 
-t.test('a handler that makes a change without the key of its request is an error', async (t) => {
+t.test("a handler that makes a change without its request's key fails the test", async (t) => {
   const createPet = handle('createPet', async ({ body, pets, urlOf }) => {
     if (body.name === 'Mia') return refuse('idempotency_key_reused', 'No.');
     const pet = await pets.create(body);
@@ -99,7 +102,7 @@ t.test('a handler that makes a change without the key of its request is an error
   for (const status of [201, 201]) t.match(await ours.createPet({ body: NEW, headers }), { status });
 });
 
-t.test('the error of a handler is shown, since the reply hides it', async (t) => {
+t.test("the test shows a handler's error, since the reply hides it", async (t) => {
   const listPets = handle('listPets', async () => {
     throw new Error('the shelf is empty');
   });
@@ -109,7 +112,7 @@ t.test('the error of a handler is shown, since the reply hides it', async (t) =>
   t.match(String(written().map(({ args }) => args[0])), 'the shelf is empty');
 });
 
-t.test('it takes the t of node:test', (t) => {
+t.test('openTestServer accepts the t of node:test', (t) => {
   const text = `import assert from 'node:assert';
     import { test } from 'node:test';
     import { openTestServer } from 'contract-first/test';
@@ -321,7 +324,7 @@ t.test('a composed reply may have the fields of all its parts, and no others', (
   t.end();
 });
 
-t.test('a request that is not an operation of the contract is reported', async (t) => {
+t.test('a request that matches no operation of the contract is reported', async (t) => {
   const { request } = await openTestServer(t, service);
   const written = t.capture(process.stderr, 'write');
   for (const url of ['/v1/pets', '/docs', '/v1/pest']) await request(url);
@@ -346,40 +349,43 @@ t.test('a contract in several files is checked as a whole', async (t) => {
   t.match(await request('/pets'), { status: 200, body: [] });
 });
 
-t.test('the key is sent where the operation wants it, with the first of several alternatives', async (t) => {
-  const schemes = {
-    header: { type: 'apiKey', in: 'header', name: 'X-Key' },
-    query: { type: 'apiKey', in: 'query', name: 'a key' },
-    cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
-    basic: { type: 'http', scheme: 'Basic' },
-    bearer: { $ref: '#/components/securitySchemes/oauth' },
-    oauth: { type: 'oauth2', flows: {} },
-  };
-  const responses = { '200': { description: 'It.', content: { 'application/json': {} } } };
-  const paths = Object.fromEntries(
-    [[{ header: [] }, { query: [] }], [{ query: [] }], [{ cookie: [], basic: [] }], [{}, { bearer: [] }], []].map(
-      (security, index) => [`/${index}`, { get: { security, responses } }],
-    ),
-  );
-  const yaml = JSON.stringify({ openapi: '3.1.0', paths, components: { securitySchemes: schemes } });
-  const server = createServer(({ url, headers }, reply) => {
-    const { 'x-key': own, cookie, authorization } = headers;
-    reply.writeHead(200, { ...SAFE, 'content-type': 'application/json' });
-    reply.end(JSON.stringify({ url, own, cookie, authorization }));
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  const request = buildRequest((server.address() as AddressInfo).port, new ContractCheck(yaml), 'k+1');
-  for (const [url, sent] of [
-    ['/0', { url: '/0', own: 'k+1' }],
-    ['/1', { url: '/1?a%20key=k%2B1' }],
-    ['/1?a=1', { url: '/1?a=1&a%20key=k%2B1' }],
-    ['/2', { url: '/2', cookie: 'sid=k+1', authorization: `Basic ${Buffer.from(':k+1').toString('base64')}` }],
-    ['/3', { url: '/3', authorization: 'Bearer k+1' }],
-    ['/4', { url: '/4', authorization: 'Bearer k+1' }],
-    ['/none', { url: '/none', authorization: 'Bearer k+1' }],
-  ] as const)
-    t.same((await request(url)).body, sent, url);
-  t.same((await request('/0', { key: null })).body, { url: '/0' });
-  t.same((await request('/0', { headers: { 'X-Key': 'other' } })).body, { url: '/0', own: 'other' });
-});
+t.test(
+  'the test server sends the key where the operation wants it, for the first of several alternatives',
+  async (t) => {
+    const schemes = {
+      header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+      query: { type: 'apiKey', in: 'query', name: 'a key' },
+      cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
+      basic: { type: 'http', scheme: 'Basic' },
+      bearer: { $ref: '#/components/securitySchemes/oauth' },
+      oauth: { type: 'oauth2', flows: {} },
+    };
+    const responses = { '200': { description: 'It.', content: { 'application/json': {} } } };
+    const paths = Object.fromEntries(
+      [[{ header: [] }, { query: [] }], [{ query: [] }], [{ cookie: [], basic: [] }], [{}, { bearer: [] }], []].map(
+        (security, index) => [`/${index}`, { get: { security, responses } }],
+      ),
+    );
+    const yaml = JSON.stringify({ openapi: '3.1.0', paths, components: { securitySchemes: schemes } });
+    const server = createServer(({ url, headers }, reply) => {
+      const { 'x-key': own, cookie, authorization } = headers;
+      reply.writeHead(200, { ...SAFE, 'content-type': 'application/json' });
+      reply.end(JSON.stringify({ url, own, cookie, authorization }));
+    }).listen(0, '127.0.0.1');
+    t.teardown(() => server.close());
+    await once(server, 'listening');
+    const request = buildRequest((server.address() as AddressInfo).port, new ContractCheck(yaml), 'k+1');
+    for (const [url, sent] of [
+      ['/0', { url: '/0', own: 'k+1' }],
+      ['/1', { url: '/1?a%20key=k%2B1' }],
+      ['/1?a=1', { url: '/1?a=1&a%20key=k%2B1' }],
+      ['/2', { url: '/2', cookie: 'sid=k+1', authorization: `Basic ${Buffer.from(':k+1').toString('base64')}` }],
+      ['/3', { url: '/3', authorization: 'Bearer k+1' }],
+      ['/4', { url: '/4', authorization: 'Bearer k+1' }],
+      ['/none', { url: '/none', authorization: 'Bearer k+1' }],
+    ] as const)
+      t.same((await request(url)).body, sent, url);
+    t.same((await request('/0', { key: null })).body, { url: '/0' });
+    t.same((await request('/0', { headers: { 'X-Key': 'other' } })).body, { url: '/0', own: 'other' });
+  },
+);

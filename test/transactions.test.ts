@@ -22,7 +22,7 @@ async function namesIn({ pets }: Shop): Promise<unknown[]> {
 }
 
 function testTransactions(t: Test, prepare: (t: Test) => Open): void {
-  t.test('an order sells a pet: of many at once, through two stores, one is placed', async (t) => {
+  t.test('of many concurrent orders for one pet, through two stores, exactly one is placed', async (t) => {
     const open = prepare(t);
     const shops = [await open(), await open()] as [Shop, Shop];
     const [{ pets, orders }] = shops;
@@ -42,7 +42,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.place?.({ petId: 99n, price: 1n }), { refused: 'pet_not_found' });
   });
 
-  t.test('a refused transaction undoes its changes, among others that are done', async (t) => {
+  t.test('a refused transaction undoes its own changes, while others are done', async (t) => {
     const shop = await prepare(t)();
     const { pets, orders } = shop;
     const sold = await pets.create({ ...PET, status: 'sold' });
@@ -58,7 +58,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a transaction that fails, does something forbidden, or lacks a `yield*` undoes its changes, and nothing else',
+    'a transaction that fails, does something forbidden, or lacks a `yield*` undoes only its changes',
     async (t) => {
       const shop = await prepare(t)();
       const { orders } = shop;
@@ -95,7 +95,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a transaction is done once for each key, also concurrently, with the same answer; a refused one leaves its key free',
+    'a transaction is done once per key, also concurrently, with the same answer; a refused one leaves its key free',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()] as [Shop, Shop];
@@ -121,7 +121,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('it answers with any plain data, with every digit, and knows the time of now', async (t) => {
+  t.test('a transaction answers with any plain data, with every digit, and knows the current time', async (t) => {
     const { orders } = await prepare(t)();
     const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
     // A client may send what looks like a mark of ours.
@@ -135,7 +135,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.ok(Math.abs(now - Date.now()) < 10_000);
   });
 
-  t.test('a reading transaction sees one snapshot, also next to writers, and with its own SQL', async (t) => {
+  t.test('a reading transaction sees one snapshot next to writers, also with its own SQL', async (t) => {
     const open = prepare(t);
     const [{ pets, orders }, other] = [await open(), await open()];
     const { id: petId } = await pets.create(PET);
@@ -197,7 +197,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testTransactions);
 
-t.test('memory has transactions too', async (t) => {
+t.test('a database in memory also has transactions', async (t) => {
   const store = openStore({ kind: 'memory' }, domain, LIMITS, { transactions }) as unknown as Store;
   t.teardown(() => store.close());
   const { pets, orders } = toShop(store);
@@ -209,22 +209,19 @@ t.test('memory has transactions too', async (t) => {
   t.match(await orders.loop?.('ends'), 'done');
 });
 
-t.test(
-  'the thread that writes ends a transaction that does not end, and the error names it; others are done',
-  async (t) => {
-    const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
-    const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
-    t.teardown(() => store.close());
-    const shop = toShop(store);
-    const { orders } = shop;
-    const ended = orders.loop?.('spins') as Promise<unknown>;
-    const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
-    await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
-    t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
-    t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
-    await store.check();
-  },
-);
+t.test('the writing thread ends an endless transaction and names it in the error; others are done', async (t) => {
+  const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
+  const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
+  t.teardown(() => store.close());
+  const shop = toShop(store);
+  const { orders } = shop;
+  const ended = orders.loop?.('spins') as Promise<unknown>;
+  const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
+  await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
+  t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
+  t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
+  await store.check();
+});
 
 t.test('the writing thread rejects records of a transaction that the contract does not allow', async (t) => {
   const { pets } = await loadCodecs();

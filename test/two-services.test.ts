@@ -91,7 +91,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
       checkError(t, subject, wrongType, 415, 'another type');
     });
 
-    t.test(`keys are taken where the contract says, and their rates are limited: ${name}, ${way}`, async (t) => {
+    t.test(`keys are accepted where the contract says, and their rates are limited: ${name}, ${way}`, async (t) => {
       const app = await start(subject, { rates: { keyRate: { limit: 3, window: 86_400 } } });
       t.teardown(() => app.close());
       const { headers } = await app.inject(subject.list);
@@ -159,7 +159,7 @@ t.test('two services in one app keep their own codes, forms and keys', async (t)
   }
 });
 
-t.test("an operation at /openapi.json wins, and the server's own files and their links are below /docs", async (t) => {
+t.test("an operation at /openapi.json wins; the server's own files and their links are below /docs", async (t) => {
   const { service } = SUBJECTS.stations;
   const store = { url: 'sqlite::memory:' };
   const contract = withPrefix(await loadServiceContract(service), '');
@@ -197,7 +197,7 @@ t.test("an operation at /openapi.json wins, and the server's own files and their
 });
 
 t.test(
-  'stations are a process by run, with CSV, a JSON Patch, composed records and an own /openapi.json',
+  'the stations service runs by `run`, with CSV, a JSON Patch, composed records and its own /openapi.json',
   async (t) => {
     const { folder } = stations;
     const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY };
@@ -228,7 +228,7 @@ t.test(
   },
 );
 
-t.test('a contract in another style is linted, released and compared', (t) => {
+t.test('a contract in another style can be linted, released and compared', (t) => {
   const { folder, run } = copyStations(t);
   t.match(run('lint'), { status: 0 });
   t.match(run('release'), { status: 0 });

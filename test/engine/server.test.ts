@@ -2,25 +2,22 @@
 import t from 'tap';
 import { send, startService } from '../service.ts';
 
-t.test(
-  'printPlugins() is a table of contents, in the order of effect, with one line of Fastify per route',
-  async (t) => {
-    let routes = 0;
-    const { app } = await startService(t, {
-      addPlugins: async (own) => void own.addHook('onRoute', () => void routes++),
-    });
-    const lines = app.printPlugins().trimEnd().split('\n');
-    const names = lines.map((line) => line.replace(/^[├└│─┬ ]+| [\d.]+ ms$/g, ''));
-    const named = ['root', 'cors', 'plugins', 'contract', '@fastify/bearer-auth', 'operations', 'fastify-openapi-glue'];
-    t.strictSame(
-      names.filter((name) => name !== 'bound _after'),
-      [...named, 'generateRoutes', '@fastify/swagger'],
-    );
-    // Fastify adds a line for each route, and for each of a few hooks.
-    const added = names.filter((name) => name === 'bound _after').length;
-    t.ok(routes > 30 && added >= routes && added < routes * 1.5, `${added} lines for ${routes} routes`);
-  },
-);
+t.test("printPlugins() lists the plugins in their order of effect, with one line of Fastify's per route", async (t) => {
+  let routes = 0;
+  const { app } = await startService(t, {
+    addPlugins: async (own) => void own.addHook('onRoute', () => void routes++),
+  });
+  const lines = app.printPlugins().trimEnd().split('\n');
+  const names = lines.map((line) => line.replace(/^[├└│─┬ ]+| [\d.]+ ms$/g, ''));
+  const named = ['root', 'cors', 'plugins', 'contract', '@fastify/bearer-auth', 'operations', 'fastify-openapi-glue'];
+  t.strictSame(
+    names.filter((name) => name !== 'bound _after'),
+    [...named, 'generateRoutes', '@fastify/swagger'],
+  );
+  // Fastify adds a line for each route, and for each of a few hooks.
+  const added = names.filter((name) => name === 'bound _after').length;
+  t.ok(routes > 30 && added >= routes && added < routes * 1.5, `${added} lines for ${routes} routes`);
+});
 
 t.test("a team's hook may give a route its own error handler", async (t) => {
   const { port } = await startService(t, {
@@ -35,7 +32,7 @@ t.test("a team's hook may give a route its own error handler", async (t) => {
   t.match(await send(port, '/other'), { status: 500, text: /"internal_error"/ });
 });
 
-t.test("a plugin's route has Fastify's own parsers and its errors, and the contract's routes have ours", async (t) => {
+t.test("a plugin's route has Fastify's own parsers and errors; the contract's routes have the engine's", async (t) => {
   const { port, request } = await startService(t, {
     addPlugins: async (app) => {
       app.post('/own', ({ body }) => ({ body }));

@@ -33,7 +33,7 @@ async function untilCreated(tally: () => Tally): Promise<void> {
   while ((tally().created ?? 0) < CLIENTS) await wait(100);
 }
 
-t.test('a disk that stalls under load', async (t) => {
+t.test('the service survives a disk that stalls under load', async (t) => {
   const disk = prepareFaultyDisk(t);
   const server = await startOn(t, disk);
   const agent = new Agent({ keepAlive: true });
@@ -90,19 +90,22 @@ t.test('a disk that stalls under load', async (t) => {
   );
 });
 
-t.test("a disk that fails a write, and stalls when SQLite's log is to be moved into the file", async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const server = await startOn(t, disk, { STOP_TIMEOUT: '1000' });
-  t.equal((await server.request('/v1/pets', create('Rex'))).status, 201);
-  disk.fail();
-  t.equal(codeOf((await server.request('/v1/pets', create('Rex'))).body), 'outcome_unknown');
-  disk.stall();
-  const asked = performance.now();
-  server.child.kill('SIGTERM');
-  t.equal(await server.exit, 'SIGKILL');
-  const stopped = performance.now() - asked;
-  addFigures('disk: failed, then stalled at SIGTERM', `killed after ${(stopped / 1000).toFixed(1)} s`);
-});
+t.test(
+  'the service survives a disk that fails a write, and stalls while SQLite moves its log into the file',
+  async (t) => {
+    const disk = prepareFaultyDisk(t);
+    const server = await startOn(t, disk, { STOP_TIMEOUT: '1000' });
+    t.equal((await server.request('/v1/pets', create('Rex'))).status, 201);
+    disk.fail();
+    t.equal(codeOf((await server.request('/v1/pets', create('Rex'))).body), 'outcome_unknown');
+    disk.stall();
+    const asked = performance.now();
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 'SIGKILL');
+    const stopped = performance.now() - asked;
+    addFigures('disk: failed, then stalled at SIGTERM', `killed after ${(stopped / 1000).toFixed(1)} s`);
+  },
+);
 
 /** The names of all pets that are there. */
 async function namesIn({ request }: Server): Promise<string[]> {

@@ -27,7 +27,7 @@ async function flood(generators: Generator[], key: string, ports: number[], seco
 const isFair = (passed: number, over = 0) =>
   passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
 
-t.test('a caller at 100 times its limit gets its limit; how much it slows a neighbour is in the figures', async (t) => {
+t.test('a caller at 100 times its limit gets only its limit; figures show how much it slows a neighbour', async (t) => {
   const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
   const key = makeKey('petstore');
   const store = openUrl(DATABASE_URL);
@@ -64,7 +64,7 @@ function toQuartiles(values: number[]): number[] {
   return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);
 }
 
-t.test('a limit holds in all for several servers on one PostgreSQL', async (t) => {
+t.test('several servers on one PostgreSQL share one limit', async (t) => {
   const generators = [startGenerator(t), startGenerator(t)];
   const postgres = await startPostgres(t);
   const env = { DATABASE_URL: postgres.newUrl(), KEY_RATE: `${LIMIT}/s` };

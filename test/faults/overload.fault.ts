@@ -44,7 +44,7 @@ function watchHealth(ask: (url: string) => Promise<{ status: number }>, clock = 
   };
 }
 
-t.test('at five times its capacity: accepted requests stay quick, health is answered, memory is bounded', async (t) => {
+t.test('at five times capacity, accepted requests stay quick, health is answered, and memory is bounded', async (t) => {
   const server = await start();
   for (const connections of [64, 500]) {
     const capacity = (await run(server, { rate: 0, seconds: 5, connections })).perSecond;
@@ -73,7 +73,7 @@ for (const [connections, ahead] of [
   [500, 16],
 ] as const) {
   t.test(
-    `${connections} clients that each send ${ahead} requests at a time: health is answered to operators`,
+    `with ${connections} clients that each send ${ahead} requests at a time, operators still get health checks`,
     async (t) => {
       const server = await start();
       // The public port accepts one connection in each turn of the event loop, and these turns are long.
@@ -123,7 +123,7 @@ t.test('200 clients that pipeline 5,000 requests and read nothing are closed, an
   addFigures('200 clients that read nothing', `${during} MiB at most (${before} before), slowest health ${slowest} ms`);
 });
 
-t.test('health is answered on the port for operators while 2,000 new connections flood the public one', async (t) => {
+t.test("the operators' port answers health checks while 2,000 new connections flood the public port", async (t) => {
   const server = await startServer(t, { env: { ADMIN_PORT: '0' } });
   const [, admin] = await server.written('stdout', /"admin":"http:[^"]*:(\d+)"/);
   let isOver = false;
@@ -153,23 +153,20 @@ t.test('health is answered on the port for operators while 2,000 new connections
   t.ok(median < 1000, `${median} ms`);
 });
 
-t.test(
-  '900 clients that ask for the largest file of the page 64 times each, and read nothing, cost little',
-  async (t) => {
-    const server = await start();
-    const before = memoryOf(server, 'VmRSS');
-    const sockets = askAndReadNothing(server, 900, '/docs/static/swagger-ui-bundle.js', 64);
-    await wait(5000);
-    const most = memoryOf(server, 'VmHWM');
-    addFigures('900 clients that read nothing of the largest file', `${most} MiB at most (${before} before)`);
-    t.ok(most < before + 350, `${most} MiB at most, ${before} before`);
-    for (const socket of sockets) socket.destroy();
-  },
-);
+t.test("900 clients that request the page's largest file 64 times each, and read nothing, cost little", async (t) => {
+  const server = await start();
+  const before = memoryOf(server, 'VmRSS');
+  const sockets = askAndReadNothing(server, 900, '/docs/static/swagger-ui-bundle.js', 64);
+  await wait(5000);
+  const most = memoryOf(server, 'VmHWM');
+  addFigures('900 clients that read nothing of the largest file', `${most} MiB at most (${before} before)`);
+  t.ok(most < before + 350, `${most} MiB at most, ${before} before`);
+  for (const socket of sockets) socket.destroy();
+});
 
 const CONNECTIONS = 1900;
 
-t.test(`a new client is answered in a second while ${CONNECTIONS} connections are busy`, async (t) => {
+t.test(`a new client is answered within a second while ${CONNECTIONS} connections are busy`, async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const server = await startOnCore(t, env);
   const { child, port, request, exit } = server;

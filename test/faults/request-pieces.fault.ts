@@ -117,7 +117,7 @@ function problemsOf(replies: CheckedReply[]): string[] {
 }
 
 for (const [name, env] of Object.entries(CONFIGURATIONS)) {
-  t.test(`${COUNT} sessions of random pieces of requests leave the server as it was: ${name}`, async (t) => {
+  t.test(`${COUNT} sessions of random request pieces do not change the server: ${name}`, async (t) => {
     const server = await startWithLog(t, { env: { REQUEST_TIMEOUT: '500', ...env } });
     const { child, port, key, request, output, exit } = server;
     await request('/livez');
@@ -165,7 +165,7 @@ for (const [name, bytes] of [
   ['slow body (408)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n${BODY_TO_COME}\r\n`],
   ['slow body without a key (401)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${BODY_TO_COME}\r\n`],
 ] as [string, string][]) {
-  t.test(`300 clients that stay silent after ${name} lose their connections`, async (t) => {
+  t.test(`the server closes 300 clients that stay silent after ${name}`, async (t) => {
     const server = await startServer(t, { env: { REQUEST_TIMEOUT: '1000' } });
     await server.request('/livez');
     const before = descriptorsOf(server);

@@ -103,9 +103,9 @@ async function losesNothing(
   t.equal(hung, 0);
 }
 
-t.test(`no request is lost in ${ROUNDS} stops under load`, (t) => losesNothing(t, 'stops'));
+t.test(`${ROUNDS} stops under load lose no request`, (t) => losesNothing(t, 'stops'));
 
-t.test(`no request is lost in ${ROUNDS} stops during which the machine freezes`, (t) =>
+t.test(`${ROUNDS} stops lose no request, although the machine freezes during each`, (t) =>
   losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
 );
 
@@ -119,7 +119,7 @@ function standStill(server: Server, lead: number): void {
   block(30);
 }
 
-t.test('at every moment of the start SIGTERM ends it, in order or at once', async (t) => {
+t.test('SIGTERM ends a starting server at every moment, in order or at once', async (t) => {
   const ends: Record<string, number> = {};
   let slowest = 0;
   for (let delay = 300; delay < 1800; delay += 50) {
@@ -139,7 +139,7 @@ t.test('at every moment of the start SIGTERM ends it, in order or at once', asyn
 });
 
 t.test(
-  `in ${ROUNDS} failovers to a synchronous standby, no pet that got an id is lost, and none that is sent again with its key is doubled`,
+  `${ROUNDS} failovers to a synchronous standby lose no acknowledged pet, and a retry with its key adds none twice`,
   async (t) => {
     let [acknowledged, unknown, replayed, lost, doubled, hung, slowest] = [0, 0, 0, 0, 0, 0, 0];
     for (let round = 1; round <= ROUNDS; round++) {

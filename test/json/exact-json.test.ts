@@ -3,7 +3,7 @@ import { parse } from 'lossless-json';
 import t from 'tap';
 import { parseExactJson } from '../../src/contract-first/json/exact-json.ts';
 
-t.test('numbers that a double holds equal those of JSON.parse', async () => {
+t.test('numbers that a double can hold equal those of JSON.parse', async () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       fc.pre(!/\d{16}|\de/i.test(text));
@@ -13,7 +13,7 @@ t.test('numbers that a double holds equal those of JSON.parse', async () => {
   );
 });
 
-t.test('a text is JSON exactly if JSON.parse takes it, also when it is cut or a piece is added', async () => {
+t.test('text is accepted exactly if JSON.parse accepts it, even when cut or extended', async () => {
   const pieces = [
     '{',
     '}',
@@ -91,7 +91,7 @@ t.test('an integer is an integer in every notation, and keeps its digits', async
   for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
 });
 
-t.test('a number that no double is written as is an error that names it, and the double', async (t) => {
+t.test('a number that a double would change is an error with the number and the double', async (t) => {
   const inexact: [string, string?][] = [
     ['1.0000000000000001', '1'],
     ['1e-400'],
@@ -119,7 +119,7 @@ t.test('an error about an inexact number contains its JSON Pointer', async (t) =
   }
 });
 
-t.test('a number that is not an integer becomes a double that is written as the same number', async (t) => {
+t.test('a number with a fraction becomes a double that is written as the same number', async (t) => {
   const cases: [string, number][] = [
     ['1.5', 1.5],
     ['5e-1', 0.5],
@@ -138,13 +138,13 @@ t.test('an integer of more than 64 bits keeps its digits, up to the largest doub
   t.equal(parseExactJson('-1.7976931348623157e+308'), -(17976931348623157n * 10n ** 292n));
 });
 
-t.test('strings are unescaped, and JSON in them is left alone', async (t) => {
+t.test('strings are unescaped, and JSON inside them is not parsed', async (t) => {
   const text = String.raw`{"a\"}":"\\\"{[,:]}\u0041é\ud83d\ude00 12345678901234567890","":[[],{},true,false,null]}`;
   t.strictSame(JSON.parse(JSON.stringify(parseExactJson(text))), JSON.parse(text));
   t.strictSame(parse(JSON.stringify(parseExactJson(text))), parse(text));
 });
 
-t.test('a duplicate name in an object is an error that names it', async (t) => {
+t.test('a duplicate name in an object is an error that gives the name', async (t) => {
   for (const twice of ['b', '\\u0062'])
     t.throws(() => parseExactJson(`{"a":{"b":1,"c":2,"${twice}":1}}`), new SyntaxError('has the field "b" twice'));
   t.doesNotThrow(() => parseExactJson('{"a":{"b":1},"b":1,"toString":2}'));

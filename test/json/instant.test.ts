@@ -2,7 +2,7 @@ import t from 'tap';
 import { toInstant } from '../../src/contract-first/json/instant.ts';
 import { build, problemsOf } from '../engine/requests/built-check.ts';
 
-t.test('a time is one instant in UTC, to the millisecond, however it is spelled', (t) => {
+t.test('all spellings of a time become one instant in UTC, to the millisecond', (t) => {
   const instants = {
     '2026-01-01T00:00:00Z': '2026-01-01T00:00:00.000Z',
     '2026-01-01t00:00:00.1z': '2026-01-01T00:00:00.100Z',
@@ -22,7 +22,7 @@ t.test('a time is one instant in UTC, to the millisecond, however it is spelled'
   t.end();
 });
 
-t.test('a time that no store could keep is a 400, in a body and in a parameter', (t) => {
+t.test('a time that a store could not keep is a 400, in a body and in a parameter', (t) => {
   const none = [
     ...[
       '',

@@ -59,7 +59,7 @@ t.test('without any variable, every setting has its default', (t) => {
   t.end();
 });
 
-t.test('every variable is taken', (t) => {
+t.test('the configuration reads every variable', (t) => {
   const config = loadConfig({
     HOST: '::',
     PORT: '8080',
@@ -119,7 +119,7 @@ t.test('every variable is taken', (t) => {
   t.end();
 });
 
-t.test('an empty variable is the same as none', (t) => {
+t.test('an empty variable counts as a missing one', (t) => {
   const names = ['HOST', 'PORT', 'DATABASE_URL', 'API_KEYS', 'LOG_LEVEL', 'NODE_ENV', 'REQUEST_TIMEOUT'];
   t.strictSame(loadConfig(Object.fromEntries(names.map((name) => [name, '']))), loadConfig({}));
   t.end();
@@ -167,7 +167,7 @@ t.test('the public URL is an HTTP URL, and only its path counts', (t) => {
   t.end();
 });
 
-t.test('an integer is written in digits, and in its bounds', (t) => {
+t.test('an integer is written in digits, within its bounds', (t) => {
   const wrong = ['-1', '65536', '1.5', '0x50', '1e3', ' 80', '80 ', 'http', '9'.repeat(400)];
   takes(t, 'PORT', 'an integer from 0 to 65535', ['0', '1', '65535'], wrong);
   t.end();
@@ -242,25 +242,22 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
   t.end();
 });
 
-t.test(
-  'a key is long enough, and can be sent as a bearer token; the message names its position, and never the key',
-  (t) => {
-    const API_KEYS =
-      'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
-    const problems = problemsOf({ API_KEYS });
-    t.strictSame(problems, [
-      '  - API_KEYS: key 2 is shorter than 16 characters',
-      '  - API_KEYS: key 3 is not a bearer token (RFC 6750, section 2.1)',
-      '  - API_KEYS: key 4 is not a bearer token (RFC 6750, section 2.1)',
-      '  - API_KEYS: key 5 is shorter than 16 characters',
-      '  - API_KEYS: key 5 is not a bearer token (RFC 6750, section 2.1)',
-      '  - API_KEYS: key 6 is not a bearer token (RFC 6750, section 2.1)',
-    ]);
-    t.end();
-  },
-);
+t.test('a key must be long and sendable as a bearer token; the error gives its position, never the key', (t) => {
+  const API_KEYS =
+    'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
+  const problems = problemsOf({ API_KEYS });
+  t.strictSame(problems, [
+    '  - API_KEYS: key 2 is shorter than 16 characters',
+    '  - API_KEYS: key 3 is not a bearer token (RFC 6750, section 2.1)',
+    '  - API_KEYS: key 4 is not a bearer token (RFC 6750, section 2.1)',
+    '  - API_KEYS: key 5 is shorter than 16 characters',
+    '  - API_KEYS: key 5 is not a bearer token (RFC 6750, section 2.1)',
+    '  - API_KEYS: key 6 is not a bearer token (RFC 6750, section 2.1)',
+  ]);
+  t.end();
+});
 
-t.test('a rate is a number of requests in a second, minute, hour or day, or none', (t) => {
+t.test('a rate is a number of requests per second, minute, hour or day, or none', (t) => {
   const rule = 'a number of requests per s, m, h or d, such as 100/s, or none';
   const right = ['none', '1/s', '60/m', '5000/h', '999999999/d'];
   const wrong = ['0/s', '1', '1/w', '1/2s', '-1/s', '1.5/s', '1 / s', '01/s', '1000000000/s', 'None'];
@@ -294,7 +291,7 @@ t.test('an origin has the form that browsers send', (t) => {
   t.end();
 });
 
-t.test('setting WORKERS is an error that explains how several processes serve', (t) => {
+t.test('setting WORKERS is an error that explains how to run several processes', (t) => {
   for (const WORKERS of ['1', '2', 'x']) {
     t.strictSame(problemsOf({ WORKERS }), [
       '  - WORKERS must be left out: a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)',
@@ -304,7 +301,7 @@ t.test('setting WORKERS is an error that explains how several processes serve', 
   t.end();
 });
 
-t.test('an unknown option of a database is an error with its name, and so are variables of libpq', (t) => {
+t.test('an unknown database option is an error with its name, and so is a libpq variable', (t) => {
   const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
   t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
   const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '', PGREQUIREAUTH: 'x', PGUSER: 'ada' };
@@ -317,7 +314,7 @@ t.test('an unknown option of a database is an error with its name, and so are va
   t.end();
 });
 
-t.test('a misspelt variable gets a warning with both names, and without its value', (t) => {
+t.test('a misspelt variable causes a warning with both names, and without its value', (t) => {
   for (const [name, meant] of [
     ['HOSTS', 'HOST'],
     ['API_KEY', 'API_KEYS'],
@@ -350,7 +347,7 @@ t.test('a misspelt variable gets a warning with both names, and without its valu
   t.end();
 });
 
-t.test('keys and the URL of the database may be in files, and a file that everybody can read gets a warning', (t) => {
+t.test('keys and the database URL may be in files; a file that everybody can read causes a warning', (t) => {
   const folder = t.testdir({
     keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
     empty: '\n',
@@ -376,7 +373,7 @@ t.test('keys and the URL of the database may be in files, and a file that everyb
   t.end();
 });
 
-t.test('every variable is described in the order of the table of settings, with its default', (t) => {
+t.test('each variable is described with its default, in the order of the settings table', (t) => {
   const used = new Map<string, string>();
   loadConfig({}, used);
   const text = readFileSync(new URL('../../src/contract-first/operate/config.md', import.meta.url), 'utf8');
@@ -388,7 +385,7 @@ t.test('every variable is described in the order of the table of settings, with 
   t.end();
 });
 
-t.test('the one socket that systemd passes to this process is listened on', (t) => {
+t.test('the server listens on the one socket that systemd passes to its process', (t) => {
   const LISTEN_PID = String(process.pid);
   t.equal(loadConfig({ LISTEN_PID, LISTEN_FDS: '1' }).socket, 3);
   t.equal(loadConfig({ LISTEN_PID: '1', LISTEN_FDS: '1' }).socket, undefined);
@@ -398,7 +395,7 @@ t.test('the one socket that systemd passes to this process is listened on', (t) 
   t.end();
 });
 
-t.test("OpenTelemetry's ratio of traces is used if it is valid", (t) => {
+t.test("OpenTelemetry's sampling ratio is used if it is valid", (t) => {
   const ratioOf = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) =>
     loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traceRatio;
   for (const [text, ratio] of [
@@ -415,7 +412,7 @@ t.test("OpenTelemetry's ratio of traces is used if it is valid", (t) => {
   t.end();
 });
 
-t.test('TRUST_TRACES takes addresses and ranges, and anything else is an error that says so', (t) => {
+t.test('TRUST_TRACES accepts addresses and ranges; anything else is an error with this explanation', (t) => {
   takes(t, 'TRUST_TRACES', 'addresses and ranges, such as 10.0.0.0/8,::1', ['10.0.0.0/8, ::1'], ['unix']);
   t.end();
 });

@@ -7,7 +7,7 @@ import { KEY, startService } from '../service.ts';
 
 const post = (body: unknown, headers = {}) => ({ method: 'POST', body, headers });
 
-t.test('POST /pets is 201 with the pet, its id and its Location, and GET finds it there', async (t) => {
+t.test('POST /pets is 201 with the pet, its id and its Location; GET finds the pet there', async (t) => {
   const { client, request } = await startService(t);
   const { status, headers, body } = await client.createPet({
     body: { name: 'Rex', categoryId: 7n, status: 'pending' },
@@ -44,7 +44,7 @@ t.test('a request without a body is 400, in each way to send none', async (t) =>
   }
 });
 
-t.test('a body that is not JSON is reported with the position, and a byte order mark by its name', async (t) => {
+t.test('for a body that is not JSON, the error gives the position, and names a byte order mark', async (t) => {
   const { request } = await startService(t);
   for (const [body, message] of [
     ['{', 'The body is not well-formed JSON: it ends too early.'],
@@ -74,23 +74,26 @@ t.test("a body over the contract's limit is 413, whether its length is announced
   }
 });
 
-t.test('a repeated request with its Idempotency-Key gets the same reply, marked, and adds one pet', async (t) => {
-  const { request } = await startService(t);
-  const headers = { 'idempotency-key': '~'.repeat(255) };
-  const first = await request('/v1/pets', post('{"name":"Rex","categoryId":9007199254740993}', headers));
-  t.equal(first.headers['idempotency-replayed'], undefined);
-  for (const body of [
-    '{"name":"Rex","categoryId":9007199254740993}',
-    '{"categoryId": 9007199254740993e0, "name": "\\u0052ex"}',
-  ]) {
-    const { status, headers: replied, text } = await request('/v1/pets', post(body, headers));
-    t.strictSame([status, text, replied.location], [201, first.text, '/v1/pets/1']);
-    t.equal(replied['idempotency-replayed'], 'true');
-  }
-  t.equal((await request('/v1/pets')).text, `[${first.text}]`);
-});
+t.test(
+  'repeating a request with its Idempotency-Key returns the same reply, marked, and adds no second pet',
+  async (t) => {
+    const { request } = await startService(t);
+    const headers = { 'idempotency-key': '~'.repeat(255) };
+    const first = await request('/v1/pets', post('{"name":"Rex","categoryId":9007199254740993}', headers));
+    t.equal(first.headers['idempotency-replayed'], undefined);
+    for (const body of [
+      '{"name":"Rex","categoryId":9007199254740993}',
+      '{"categoryId": 9007199254740993e0, "name": "\\u0052ex"}',
+    ]) {
+      const { status, headers: replied, text } = await request('/v1/pets', post(body, headers));
+      t.strictSame([status, text, replied.location], [201, first.text, '/v1/pets/1']);
+      t.equal(replied['idempotency-replayed'], 'true');
+    }
+    t.equal((await request('/v1/pets')).text, `[${first.text}]`);
+  },
+);
 
-t.test('an Idempotency-Key with another body is 422, and with another API key it is a different key', async (t) => {
+t.test('an Idempotency-Key with another body is 422; with another API key it is a different key', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada'));
@@ -129,7 +132,7 @@ t.test('without API keys, all callers share their Idempotency-Keys', async (t) =
   t.match(await request('/v1/pets', { ...rex, key: KEY }), { status: 201, body: { id: 1 } });
 });
 
-t.test('a contract may leave the Idempotency-Key out', async (t) => {
+t.test('a contract may omit the Idempotency-Key', async (t) => {
   const yaml = edited(({ createPet }) => delete createPet.parameters);
   const { request } = await serve(t, yaml, {});
   t.match(await request('/v1/pets', post({ name: 'Rex', categoryId: 7 })), { status: 201, body: { id: 1 } });

@@ -12,7 +12,7 @@ t.test('GET /pets/{petId} returns the pet with exactly the fields that it was cr
   t.strictSame(body, { id: 2n, name: 'Mia', categoryId: 7n });
 });
 
-t.test('an id that no pet has is 404, near a pet and at both ends of the range', async (t) => {
+t.test('an unknown id is 404, near an existing id and at both ends of the range', async (t) => {
   const { client } = await startService(t);
   await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
   for (const id of [0n, 2n, -1n, 9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
@@ -23,7 +23,7 @@ t.test('an id that no pet has is 404, near a pet and at both ends of the range',
 });
 
 t.test(
-  'every reply of the deprecated operation names the start and the end of the deprecation, and the successor',
+  'every reply of the deprecated operation gives the start and end of the deprecation, and the successor',
   async (t) => {
     const { client, request } = await startService(t);
     await client.createPet({ body: { name: 'Rex', categoryId: 7n } });

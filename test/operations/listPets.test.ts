@@ -28,7 +28,7 @@ t.test('an empty store lists as an empty array without a next page', async (t) =
   t.equal(headers.link, undefined);
 });
 
-t.test('without a limit a page holds 20 pets, in the order of their creation', async (t) => {
+t.test('without a limit, a page holds 20 pets in the order of their creation', async (t) => {
   const service = await startService(t);
   await addPets(service, 21);
   const [first, second] = await readPages(service, '/v1/pets');
@@ -49,14 +49,14 @@ t.test('the links lead to every pet once, with any limit', async (t) => {
   }
 });
 
-t.test('a status filters every page, and the links keep it', async (t) => {
+t.test('a status filters every page, and the links keep the filter', async (t) => {
   const service = await startService(t);
   await addPets(service, 12);
   t.strictSame(await readPages(service, '/v1/pets?status=available&limit=2'), [[1, 5], [9]]);
   t.strictSame(await readPages(service, '/v1/pets?limit=3&status=sold'), [[3, 7, 11]]);
 });
 
-t.test('a pet that is added while somebody reads the pages comes on the last one', async (t) => {
+t.test('a pet that is added while a client pages appears on the last page', async (t) => {
   const service = await startService(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');

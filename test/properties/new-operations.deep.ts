@@ -7,35 +7,41 @@ import { CONTRACT, readOperations } from './operations.ts';
 import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
-t.test('a handler that breaks its own contract is found, with a line that shows it again', async (t) => {
-  const cases: [string, Handle, RegExp][] = [
-    ['a field that is missing', () => ({ status: 200, body: JsonText.of('{}') }), /the reply is 500, not 2xx/],
-    [
-      'a header that is not declared',
-      ({ params }) => ({ status: 200, body: { code: params.code }, headers: { 'X-Shelf': '1' } }),
-      /header x-shelf is not documented/,
-    ],
-    [
-      'a status that is not declared',
-      () => ({ status: 202, body: JsonText.of('{"code":"A"}') }),
-      /the reply is 500, not 2xx/,
-    ],
-    [
-      'a failure of its own',
-      () => ({ status: 404, body: { code: 'x', message: '', status: 400 } }),
-      /body.status is 400/,
-    ],
-  ];
-  for (const [what, handle, problem] of cases) {
-    await t.test(what, async (t) => {
-      const service = await startGrown(t, { arrangeShelf: handle });
-      const failure = await findFailure(propertiesOf(service), 'arrangeShelf');
-      t.match(failure, problem);
-      t.match(failure, /^curl -i .* -X PUT 'http:\/\/127\.0\.0\.1:3000\/v1\/shelves\/[A-Z]+\?/m);
-      t.match(failure, /^SEED=1 CASE=\d+ PROPERTY='arrangeShelf accepts what the contract allows' npm run test:deep$/m);
-    });
-  }
-});
+t.test(
+  'the property tests find a handler that breaks its contract, and print a line that repeats the failure',
+  async (t) => {
+    const cases: [string, Handle, RegExp][] = [
+      ['a field that is missing', () => ({ status: 200, body: JsonText.of('{}') }), /the reply is 500, not 2xx/],
+      [
+        'a header that is not declared',
+        ({ params }) => ({ status: 200, body: { code: params.code }, headers: { 'X-Shelf': '1' } }),
+        /header x-shelf is not documented/,
+      ],
+      [
+        'a status that is not declared',
+        () => ({ status: 202, body: JsonText.of('{"code":"A"}') }),
+        /the reply is 500, not 2xx/,
+      ],
+      [
+        'a failure of its own',
+        () => ({ status: 404, body: { code: 'x', message: '', status: 400 } }),
+        /body.status is 400/,
+      ],
+    ];
+    for (const [what, handle, problem] of cases) {
+      await t.test(what, async (t) => {
+        const service = await startGrown(t, { arrangeShelf: handle });
+        const failure = await findFailure(propertiesOf(service), 'arrangeShelf');
+        t.match(failure, problem);
+        t.match(failure, /^curl -i .* -X PUT 'http:\/\/127\.0\.0\.1:3000\/v1\/shelves\/[A-Z]+\?/m);
+        t.match(
+          failure,
+          /^SEED=1 CASE=\d+ PROPERTY='arrangeShelf accepts what the contract allows' npm run test:deep$/m,
+        );
+      });
+    }
+  },
+);
 
 /** The contract with another schema of a pet's name, or of the limit of a page, and that of the server as it is. */
 function edited({ name = {}, limit = {} }: { name?: object; limit?: object }): string {
@@ -45,7 +51,7 @@ function edited({ name = {}, limit = {} }: { name?: object; limit?: object }): s
   return stringify(contract);
 }
 
-t.test('a server that takes more or less than the contract allows is found', async (t) => {
+t.test('the property tests find a server that accepts more or less than the contract allows', async (t) => {
   const service = await startService(t, { keepAlive: true });
   const cases: [yaml: string, id: string, failure: RegExp][] = [
     [edited({ limit: { maximum: 50 } }), 'listPets', /^listPets refuses query\.limit maximum: .* 200, not 400/],

@@ -4,7 +4,7 @@ import { findFailure, NEW_IDS, propertiesOf, startGrown } from './new-operations
 /** Of each property: ten in `npm run test:deep`. */
 const RUNS = process.env.RUNS ? 10 : 1;
 
-t.test('a new operation of the contract is covered, with every keyword, without new test code', async (t) => {
+t.test('the property tests cover a new operation with every keyword, without new test code', async (t) => {
   const properties = propertiesOf(await startGrown(t));
   for (const id of NEW_IDS) t.equal(await findFailure(properties, id, RUNS), undefined);
   const names = properties.map(({ name }) => name);

@@ -8,7 +8,7 @@ import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';
 
-t.test('each alert has a section in the runbook, and each section an alert', (t) => {
+t.test('each alert has a section in the runbook, and each section has an alert', (t) => {
   const runbook = readFileSync('scripts/deploy/runbook.md', 'utf8');
   const parts = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name as string);
   t.strictSame(
@@ -23,7 +23,7 @@ t.test('each alert has a section in the runbook, and each section an alert', (t)
   t.end();
 });
 
-t.test('each metric that an alert or the dashboard asks for is there', async (t) => {
+t.test('each metric in an alert or the dashboard exists', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, ADMIN_PORT: '0' };
   const { written } = await startServer(t, { env, isCovered: true });
   const [, port] = await written('stdout', /"admin":"http:\/\/127\.0\.0\.1:(\d+)"/);
@@ -37,7 +37,7 @@ t.test('each metric that an alert or the dashboard asks for is there', async (t)
   }
 });
 
-t.test('each label of an alert or the dashboard has an existing value', (t) => {
+t.test('each label in an alert or the dashboard has an existing value', (t) => {
   const values: Record<string, readonly string[]> = {
     error_type: Object.keys(buildCatalogue(domain)),
     reason: Object.keys(new Counts().dropped),

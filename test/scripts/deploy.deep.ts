@@ -14,7 +14,7 @@ const DEPLOY = `${ROOT}scripts/deploy`;
 /** Where `npm test` has built the program. */
 const PROGRAM = process.env.TEST_PROGRAM as string;
 
-t.test('the unit is hardened to 1.5 or better, and all units are well-formed', async (t) => {
+t.test("systemd rates the unit's exposure at 1.5 or better, and all units are valid", async (t) => {
   const units = ['petstore.service', 'petstore.socket', 'petstore-backup.service', 'petstore-backup.timer'];
   const folder = t.testdir();
   for (const unit of units) {
@@ -53,7 +53,7 @@ t.test('a server takes the socket that systemd passes', async (t) => {
   t.strictSame(await once(child, 'exit'), [0, null]);
 });
 
-t.test('the nightly backup keeps seven', async (t) => {
+t.test('the nightly backup keeps the last seven backups', async (t) => {
   const folder = t.testdir({ backups: {}, dist: {} });
   const unit = readFileSync(`${DEPLOY}/petstore-backup.service`, 'utf8').replaceAll('\\\n', '');
   const [, script = ''] = /^ExecStart=\/bin\/sh -euc '(.*)'$/m.exec(unit) ?? [];

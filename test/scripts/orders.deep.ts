@@ -291,7 +291,7 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
   for (const { servers, url } of urls) {
     await t.test(`PostgreSQL, servers: ${servers}`, (t) => drill(t, { folder, url, servers, fail, mend }));
   }
-  await t.test('all of it moves from SQLite to PostgreSQL and back, equal to the byte', async (t) => {
+  await t.test('all records move from SQLite to PostgreSQL and back, equal to the byte', async (t) => {
     const [first, ...others] = [toUrl('first'), postgres.newUrl(), toUrl('moved')] as [string, ...string[]];
     const readFrom = async (url: string) => {
       const fleet = new Fleet(t, { folder, url, servers: 1, fail, mend });
@@ -311,7 +311,7 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
     }
   });
   await t.test(
-    'openTestServer serves its operations, with their transactions and before a first release',
+    'openTestServer serves the operations with their transactions, also before a first release',
     async (t) => {
       rmSync(join(folder, 'openapi/released'), { recursive: true });
       mkdirSync(join(folder, 'test/operations'), { recursive: true });

@@ -43,7 +43,7 @@ const refusedIn = async (file: string) => {
 
 for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
   t.test(
-    `${name}: problems are named, and once they are fixed, any request gets a reply of the contract`,
+    `${name}: problems are reported, and once they are fixed, any request gets a reply of the contract`,
     async (t) => {
       const found = await refusedIn(fileOf(name));
       t.strictSame(
@@ -58,7 +58,7 @@ for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
   );
 }
 
-t.test('a contract with 120 operations starts, and serves them all', async (t) => {
+t.test('a service with 120 operations starts and serves all of them', async (t) => {
   const yaml = withManyOperations();
   const [time, memory] = [performance.now(), process.memoryUsage().rss];
   const { request } = await start(t, yaml);

@@ -57,7 +57,7 @@ t.test('the service of the page on records compiles against the tarball', (t) =>
   t.end();
 });
 
-t.test('an app in TypeScript serves a built service, with types for what it adds to Fastify', (t) => {
+t.test('an app in TypeScript serves a built service, with types for its additions to Fastify', (t) => {
   const folder = makeFolder('stations');
   cpSync(join(ROOT, 'test/stations'), folder, { recursive: true });
   const cli = join(folder, 'node_modules/contract-first/bin/contract-first.js');

@@ -40,7 +40,7 @@ async function outcomesOf(all: Promise<string>[]): Promise<unknown[]> {
   );
 }
 
-t.test('writes of one turn, and those that come while a batch is written, share one', async (t) => {
+t.test('writes of one turn share a batch, and so do writes that arrive during a batch', async (t) => {
   const { queue, next, counts } = openQueue();
   const first = [queue.add(1), queue.add(2)];
   t.strictSame(await next(), [1, 2]);
@@ -56,7 +56,7 @@ t.test('writes of one turn, and those that come while a batch is written, share 
 });
 
 t.test(
-  'a write that was handed over too long ago has an unknown outcome, one that was not was not done, and a late answer changes neither',
+  'a write that times out was not done, or has an unknown outcome if it was handed over; a late answer changes neither',
   async (t) => {
     const { queue, next } = openQueue({ timeout: 200 });
     const clock = holdClock(t);
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test('a batch proves for a while that the writer can write, and an outage ends that', async (t) => {
+t.test('a successful batch proves for a while that the writer works, until an outage', async (t) => {
   const { queue, next, batches } = openQueue();
   const checked = queue.check();
   t.strictSame(await next(), []);
@@ -112,7 +112,7 @@ t.test('a batch without a write proves nothing: the next health check writes', a
 });
 
 t.test(
-  'only a write that happened is proof: a check that waits is answered by the next batch, before other writes',
+  'only a completed write is proof: the next batch answers a waiting health check before other writes',
   async (t) => {
     const { queue, next, batches } = openQueue();
     const done: string[] = [];
@@ -137,7 +137,7 @@ t.test(
   },
 );
 
-t.test('nor is one that fails alone', async (t) => {
+t.test('a write that fails alone is not proof', async (t) => {
   const { queue, next } = openQueue();
   const failed = t.rejects(queue.add(1), { message: 'bad' });
   await next();
@@ -155,20 +155,23 @@ t.test('nor is one that fails alone', async (t) => {
   t.equal(await waits, '2');
 });
 
-t.test('a check waits no longer than its timeout, and fails at once after a batch that took as long', async (t) => {
-  const { queue, next } = openQueue({ checkTimeout: 100 });
-  const clock = holdClock(t);
-  const write = queue.add(1);
-  await next();
-  const late = { kind: 'unavailable', cause: { message: /not answered in time/ } };
-  const checked = t.rejects(queue.check(), late);
-  clock.pass(101);
-  await checked;
-  // The clock stands still, so it is refused at once or never.
-  await t.rejects(queue.check(), late);
-  queue.end(toTexts);
-  await write;
-});
+t.test(
+  'a health check waits no longer than its timeout, and fails at once after a batch that took as long',
+  async (t) => {
+    const { queue, next } = openQueue({ checkTimeout: 100 });
+    const clock = holdClock(t);
+    const write = queue.add(1);
+    await next();
+    const late = { kind: 'unavailable', cause: { message: /not answered in time/ } };
+    const checked = t.rejects(queue.check(), late);
+    clock.pass(101);
+    await checked;
+    // The clock stands still, so it is refused at once or never.
+    await t.rejects(queue.check(), late);
+    queue.end(toTexts);
+    await write;
+  },
+);
 
 t.test('a write that is put back is first again, and its timeout still counts from its arrival', async (t) => {
   const queue = new Queue<string>(400, () => new Error('late'));
@@ -185,7 +188,7 @@ t.test('a write that is put back is first again, and its timeout still counts fr
   t.equal(await second, 'second');
 });
 
-t.test('writes that several took from the queue are put back in their first order', async (t) => {
+t.test('writes that several batches took from the queue are put back in their original order', async (t) => {
   const queue = new Queue<string>(60_000, () => new Error('late'));
   const all = [queue.add('a'), queue.add('b')];
   const [a, b] = queue.take();

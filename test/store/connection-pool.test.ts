@@ -41,7 +41,7 @@ function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   return { pool, opened };
 }
 
-t.test('a task fails after its timeout, and costs no connection', async (t) => {
+t.test('a task fails after its timeout, and its connection survives', async (t) => {
   const { pool, opened } = openPool(t);
   await pool.untilOpen(60_000);
   const clock = holdClock(t);
@@ -77,7 +77,7 @@ t.test('a transaction may wait longer than a single statement', async (t) => {
   }
 });
 
-t.test('a task that loses its connection is run again, or has an unknown outcome', async (t) => {
+t.test('a task that loses its connection is repeated, or has an unknown outcome', async (t) => {
   const { pool, opened } = openPool(t);
   let runs = 0;
   const lose = async (connection: PostgresConnection) => {
@@ -91,7 +91,7 @@ t.test('a task that loses its connection is run again, or has an unknown outcome
   t.equal(opened.length, 3);
 });
 
-t.test('a pool that closes runs waiting tasks, and rejects later ones', async (t) => {
+t.test('a closing pool finishes waiting tasks, and rejects later ones', async (t) => {
   const { pool } = openPool(t);
   const runs = [1, 2, 3].map((result) => pool.run(() => wait(5, result)));
   await pool.close();
@@ -102,22 +102,19 @@ t.test('a pool that closes runs waiting tasks, and rejects later ones', async (t
   );
 });
 
-t.test(
-  'of writes that go together, those that conflict with another program are done again, and no others',
-  async (t) => {
-    const { pool } = openPool(t);
-    await pool.untilOpen(60_000);
-    const asked: string[][] = [];
-    const conflict = new StoreUnavailable(
-      Object.assign(new Error('deadlock detected'), { code: '40P01' }),
-      'unavailable',
-    );
-    const writes = new ClientWrites(pool, 10, new StoreCounts());
-    const write = writes.gatherWrites<string, string>(async (_connection, questions) => {
-      asked.push(questions);
-      return questions.map((question) => (question === 'b' && asked.length < 3 ? conflict : question));
-    }, {});
-    t.strictSame(await Promise.all(['a', 'b', 'c'].map(write)), ['a', 'b', 'c']);
-    t.strictSame(asked, [['a', 'b', 'c'], ['b'], ['b']]);
-  },
-);
+t.test('if writes of a batch conflict with another program, only they are repeated', async (t) => {
+  const { pool } = openPool(t);
+  await pool.untilOpen(60_000);
+  const asked: string[][] = [];
+  const conflict = new StoreUnavailable(
+    Object.assign(new Error('deadlock detected'), { code: '40P01' }),
+    'unavailable',
+  );
+  const writes = new ClientWrites(pool, 10, new StoreCounts());
+  const write = writes.gatherWrites<string, string>(async (_connection, questions) => {
+    asked.push(questions);
+    return questions.map((question) => (question === 'b' && asked.length < 3 ? conflict : question));
+  }, {});
+  t.strictSame(await Promise.all(['a', 'b', 'c'].map(write)), ['a', 'b', 'c']);
+  t.strictSame(asked, [['a', 'b', 'c'], ['b'], ['b']]);
+});

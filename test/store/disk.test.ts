@@ -14,7 +14,7 @@ async function untilReady(request: SendRequest, isReady = true): Promise<void> {
 const codeOf = ({ body }: ReceivedReply) => (body as { code?: string }).code ?? 'created';
 
 t.test(
-  'while the disk stalls, each create is answered, and the answer tells whether its pet may be stored',
+  'while the disk stalls, each create is answered, and the answer tells whether the pet may be stored',
   async (t) => {
     const disk = prepareFaultyDisk(t);
     const { request, child, exit } = await startServer(t, {
@@ -50,7 +50,7 @@ t.test(
   },
 );
 
-t.test('when an fsync fails, the pet may be there, and the server is not ready until it works again', async (t) => {
+t.test('after a failed fsync, the pet may be stored; the server is not ready until fsync works again', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { request, child, exit } = await startServer(t, { env: disk.env, isCovered: true });
   const create = async () => codeOf(await request('/v1/pets', CREATE));

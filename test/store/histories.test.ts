@@ -8,7 +8,7 @@ const list = (ids: bigint[], isLast: boolean, from: number, to: number): Call =>
   ...{ from, to },
 });
 
-t.test('a history that a single copy of the pets explains is without violations', async (t) => {
+t.test('a history that a single copy of the pets could produce has no violations', async (t) => {
   const histories: Call[][] = [
     [],
     [create(1n, 0, 1), get(1n, true, 2, 3), list([1n], true, 2, 3), get(2n, false, 2, 3)],
@@ -19,7 +19,7 @@ t.test('a history that a single copy of the pets explains is without violations'
   for (const history of histories) t.strictSame(violationsOf(history), []);
 });
 
-t.test('a history that a single copy does not explain is a violation', async (t) => {
+t.test('a history that no single copy could produce is a violation', async (t) => {
   const histories: Call[][] = [
     [create(1n, 0, 1), create(1n, 0, 1)],
     [create(2n, 0, 1), create(1n, 2, 3)],

@@ -9,7 +9,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';
 
-t.test('the engine can rebuild its own tables, even one that triggers of records use', async (t) => {
+t.test('the engine can rebuild its own tables, even a table that triggers on records use', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   await openUrl(`sqlite:${file}`).close();
   const db = new Sqlite(file);
@@ -23,7 +23,7 @@ t.test('the engine can rebuild its own tables, even one that triggers of records
   t.strictSame(db.prepare('SELECT * FROM record_edits').all(), [{ name: 'pets', count: 0, note: 'kept' }]);
 });
 
-t.test('migrations are the .sql files of their folder, by name', (t) => {
+t.test('migrations are the .sql files of their folder, in the order of their names', (t) => {
   const sqlite = { '0002-b.sql': 'second', '0003-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' };
   const migrations = pathToFileURL(`${t.testdir({ sqlite })}/`);
   const found = loadMigrations('sqlite', { books: { ...books, migrations } });
@@ -55,7 +55,7 @@ const RELEASED = {
   postgres: ['0001-migrations.sql 206b077e', '0002-api-keys.sql 225d40c7', '0003-records.sql 71251466'],
 };
 
-t.test("the engine's released migrations never change, so that every database of an earlier version starts", (t) => {
+t.test("the engine's released migrations never change, so that every older database can start", (t) => {
   for (const database of ['sqlite', 'postgres'] as const) {
     const files = loadMigrations(database, {}).map(({ name, digest }) => `${name} ${digest.slice(0, 8)}`);
     t.strictSame(files.slice(0, RELEASED[database].length), RELEASED[database]);

@@ -169,7 +169,7 @@ const REBUILD = {
     CREATE UNIQUE INDEX members_by_position ON members (club_id, position);`,
 };
 
-t.test('a migration that rebuilds a table keeps the records that go with it when they are deleted', async (t) => {
+t.test("a migration that rebuilds a parent's table keeps the child records", async (t) => {
   const place = prepareFile(t);
   await fill(place);
   await place.execute('DELETE FROM visits');
@@ -194,7 +194,7 @@ t.test('a migration that rebuilds a table keeps the records that refer to it', a
   t.match(await members.delete('ada'), { refused: 'referenced' });
 });
 
-t.test('a table that is rebuilt never uses the id of a deleted record again', async (t) => {
+t.test('a rebuilt table never reuses the id of a deleted record', async (t) => {
   for (const deleted of ['id = 2', 'true']) {
     const place = prepareFile(t);
     await fill(place);
@@ -204,7 +204,7 @@ t.test('a table that is rebuilt never uses the id of a deleted record again', as
   }
 });
 
-t.test('a migration that removes a parent is an error with table and file, and is undone', async (t) => {
+t.test('a migration that removes a parent is undone, and the error names table and file', async (t) => {
   const place = prepareFile(t);
   await fill(place);
   const { files } = place;
@@ -441,7 +441,7 @@ onBoth('transaction control is found in each statement', async (t, place) => {
   }
 });
 
-t.test('a table that is renamed or rebuilt by later migrations is counted like any other', async (t) => {
+t.test('a table that later migrations rename or rebuild is counted like any other table', async (t) => {
   const place = prepareFile(t);
   await fill(place);
   place.files['clubs/0002-a.sql'] = 'ALTER TABLE clubs RENAME TO a; ALTER TABLE a RENAME TO clubs;';

@@ -282,7 +282,7 @@ testPairs('a database of an older or a newer program is refused, and stays as it
   }
 });
 
-t.test('a database in memory is neither moved nor filled: no other program can see it', async (t) => {
+t.test('a database in memory cannot be moved or filled, because no other program can see it', async (t) => {
   t.testdir({});
   const file = KINDS.SQLite?.(t) as Place;
   await file.open();
@@ -295,7 +295,7 @@ t.test('a database in memory is neither moved nor filled: no other program can s
     });
 });
 
-t.test('a target into which somebody else writes is named, and so is a source that is damaged', async (t) => {
+t.test('the error names a target that somebody else writes to, and a damaged source', async (t) => {
   t.testdir({});
   const [from, to, other] = [KINDS.SQLite?.(t), KINDS.SQLite?.(t), KINDS.PostgreSQL?.(t)] as [Place, Place, Place];
   const { all, ...source } = await from.open();
@@ -331,7 +331,7 @@ async function startCut(t: Test) {
   return { proxy, behind, place: toPlace(t, url, async () => {}) };
 }
 
-t.test('PostgreSQL: a connection that is lost during the copy leaves nothing behind', async (t) => {
+t.test('a connection to PostgreSQL that is lost during the copy leaves nothing behind', async (t) => {
   const [from, to] = [await startCut(t), await startCut(t)];
   await (await from.place.open()).all.pets.create(REX);
   const target = await to.place.open();
@@ -347,17 +347,20 @@ t.test('PostgreSQL: a connection that is lost during the copy leaves nothing beh
   t.equal((await move(from.behind, to.behind, domain)).get('pets'), 1);
 });
 
-t.test('PostgreSQL: when the answer to COMMIT is lost, it is not known whether all was moved', async (t) => {
-  const [from, to] = [await startCut(t), await startCut(t)];
-  await (await from.place.open()).all.pets.create(REX);
-  await to.place.open();
-  to.proxy.cutAnswerTo('COMMIT\0');
-  await t.rejects(move(from.behind, to.behind, domain), { message: UNKNOWN });
-  to.proxy.cutAnswerTo(undefined);
-  await t.rejects(move(from.behind, to.behind, domain), { message: /: it has pets already/ });
-});
+t.test(
+  "if PostgreSQL's answer to COMMIT is lost, the error says that the outcome of the move is unknown",
+  async (t) => {
+    const [from, to] = [await startCut(t), await startCut(t)];
+    await (await from.place.open()).all.pets.create(REX);
+    await to.place.open();
+    to.proxy.cutAnswerTo('COMMIT\0');
+    await t.rejects(move(from.behind, to.behind, domain), { message: UNKNOWN });
+    to.proxy.cutAnswerTo(undefined);
+    await t.rejects(move(from.behind, to.behind, domain), { message: /: it has pets already/ });
+  },
+);
 
-t.test('PostgreSQL: a server that does not answer is named, without its password', async (t) => {
+t.test('a PostgreSQL server that does not answer is named without its password', async (t) => {
   t.testdir({});
   const file = KINDS.SQLite?.(t) as Place;
   await file.open();

@@ -11,7 +11,7 @@ async function openAndClose(t: Test, url: string): Promise<void> {
   await store.close();
 }
 
-t.test('a file is named by its path, from the root or from here, with or without slashes before it', async (t) => {
+t.test('a file is named by an absolute or relative path, with or without slashes before it', async (t) => {
   const folder = t.testdir();
   const urls = [
     `sqlite:${folder}/1.db`,
@@ -24,7 +24,7 @@ t.test('a file is named by its path, from the root or from here, with or without
   for (const name of ['1.db', '2.db', '3.db', '4.db', 'Größe #5 50%.db']) t.ok(existsSync(`${folder}/${name}`), name);
 });
 
-t.test('a database in memory has no file, and is not shared with another store', async (t) => {
+t.test('a database in memory has no file, and no other store shares it', async (t) => {
   const one = openUrl('sqlite::memory:');
   const other = openUrl('sqlite::memory:');
   t.teardown(() => [one.close(), other.close()]);
@@ -33,7 +33,7 @@ t.test('a database in memory has no file, and is not shared with another store',
   t.notOk(existsSync(':memory:'));
 });
 
-t.test('the numbers of a record that is read without a contract have the types of its columns', async (t) => {
+t.test('without a contract, the numbers of a record have the types of their columns', async (t) => {
   const fields = [
     { name: 'count', type: 'int64' },
     { name: 'price', type: 'number' },

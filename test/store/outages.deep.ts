@@ -4,7 +4,7 @@ import type { ReceivedReply } from '../service.ts';
 import { CREATE, idsIn, isUnavailable, prepareFile } from './file-outage.ts';
 
 t.test(
-  'while the disk is full, POST is 503 and stores nothing, GET goes on, and everything works afterwards',
+  'while the disk is full, POST is 503 and stores nothing, and GET works; afterwards everything works',
   async (t) => {
     const { databaseUrl, connect } = prepareFile(t);
     // No file may grow beyond 2 MiB (4096 blocks of 512 bytes); what is written beyond fails as on a full disk.

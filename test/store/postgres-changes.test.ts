@@ -25,7 +25,7 @@ function failing(fails: Record<string, Error>, lostAt = ''): PostgresConnection 
 const run = buildRunChanges('public', []);
 const changes = [{ table: 'none' }, { table: 'none' }] as unknown as Change[];
 
-t.test('a batch that cannot begin fails for each of its changes, and no other', async (t) => {
+t.test('if a batch cannot begin, each of its changes fails, and no other change', async (t) => {
   const broken = new Error('the transaction is broken');
   t.strictSame(await run(failing({ BEGIN: broken }), changes), [broken, broken]);
 });
@@ -54,7 +54,7 @@ t.test('a connection that is lost inside a savepoint is an outage for the whole 
 });
 
 t.test(
-  'no change is begun without time for it, also if the lock came late; a transaction ends after its turn',
+  'a change begins only if it has time left, also after a late lock; a transaction ends after its turn',
   async (t) => {
     const clock = holdClock(t);
     const asked: string[] = [];

@@ -67,7 +67,7 @@ t.test('a schema with an earlier layout, or with other contents, is an error and
   await t.rejects(open(t, url), /^books\/0001-pets\.sql has run, and is not there: start a newer program/);
 });
 
-t.test('a program that runs goes on when a newer one migrates, and does not start again', async (t) => {
+t.test('a running program goes on when a newer program migrates, but cannot start again', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
   const { id } = await store.records.create(REX);
@@ -99,7 +99,7 @@ t.test('a program that runs goes on when a newer one migrates, and does not star
   await t.rejects(open(t, url), NEWER);
 });
 
-t.test('a migration that fails is named, and leaves the database as it was', async (t) => {
+t.test('a failed migration is named in the error, and leaves the database unchanged', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
   for (const [sql, why] of [
@@ -111,7 +111,7 @@ t.test('a migration that fails is named, and leaves the database as it was', asy
   await open(t, url);
 });
 
-t.test('a start waits for another program that migrates, but not for ever, and reports it', async (t) => {
+t.test("a start waits for another program's migration for a limited time, and reports it", async (t) => {
   const url = server.newUrl();
   const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
@@ -134,7 +134,7 @@ t.test('a start that needs no migration waits for nobody', async (t) => {
   t.ok(await (await open(t, url)).records.create(REX));
 });
 
-t.test('a start without an answer of PostgreSQL in time reports it', async (t) => {
+t.test('a start reports a PostgreSQL that does not answer in time', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
@@ -149,7 +149,7 @@ t.test('a pooled connection without a statement timeout is an error', async (t) 
   await t.rejects(connect({ toConnect: TIMEOUT, toAnswer: 0 }), /ALTER ROLE … SET statement_timeout/);
 });
 
-t.test('a migration does not wait long for a table, because others would queue after it', async (t) => {
+t.test('a migration gives up soon on a locked table, because others would queue behind it', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
   const other = await server.connect(t, url);
@@ -173,7 +173,7 @@ function prepare(t: Test) {
   });
 }
 
-t.test('a migration that changes no record leaves their tags as they are', async (t) => {
+t.test("a migration that changes no record leaves the records' tags unchanged", async (t) => {
   const start = prepare(t);
   const before = await start();
   await before.send('PUT', 'a', { body: 'A' });
@@ -190,7 +190,7 @@ t.test('a migration that changes no record leaves their tags as they are', async
   });
 });
 
-t.test('a program that writes goes on while a newer one migrates its table, which waits for no writer', async (t) => {
+t.test('a running program keeps writing while a newer program migrates its table', async (t) => {
   const start = prepare(t);
   const { notes } = (await start()).collections;
   let isOver = false;

@@ -90,7 +90,7 @@ async function idsIn(store: OwnStore): Promise<bigint[]> {
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 }
 
-t.test('when connections are killed, no read fails, and every pet that got an id is there', async (t) => {
+t.test('when connections are killed, no read fails, and every pet that got an id is stored', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, LONG);
   const first = await store.records.create(REX);
   const ids = [first.id];
@@ -122,7 +122,7 @@ t.test('when connections are killed, no read fails, and every pet that got an id
   );
 });
 
-t.test('when the server does not answer, each call fails soon, and all is well afterwards', async (t) => {
+t.test('if the server does not answer, each call fails soon, and everything works afterwards', async (t) => {
   const store = await openOne(t);
   await worksAgain(store);
   await server.signal('SIGSTOP');
@@ -132,7 +132,7 @@ t.test('when the server does not answer, each call fails soon, and all is well a
   await worksAgain(store);
 });
 
-t.test('when the server is away, each call fails soon, and all is well afterwards', async (t) => {
+t.test('if the server is away, each call fails soon, and everything works afterwards', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const id = await addRex(url);
@@ -143,7 +143,7 @@ t.test('when the server is away, each call fails soon, and all is well afterward
   t.equal((await store.records.get(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
 });
 
-t.test('a start waits for a server that lets nobody in for seconds', async (t) => {
+t.test('a start keeps trying while the server rejects connections for some seconds', async (t) => {
   const url = server.newUrl();
   await openOne(t, url);
   await server.signal('SIGSTOP');
@@ -172,21 +172,18 @@ t.test('a start that gets too few connections reports it, and closes them', asyn
   while (Number((await server.execute(count)).rows[0]?.count) > 0) await wait(20);
 });
 
-t.test(
-  'a store that is closed while the server is away closes; what waited, and what is called then, fails',
-  async (t) => {
-    const store = await openOne(t);
-    await server.stop();
-    const refused = failsInAll(t, store);
-    await store.close();
-    await refused;
-    await failsInAll(t, store);
-    await server.start();
-  },
-);
+t.test('a store can be closed while the server is away; waiting and later calls fail', async (t) => {
+  const store = await openOne(t);
+  await server.stop();
+  const refused = failsInAll(t, store);
+  await store.close();
+  await refused;
+  await failsInAll(t, store);
+  await server.start();
+});
 
 t.test(
-  'while the database can only be read, creates and checks fail, reads go on, all is well afterwards',
+  'while the database is read-only, creates and health checks fail and reads work; afterwards everything works',
   async (t) => {
     const url = server.newUrl();
     const store = await openOne(t, url);
@@ -204,7 +201,7 @@ t.test(
   },
 );
 
-t.test('while somebody holds a lock, PostgreSQL gives up by itself, and nothing was done', async (t) => {
+t.test('if a lock is held, PostgreSQL itself ends the wait, and nothing is done', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const id = await addRex(url);
@@ -218,7 +215,7 @@ t.test('while somebody holds a lock, PostgreSQL gives up by itself, and nothing 
   t.strictSame(await idsIn(store), [id]);
 });
 
-t.test('a create that waits for a lock was not done, for any CREATE_TIMEOUT', async (t) => {
+t.test('a create that waited for a lock was not done, for any CREATE_TIMEOUT', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, { createTimeout: 5000 }, LONG);
   await addRex(url);
@@ -232,7 +229,7 @@ t.test('a create that waits for a lock was not done, for any CREATE_TIMEOUT', as
   await worksAgain(store);
 });
 
-t.test('more creates at once than one statement takes are all stored, in their order', async (t) => {
+t.test('more concurrent creates than one statement takes are all stored, in their order', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, LONG);
   const names = Array.from({ length: 2500 }, (_, index) => `Pet ${index}`);
   const pets = await Promise.all(names.map((name) => store.records.create({ ...REX, name })));
@@ -247,7 +244,7 @@ t.test('more creates at once than one statement takes are all stored, in their o
   );
 });
 
-t.test('while no standby confirms a write, checks and creates fail soon, and gets do not wait for them', async (t) => {
+t.test('while no standby confirms a write, health checks and creates fail soon, and gets do not wait', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, 3000);
   const { id } = await store.records.create(REX);
   await setAndReload("synchronous_standby_names = 'nobody'");
@@ -290,29 +287,26 @@ t.test('records that were read from a former primary are read again from the new
   await setAndReload('default_transaction_read_only = off');
 });
 
-t.test(
-  'when PostgreSQL ends a transaction that takes long, reads are repeated, creates of unknown outcome',
-  async (t) => {
-    const { rows } = await server.execute('SHOW server_version_num');
-    if (Number(rows[0].server_version_num) < 170_000) return t.comment('which it does since version 17');
-    const url = server.newUrl();
-    await openOne(t, url);
-    const id = await addRex(url);
-    await server.execute("ALTER ROLE petstore SET transaction_timeout = '1500ms'");
-    const store = await openOne(t, url, {}, 10_000);
-    await worksAgain(store);
-    await server.execute('ALTER ROLE petstore RESET transaction_timeout');
-    const other = await server.connect(t, url);
-    await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const got = store.records.get(id);
-    await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
-    await other.query('ROLLBACK');
-    t.ok(await got);
-    await worksAgain(store);
-  },
-);
+t.test('if PostgreSQL ends a long transaction, reads are repeated, and creates have an unknown outcome', async (t) => {
+  const { rows } = await server.execute('SHOW server_version_num');
+  if (Number(rows[0].server_version_num) < 170_000) return t.comment('which it does since version 17');
+  const url = server.newUrl();
+  await openOne(t, url);
+  const id = await addRex(url);
+  await server.execute("ALTER ROLE petstore SET transaction_timeout = '1500ms'");
+  const store = await openOne(t, url, {}, 10_000);
+  await worksAgain(store);
+  await server.execute('ALTER ROLE petstore RESET transaction_timeout');
+  const other = await server.connect(t, url);
+  await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+  const got = store.records.get(id);
+  await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
+  await other.query('ROLLBACK');
+  t.ok(await got);
+  await worksAgain(store);
+});
 
-t.test('an answer that is lost after COMMIT is reported as an outcome that is not known', async (t) => {
+t.test('an answer that is lost after COMMIT is reported as an unknown outcome', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
   // Prepared statements are sent by their names.
@@ -332,7 +326,7 @@ t.test('an answer that is lost after COMMIT is reported as an outcome that is no
   await worksAgain(store);
 });
 
-t.test('one pet that the database rejects fails alone, among any number of others', async (t) => {
+t.test('if the database rejects one pet of many, only this pet fails', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, {}, LONG);
   await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
@@ -346,7 +340,7 @@ t.test('one pet that the database rejects fails alone, among any number of other
   t.equal((await idsIn(store)).length, 4);
 });
 
-t.test('more creates than may wait fail at once', async (t) => {
+t.test('creates over the limit of waiting ones fail at once', async (t) => {
   const store = await openOne(t, server.newUrl(), { maxCreates: 2 }, LONG);
   const created = [store.records.create(REX), store.records.create(REX)];
   await failsSoon(t, 'overloaded', () => store.records.create(REX));
@@ -354,7 +348,7 @@ t.test('more creates than may wait fail at once', async (t) => {
   t.ok(await store.records.create(REX));
 });
 
-t.test('a key that was made while its answer was lost is of unknown outcome', async (t) => {
+t.test('making a key has an unknown outcome if the answer is lost', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
   const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`), {}, LONG);
@@ -365,7 +359,7 @@ t.test('a key that was made while its answer was lost is of unknown outcome', as
   t.equal((await store.listKeys()).length, 1);
 });
 
-t.test('a server without free connections admits nobody; once it has some, everything works', async (t) => {
+t.test('a server without free connections serves nobody; once it has some, everything works', async (t) => {
   await server.execute(`CREATE ROLE limited LOGIN PASSWORD '${server.password}'`);
   await server.execute('GRANT CREATE ON DATABASE postgres TO limited');
   const store = await openOne(t, server.newUrl().replace('petstore:', 'limited:'));
@@ -420,7 +414,7 @@ t.test('a deadlock with another program ends, and the change is done', async (t)
   }
 });
 
-t.test('a transaction that asks without an end is given up, and the outage names it', async (t) => {
+t.test('a transaction that never stops running queries is given up, and the outage names it', async (t) => {
   const settings = settingsOf(server.newUrl());
   const store = await openPostgres(settings, orders, LIMITS, { transactions }, 2600);
   t.teardown(() => store.close());
@@ -460,7 +454,7 @@ async function checkAccounts(t: Test, { schema, moved, unknown = 0 }: Moved): Pr
   t.ok(orders >= 2 * moved && orders <= 2 * (moved + unknown), `${orders} orders, ${moved} moved, ${unknown} unknown`);
 }
 
-t.test('of more transactions at once than there is time for, as many are done as there is, and no other', async (t) => {
+t.test('of many concurrent transactions, those that fit into the time are done, and the others are not', async (t) => {
   const url = server.newUrl();
   const near = await openAccounts(t, url, LONG);
   // Each takes more than a tenth of a second.
@@ -479,37 +473,34 @@ t.test('of more transactions at once than there is time for, as many are done as
   t.equal(await near.orders.move?.({ from: ids[0], to: ids[1], amount: 1n }), 1);
 });
 
-t.test(
-  'while connections are killed, transactions of two servers are done once for each key, or not at all',
-  async (t) => {
-    const url = server.newUrl();
-    const shops = [await openAccounts(t, url, LONG), await openAccounts(t, url, LONG)] as const;
-    const { ids } = shops[0];
-    let [isOver, moved, failed] = [false, 0, 0];
-    const moveOnce = async (client: number, round: number) => {
-      const way = { from: ids[(client + round) % 10], to: ids[(client + 3 * round + 1) % 10], amount: 1n };
-      for (;;) {
-        const idempotency = { ...idempotencyOf(`${client} ${round}`), operation: 'move' };
-        const outcome = shops[client % 2]?.orders.move?.(way, { idempotency }).catch((error: unknown) => error);
-        const answer = await outcome;
-        if (!(answer instanceof StoreUnavailable)) return answer;
-        failed++;
-      }
-    };
-    const clients = Array.from({ length: 40 }, async (_, client) => {
-      for (let round = 0; !isOver; round++) {
-        const answer = await moveOnce(client, round);
-        if (answer === 1) moved++;
-        else t.match(answer, { refused: 'too_little' });
-      }
-    });
-    const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'";
-    for (let count = 0; count < 5 || failed === 0; count++) {
-      await wait(300);
-      await server.execute(kill);
+t.test('while connections are killed, transactions of two servers are done once per key or not at all', async (t) => {
+  const url = server.newUrl();
+  const shops = [await openAccounts(t, url, LONG), await openAccounts(t, url, LONG)] as const;
+  const { ids } = shops[0];
+  let [isOver, moved, failed] = [false, 0, 0];
+  const moveOnce = async (client: number, round: number) => {
+    const way = { from: ids[(client + round) % 10], to: ids[(client + 3 * round + 1) % 10], amount: 1n };
+    for (;;) {
+      const idempotency = { ...idempotencyOf(`${client} ${round}`), operation: 'move' };
+      const outcome = shops[client % 2]?.orders.move?.(way, { idempotency }).catch((error: unknown) => error);
+      const answer = await outcome;
+      if (!(answer instanceof StoreUnavailable)) return answer;
+      failed++;
     }
-    isOver = true;
-    await Promise.all(clients);
-    await checkAccounts(t, { schema: schemaOf(url), moved });
-  },
-);
+  };
+  const clients = Array.from({ length: 40 }, async (_, client) => {
+    for (let round = 0; !isOver; round++) {
+      const answer = await moveOnce(client, round);
+      if (answer === 1) moved++;
+      else t.match(answer, { refused: 'too_little' });
+    }
+  });
+  const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'";
+  for (let count = 0; count < 5 || failed === 0; count++) {
+    await wait(300);
+    await server.execute(kill);
+  }
+  isOver = true;
+  await Promise.all(clients);
+  await checkAccounts(t, { schema: schemaOf(url), moved });
+});

@@ -53,7 +53,7 @@ async function openShop(t: Test, url: string): Promise<Shop> {
 
 const throughPooler = (url: string, port: number) => url.replace(`:${server.port}/`, `:${port}/`);
 
-t.test('with a pooler that shares sessions between transactions, everything works as without it', async (t) => {
+t.test('everything works with a pooler that shares sessions between transactions', async (t) => {
   await server.execute("ALTER ROLE petstore SET statement_timeout = '20s'");
   await server.execute("ALTER ROLE petstore SET TimeZone = 'America/New_York'");
   const url = throughPooler(server.newUrl(), await startPooler(t));
@@ -82,7 +82,7 @@ t.test('with a pooler that shares sessions between transactions, everything work
   t.same(await orders.ask?.(["SELECT current_setting('TimeZone') AS zone"]), [{ zone: 'UTC' }]);
 });
 
-t.test('the role of a pooler needs the settings of our statements, and the start prints how to set them', async (t) => {
+t.test("a pooler's role needs certain settings, and the start prints how to set them", async (t) => {
   const wrong = { extra_float_digits: '0', array_nulls: 'off', default_transaction_isolation: 'serializable' };
   for (const [name, value] of Object.entries(wrong))
     await server.execute(`ALTER ROLE petstore SET ${name} = '${value}'`);

@@ -168,7 +168,7 @@ async function useAll(t: Test, url: string): Promise<string> {
   );
 }
 
-t.test('with any settings of a role and its database, records are stored and answered alike', async (t) => {
+t.test('records are stored and answered alike with any settings of the role and its database', async (t) => {
   const set = await makeHostile('hostile');
   t.ok(Object.keys(set).length > 100);
   const url = server.newUrl().replace('petstore:', 'hostile:').replace('/postgres?', '/hostile?');

@@ -66,7 +66,7 @@ async function startImpostor(t: Test) {
   };
 }
 
-t.test('a server that is not the one to trust hears nothing', async (t) => {
+t.test('the store sends nothing to a server that it does not trust', async (t) => {
   const listen = await startImpostor(t);
   for (const [host, options, reason] of [
     ['localhost', `sslmode=require&sslrootcert=${OTHER}`, /self-signed|unable to verify/],
@@ -82,7 +82,7 @@ t.test('a server that is not the one to trust hears nothing', async (t) => {
   }
 });
 
-t.test('a server that is to be trusted is spoken to, encrypted', async (t) => {
+t.test('the store encrypts the connection to a trusted server', async (t) => {
   const listen = await startImpostor(t);
   for (const [host, options] of [
     ['127.0.0.1', 'sslmode=require'],
@@ -96,7 +96,7 @@ t.test('a server that is to be trusted is spoken to, encrypted', async (t) => {
   }
 });
 
-t.test('our own certificate is shown, and its key is one that nobody else can read', async (t) => {
+t.test('the store shows its certificate; the key file must be readable by nobody else', async (t) => {
   const listen = await startImpostor(t);
   const folder = t.testdir({ key: PEM.key.toString() });
   const options = `sslmode=require&sslcert=${OWN}&sslkey=${folder}/key`;

@@ -37,7 +37,7 @@ const idsIn = async (store: OwnStore, status?: PetStatus): Promise<bigint[]> => 
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 };
 
-t.test('what is used of a limit in its window is counted for all servers', async (t) => {
+t.test('all servers share the count of a limit in its window', async (t) => {
   const url = server.newUrl();
   const stores = [await openOne(t, url), await openOne(t, url)];
   const add = (id: string, amount: number) =>
@@ -64,7 +64,7 @@ function toText(answer: unknown): unknown {
   return body ? [body.text, next] : answer;
 }
 
-t.test('whatever is stored and asked, both stores answer the same text', async (t) => {
+t.test('both stores give the same answers, to the same text, for any data', async (t) => {
   const [postgres, sqlite] = [await openOne(t), openUrl('sqlite::memory:')];
   t.teardown(() => sqlite.close());
   const stores = [postgres, sqlite];
@@ -94,14 +94,14 @@ t.test('whatever is stored and asked, both stores answer the same text', async (
   await runProperties(t, [property], 1 / 10);
 });
 
-t.test('several stores that are used at once share one history', async (t) => {
+t.test('several concurrent stores share one history', async (t) => {
   const url = server.newUrl();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
   const calls = await record(stores, 16, 1000);
   t.strictSame(violationsOf(calls), []);
 });
 
-t.test('writers of pets take turns: no later id is visible before an earlier one', async (t) => {
+t.test('writers of pets take turns, so that no later id is visible before an earlier one', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const other = await server.connect(t, url);
@@ -148,7 +148,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
   }
 });
 
-t.test('a read that the database rejects fails alone, among any number of others', async (t) => {
+t.test('if the database rejects one read of many, only this read fails', async (t) => {
   const store = await openOne(t);
   const { id } = await store.records.create({ name: 'Rex', categoryId: 7n });
   const ids = [id, 2n ** 63n, id, id, -(2n ** 64n), id];
@@ -157,7 +157,7 @@ t.test('a read that the database rejects fails alone, among any number of others
   t.match(gets, [found, refused, found, found, refused, found]);
 });
 
-t.test('counts of callers are separate, whatever their names are', async (t) => {
+t.test("each caller has its own count, whatever the caller's name is", async (t) => {
   const { countWindow } = await openOne(t);
   const names = ['a\0', 'a', 'a\ud800', 'a\ufffd', 'b'.repeat(10_000), `${'b'.repeat(9999)}c`];
   const count = (amount: number) => Promise.all(names.map((name) => countWindow?.(name, 86_400, amount)));
@@ -194,13 +194,13 @@ t.test('a database with another encoding is an error', async (t) => {
   await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));
 });
 
-t.test('the first of several hosts that can be written is used', async (t) => {
+t.test('of several hosts, the store uses the first one that it can write to', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url.replace('127.0.0.1:', `127.0.0.1:1,localhost:2,127.0.0.1:`));
   t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
 });
 
-t.test('the reason why a database cannot be used is printed without the password', async (t) => {
+t.test('if a database cannot be used, the reason is printed without the password', async (t) => {
   const url = server.newUrl();
   const messages: [url: string, message: RegExp][] = [
     [
@@ -223,7 +223,7 @@ t.test('the reason why a database cannot be used is printed without the password
   }
 });
 
-t.test('a server that only accepts connections is not waited for', async (t) => {
+t.test('a start does not wait for a server that accepts connections but never answers', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   t.teardown(() => silent.close());
@@ -232,7 +232,7 @@ t.test('a server that only accepts connections is not waited for', async (t) => 
   await t.rejects(openPostgresUrl(url, {}, 1000, 1000), /it does not answer/);
 });
 
-t.test('a connection is encrypted, and the server verified, as the URL demands', async (t) => {
+t.test('the URL decides whether a connection is encrypted and its server verified', async (t) => {
   const [certificate, key] = ['server.crt', 'server.key'].map((name) => {
     const file = join(server.folder, name);
     copyFileSync(new URL(`certificate/${name}`, import.meta.url), file);

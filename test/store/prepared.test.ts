@@ -23,7 +23,7 @@ async function preparedBy(connection: PostgresConnection): Promise<number> {
   return Number((await connection.query('SELECT count(*) FROM pg_prepared_statements'))[0]?.[0]);
 }
 
-t.test('of statements the latest are prepared, and no plan is used for long', async (t) => {
+t.test('the latest statements are prepared, and no plan is used for long', async (t) => {
   const connection = await connect(t);
   const clock = holdClock(t);
   const ask = async (number: number) => {
@@ -58,7 +58,7 @@ const FREE = {
   unique: [],
 } as const;
 
-t.test('statements that are prepared go on while tables change', async (t) => {
+t.test('prepared statements keep working while tables change', async (t) => {
   const url = server.newUrl();
   const open = async (orders: AnyDescription): Promise<Shop> => {
     const settings = settingsOf(url);

@@ -65,7 +65,7 @@ t.test('each limit and status has its own page, even if a status ends in a digit
   t.strictSame(await names({ limit: 12, status: 'sold' }), ['Ada', 'Bob', 'Cid', 'Dot', 'Eve']);
 });
 
-t.test('a full page is read once while pets are only added', async (t) => {
+t.test('while pets are only added, a full page is read once', async (t) => {
   holdClock(t);
   const { store, names } = await openShared(t);
   await names(FULL);
@@ -75,7 +75,7 @@ t.test('a full page is read once while pets are only added', async (t) => {
   t.equal(await listPets(store, FULL), before);
 });
 
-t.test('a pet is read once while pets are only added', async (t) => {
+t.test('while pets are only added, a pet is read once', async (t) => {
   holdClock(t);
   const { store } = await openShared(t);
   const before = await store.records.get(1n);
@@ -84,7 +84,7 @@ t.test('a pet is read once while pets are only added', async (t) => {
   t.equal(await store.records.get(1n), before);
 });
 
-t.test('a pet that is first read just after a write is not cached; a second later it is', async (t) => {
+t.test('a pet first read just after a write is not cached; a second later it is', async (t) => {
   const { store } = await openShared(t);
   const isKept = async () => {
     await nextTurn();
@@ -100,7 +100,7 @@ t.test('a pet that is first read just after a write is not cached; a second late
   t.ok(await isKept());
 });
 
-t.test('a pet that was not there is found when any program adds it', async (t) => {
+t.test('a missing pet is found as soon as any program adds it', async (t) => {
   const { store, db } = await openShared(t);
   t.equal(await store.records.get(6n), undefined);
   db.exec("INSERT INTO pets (name, category_id) VALUES ('Fay', 7)");
@@ -162,7 +162,7 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
 };
 
 for (const [way, change] of Object.entries(CHANGES)) {
-  t.test(`a list and a get show what is there after this: ${way}`, async (t) => {
+  t.test(`a list and a get show the current data after this change: ${way}`, async (t) => {
     const { file, store, db, names } = await openShared(t);
     let shown: string[] = [];
     const list = async () => {
@@ -205,7 +205,7 @@ t.test('a change that no trigger counts is seen after at most a second', async (
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });
 
-t.test("a change by the connection that reads is seen, though SQLite's data version stays the same", async (t) => {
+t.test("a change over the reading connection is seen, though SQLite's data version stays the same", async (t) => {
   const db = new Sqlite(`${t.testdir()}/pets.db`);
   t.teardown(() => db.close());
   db.defaultSafeIntegers();

@@ -24,7 +24,7 @@ t.test('an id never returns the value of another id in its two slots', async (t)
   }
 });
 
-t.test('an id that is cached again is there once, whichever of its slots it had', async (t) => {
+t.test('an id that is cached again is stored once, whichever slot it had before', async (t) => {
   const cache = build(10);
   const [one, two] = [1n, 1n + 2n ** 20n];
   for (const id of [one, two, one, one, two, two]) {
@@ -36,14 +36,14 @@ t.test('an id that is cached again is there once, whichever of its slots it had'
   t.strictSame([one, two, 7n].map(cache.get), ['Ada', 'Ada', 'Bob']);
 });
 
-t.test('ids that follow one another are all cached, also across a multiple of the number of slots', async (t) => {
+t.test('consecutive ids are all cached, even across a multiple of the number of slots', async (t) => {
   const cache = build(10_000);
   const ids = Array.from({ length: 100 }, (_, index) => 2n ** 32n - 50n + BigInt(index));
   for (const id of ids) cache.set(id, String(id));
   t.strictSame(ids.map(cache.get), ids.map(String));
 });
 
-t.test('the cache never exceeds its limit, and what is replaced or forgotten counts no more', async (t) => {
+t.test('the cache never exceeds its limit; replaced and forgotten values no longer count', async (t) => {
   const cache = build(10);
   const ids = Array.from({ length: 20 }, (_, index) => BigInt(index));
   const cached = () => ids.flatMap((id) => cache.get(id) ?? []);

@@ -22,7 +22,7 @@ function open(t: Test) {
   };
 }
 
-t.test('all reads of one turn see the same snapshot; those of the next turn see later writes', async (t) => {
+t.test('all reads of one turn see the same snapshot; reads of the next turn see later writes', async (t) => {
   const { add, read } = open(t);
   t.strictSame(read(), { snapshot: 1, count: 0 });
   add();
@@ -47,7 +47,7 @@ t.test('a snapshot ends with its turn, so that the log of writes can be emptied'
   t.equal(reader.inTransaction, false);
 });
 
-t.test('when SQLite has ended the transaction itself, the next read begins a new one', async (t) => {
+t.test("if SQLite ends the snapshot's transaction itself, the next read begins a new one", async (t) => {
   const { reader, snapshots, add, read } = open(t);
   read();
   reader.exec('ROLLBACK');

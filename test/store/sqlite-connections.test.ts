@@ -15,7 +15,7 @@ async function isKept(node: string): Promise<boolean> {
   return made.deref() !== undefined;
 }
 
-t.test('objects are never collected where Node needs that', async (t) => {
+t.test('on Node versions that need it, certain objects are never garbage-collected', async (t) => {
   t.equal(await isKept('20.20.0'), false);
   t.equal(await isKept('22.23.3'), false);
   t.equal(await isKept('24.21.0'), true);
@@ -30,7 +30,7 @@ t.test('a file that cannot be opened does not stay open', async (t) => {
   t.strictSame(open, []);
 });
 
-t.test('a process lives on when a store that is closed has become garbage', async (t) => {
+t.test('a process survives the garbage collection of a closed store', async (t) => {
   for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
     const store = openUrl(url);
     await store.records.create({ name: 'Rex', categoryId: 7n });
@@ -43,7 +43,7 @@ t.test('a process lives on when a store that is closed has become garbage', asyn
   collect();
 });
 
-t.test('a pragma is read and set as by better-sqlite3, however often', async (t) => {
+t.test('a pragma is read and set as in better-sqlite3, however often', async (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const version of [1, 2]) {
@@ -56,24 +56,15 @@ t.test('a pragma is read and set as by better-sqlite3, however often', async (t)
   t.throws(() => db.pragma('user_version = ?'), { code: 'SQLITE_ERROR' });
 });
 
-t.test(
-  'a connection is used again where a new one could do no more: when the disk is full, others write, or a row does not fit',
-  (t) => {
-    for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_CONSTRAINT_UNIQUE'])
-      t.equal(isSpent(code), false, code);
-    for (const code of [
-      'SQLITE_READONLY',
-      'SQLITE_READONLY_DBMOVED',
-      'SQLITE_IOERR_WRITE',
-      'SQLITE_CORRUPT',
-      undefined,
-    ])
-      t.equal(isSpent(code), true, String(code));
-    t.end();
-  },
-);
+t.test('a connection is kept if a new one would not help: on a full disk, a locked file or an invalid row', (t) => {
+  for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_CONSTRAINT_UNIQUE'])
+    t.equal(isSpent(code), false, code);
+  for (const code of ['SQLITE_READONLY', 'SQLITE_READONLY_DBMOVED', 'SQLITE_IOERR_WRITE', 'SQLITE_CORRUPT', undefined])
+    t.equal(isSpent(code), true, String(code));
+  t.end();
+});
 
-t.test('a statement is prepared once if none is garbage collected, and otherwise again after others', (t) => {
+t.test('new Node versions keep every prepared statement, and old ones only the latest', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const [node, isThere] of [
@@ -88,7 +79,7 @@ t.test('a statement is prepared once if none is garbage collected, and otherwise
   t.end();
 });
 
-t.test('a trial create fails where every create would, and not because its own row does not fit', (t) => {
+t.test('a trial create fails whenever every create would fail, and not because of its own row', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   db.exec("CREATE TABLE free (n); CREATE TABLE narrow (n CHECK (n = 'fits'))");

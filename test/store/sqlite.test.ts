@@ -11,7 +11,7 @@ import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
-t.test('the file and its folders are made where they are missing', async (t) => {
+t.test('a start creates a missing file and its folders', async (t) => {
   const file = `${t.testdir()}/some/where/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   t.teardown(() => store.close());
@@ -48,14 +48,14 @@ t.test('a database that cannot use WAL mode is an error', (t) => {
   t.end();
 });
 
-t.test('each commit waits for the disk: synchronous is FULL', (t) => {
+t.test('each commit waits for the disk, because synchronous is FULL', (t) => {
   const db = openConnection(prepareFile(t).file);
   t.teardown(() => db.close());
   t.equal(db.pragma('synchronous', { simple: true }), 2n);
   t.end();
 });
 
-t.test('after the last store is closed, the database is one whole file', async (t) => {
+t.test('after the last store is closed, the database is one complete file', async (t) => {
   const { file, open, connect } = prepareFile(t);
   const stores = [open(), open()];
   for (const store of stores) await store.records.create(REX);
@@ -64,7 +64,7 @@ t.test('after the last store is closed, the database is one whole file', async (
   t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
 });
 
-t.test('a create with a key returns the id of its pet, even if the last id was edited by hand', async (t) => {
+t.test("a create with a key returns its pet's id, even if the last id was edited by hand", async (t) => {
   const { open, connect } = prepareFile(t);
   const store = open();
   for (let count = 0; count < 3; count++) await store.records.create(REX);
@@ -76,7 +76,7 @@ t.test('a create with a key returns the id of its pet, even if the last id was e
 
 const APPLIED = 'CREATE TABLE applied_migrations (part TEXT, name TEXT, digest TEXT)';
 
-t.test('a database with a newer schema, or another one, is an error, and not a byte of it changes', async (t) => {
+t.test('a database with a newer or foreign schema is an error, and not a byte of it changes', async (t) => {
   for (const [mode, sql, said] of [
     [
       'wal',
@@ -124,7 +124,7 @@ t.test('a path that cannot become a file is an error', async (t) => {
   t.throws(() => openUrl(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
 });
 
-t.test('opening waits for another program that is writing', async (t) => {
+t.test('opening a database waits for another program that is writing', async (t) => {
   const { file, open, connect } = prepareFile(t);
   await open().close();
   const db = connect();
@@ -156,7 +156,7 @@ t.test('a file that another program uses in another mode is an error', async (t)
   t.throws(() => openUrl(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
 });
 
-t.test('a file that is moved away or replaced takes no more writes, until it is back', async (t) => {
+t.test('a file that was moved away or replaced takes no writes until it is back', async (t) => {
   const { file, open } = prepareFile(t);
   const store = open();
   await store.records.create(REX);
@@ -188,7 +188,7 @@ t.test('a file that is moved away before the first write is not created again', 
   t.equal((await store.records.create(REX)).id, 1n);
 });
 
-t.test('a file that is damaged fails reads and the check with 503', async (t) => {
+t.test('a damaged file fails reads and the health check with 503', async (t) => {
   const { file, open, connect } = prepareFile(t);
   const first = open();
   await first.records.create(REX);
@@ -232,7 +232,7 @@ async function rejectsUnavailable(t: Test, store: OwnStore, code: string): Promi
   }
 }
 
-t.test('after a removal of keys, and after a restored backup, all keys are read', async (t) => {
+t.test('after keys were removed or a backup was restored, all keys are read again', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const [a, b] = ['a', 'b'].map((name) => toStoredKey(makeKey('petstore'), name)) as [StoredKey, StoredKey];
   const store = openUrl(`sqlite:${file}`);

@@ -71,7 +71,7 @@ function countCommits(file: string): number {
   return count;
 }
 
-t.test('a create that waited shares its transaction with that of a client that was just answered', async (t) => {
+t.test('a create that waited shares its transaction with a create of a client that was just answered', async (t) => {
   const { file, store, other } = await openShared(t);
   const counts = new Set<number>();
   for (let round = 0; round < 20; round++) {
@@ -92,7 +92,7 @@ t.test('a create that waited shares its transaction with that of a client that w
   t.ok(counts.has(2), `in a round: ${[...counts]} transactions`);
 });
 
-t.test('more creates than may wait, with those of the batch, fail at once; the others are done', async (t) => {
+t.test('creates over the limit of waiting and running ones fail at once; the others are done', async (t) => {
   const { store, other } = await openShared(t, { maxCreates: 3 });
   other.exec('BEGIN EXCLUSIVE');
   const first = store.records.create(REX);
@@ -105,7 +105,7 @@ t.test('more creates than may wait, with those of the batch, fail at once; the o
   t.strictSame(await outcomesOf([first, ...creates.slice(0, 2)]), ['Rex', 'Rex', 'Rex']);
 });
 
-t.test('a check that fails through no outage fails at once, and is not tried again', async (t) => {
+t.test('a health check that fails without an outage fails at once, and is not retried', async (t) => {
   const { store, other } = await openShared(t, { checkTimeout: 60_000 });
   other.exec('ALTER TABLE pets RENAME TO animals; CREATE VIEW pets AS SELECT * FROM animals');
   t.strictSame(await outcomesOf([store.records.create(REX)]), ['Error']);
@@ -131,7 +131,7 @@ t.test('a create that fails does not fail the others', async (t) => {
   }
 });
 
-t.test('a thread that ends leaves no create unanswered, and is started again', async (t) => {
+t.test('a writing thread that ends leaves no create unanswered, and is started again', async (t) => {
   const { store, thread, other } = await openShared(t);
   let current = thread;
   for (let count = 1; count <= 2; count++) {
@@ -154,7 +154,7 @@ t.test('a thread that ends leaves no create unanswered, and is started again', a
   }
 });
 
-t.test('a create that comes just as the thread ends is done by the next one', async (t) => {
+t.test('a create that arrives as the writing thread ends is done by the next thread', async (t) => {
   const { store, thread } = await openShared(t);
   await store.records.create(REX);
   const late = once(thread, 'exit').then(() => outcomesOf([store.records.create(REX)]));
@@ -179,14 +179,14 @@ t.test('a folder that leads nowhere is an outage, not a fault', async (t) => {
   t.strictSame(await outcomesOf([store.records.create(REX)]), ['Rex']);
 });
 
-t.test('a thread that ended is not started again for a store that closes', async (t) => {
+t.test('for a closing store, an ended writing thread is not started again', async (t) => {
   const { store, thread } = await openShared(t);
   await store.records.create(REX);
   await thread.terminate();
   await store.close();
 });
 
-t.test('a store without its log file takes no more pets, and moves those in the log into the database', async (t) => {
+t.test("a store without its log file accepts no more pets, and moves the log's pets into the database", async (t) => {
   for (const name of ['-wal', '-shm']) {
     for (const isIdle of [false, true]) {
       const { file, store } = await openShared(t);
@@ -204,7 +204,7 @@ t.test('a store without its log file takes no more pets, and moves those in the 
   }
 });
 
-t.test('a file that is replaced before the first write takes no pets', async (t) => {
+t.test('a file that is replaced before the first write accepts no pets', async (t) => {
   const { file, store } = await openShared(t);
   renameSync(file, `${file}.moved`);
   copyFileSync(`${file}.moved`, file);
@@ -212,7 +212,7 @@ t.test('a file that is replaced before the first write takes no pets', async (t)
   t.strictSame(namesInFile(t, file), []);
 });
 
-t.test('damage to the file of an open store fails only the reads of the damaged part', async (t) => {
+t.test("damage to an open store's file fails only the reads of the damaged part", async (t) => {
   const MANY = 20_000;
   for (const damage of [
     (file: string) => truncateSync(file, 0),

@@ -220,7 +220,7 @@ export const lost: RowOf<typeof pets & { schema: 'getPet().colour' }> = {};
 export const rightOfReplies = async (records: CollectionOf<typeof read>): Promise<string> =>
   (await records.create({ name: 'Rex', categoryId: 7n })).name;
 
-t.test('a collection takes exactly the values of its schema', (t) => {
+t.test('a collection accepts exactly the values of its schema', (t) => {
   t.type(wrong, 'function');
   t.type(right, 'function');
   t.end();

@@ -39,12 +39,12 @@ function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string]
 
 const both = (field: RegExp, now: string) => edited(['NewPet', field, now], ['Pet', field, now]);
 
-t.test('a domain that stores every field of the contract compiles, also if new records have more fields', (t) => {
+t.test('a domain that stores every field of the contract compiles, even if new records have more fields', (t) => {
   t.strictSame(diagnose([GENERATED, edited(['NewPet', /status\?/, 'status'])]), ['', '']);
   t.end();
 });
 
-t.test('a field that would be lost, or kept as another type, does not compile', (t) => {
+t.test('a field that would be lost, or stored as another type, is a compile error', (t) => {
   const end = /$/;
   const edits: [edit: string, types: string, said: RegExp][] = [
     ['an added field', both(end, 'nickname?: string;'), /nickname/],
@@ -92,7 +92,7 @@ t.test('a field that may be null is stored as the domain describes', (t) => {
   t.end();
 });
 
-t.test('an id that is an integer without `format: int64` does not compile as one that the store sets', (t) => {
+t.test('an integer id without `format: int64` is a compile error if the store sets the id', (t) => {
   const types = [edited(['Pet', /id: .*;/, 'id: number;'])];
   t.match(diagnose(types, DOMAIN.replace("type: 'int64', set: 'id'", "type: 'int32', set: 'id'")), [/"id"/]);
   t.end();

@@ -109,26 +109,23 @@ t.test('refuse fits each declared status, range and default, whatever the form o
   }
 });
 
-t.test(
-  'an error with a status that no reply declares is a compile error of one line that names the status',
-  async (t) => {
-    const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
-    const declared = parse(echo({ responses }));
-    for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
-    const bodies = [
-      "refuse('invalid_request', 'No.')",
-      "refuse('not_found', 'No.')",
-      "Math.random() > 0.5 ? { status: 200, body: 1 } : refuse('conflict', 'No.')",
-    ];
-    const handlers = bodies.map((answer) => `async () => ${answer.startsWith('{') ? `(${answer})` : answer}`);
-    const [right, ...wrong] = await diagnoseEcho(JSON.stringify(declared), handlers, 'handle, refuse');
-    t.equal(right, '');
-    for (const [index, status] of [404, 409].entries())
-      t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
-  },
-);
+t.test('an error with an undeclared status is a compile error of one line that names the status', async (t) => {
+  const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
+  const declared = parse(echo({ responses }));
+  for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
+  const bodies = [
+    "refuse('invalid_request', 'No.')",
+    "refuse('not_found', 'No.')",
+    "Math.random() > 0.5 ? { status: 200, body: 1 } : refuse('conflict', 'No.')",
+  ];
+  const handlers = bodies.map((answer) => `async () => ${answer.startsWith('{') ? `(${answer})` : answer}`);
+  const [right, ...wrong] = await diagnoseEcho(JSON.stringify(declared), handlers, 'handle, refuse');
+  t.equal(right, '');
+  for (const [index, status] of [404, 409].entries())
+    t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
+});
 
-t.test('a header that is JSON is answered as text', async (t) => {
+t.test('a handler sends a JSON header as text', async (t) => {
   const schema = { type: 'object', properties: { size: { type: 'integer' } } };
   const info = { content: { 'application/json': { schema } } };
   const headers = { 'X-Info': info, 'X-Other': { $ref: '#/components/headers/X-Other' } };
@@ -147,7 +144,7 @@ t.test('a header that is JSON is answered as text', async (t) => {
   t.match(missing, /200\.headers\.X-Other is missing/);
 });
 
-t.test('who calls is known where the operation needs one', async (t) => {
+t.test('the caller is known if the operation needs a key', async (t) => {
   const answer =
     'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
   t.strictSame(await diagnoseEcho(echo({}), [answer]), ['']);
@@ -182,7 +179,7 @@ t.test('a body of several media types is a union, distinguished by its type', as
   t.equal(present, '');
 });
 
-t.test('a reply of another media type has its own body type', async (t) => {
+t.test('each media type of a reply has its own body type', async (t) => {
   const content = { 'application/vnd.a+json': { schema: { type: 'string' } } };
   const [right, wrong] = await diagnoseEcho(echo({ responses: { '200': { content } } }), [
     "async () => ({ status: 200, body: 'a' })",
@@ -193,7 +190,7 @@ t.test('a reply of another media type has its own body type', async (t) => {
 });
 
 t.test(
-  'read-only fields are not in requests, write-only ones not in replies, and schemas may refer to themselves',
+  'read-only fields are not in requests, write-only ones not in replies; schemas may refer to themselves',
   async (t) => {
     const account = {
       type: 'object',
@@ -232,7 +229,7 @@ t.test(
   },
 );
 
-t.test('an answer is one of the alternatives, and may be of a type that refers to itself', async (t) => {
+t.test('an answer is one of the alternatives, and its type may refer to itself', async (t) => {
   const field = (value: string) => ({ type: 'string', const: value });
   const schemas = {
     Square: {

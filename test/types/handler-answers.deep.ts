@@ -88,7 +88,7 @@ t.test('any other answer of a handler is a compile error, and the message gives 
   }
 });
 
-t.test('every file of handlers/ is the handler of the operation that it is named after, made by handle', async (t) => {
+t.test('each file of handlers/ calls `handle` for the operation that the file is named after', async (t) => {
   const from = (file: string) => read(MAP).replace('handlers/listPets.ts', file);
   const plain = 'export default async function listPets() { return { status: 200, body: JSON.parse("1") }; }';
   const maps = diagnose({
@@ -106,7 +106,7 @@ t.test('every file of handlers/ is the handler of the operation that it is named
   t.match(maps['src/generated/less.ts'], "Property 'listPets' is missing");
 });
 
-t.test('a new field of Error does not compile until src/errors.ts makes it', async (t) => {
+t.test('a new field of Error is a compile error until src/errors.ts fills it', async (t) => {
   const types = read(TYPES).replace(/( Error: \{)/, '$1 hint: string;');
   const service = read(SERVICE);
   const without = diagnose({ [TYPES]: types, [SERVICE]: service });
@@ -117,7 +117,7 @@ export const toErrorBody = (error: OwnError) => ({ ...own(error), hint: '' });`;
   t.strictSame(diagnose({ [TYPES]: types, 'src/errors.ts': errors, [SERVICE]: withHint })[SERVICE], '');
 });
 
-t.test('an error body that no reply of the contract has does not compile in src/errors.ts', async (t) => {
+t.test('an error body that no reply allows is a compile error in src/errors.ts', async (t) => {
   const bodies: [body: string, message: RegExp | ''][] = [
     ['{ code, message, status }', ''],
     ['{ code, message, status, problems: [] }', ''],

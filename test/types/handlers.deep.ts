@@ -38,7 +38,7 @@ t.test('an answer has no body if the contract declares no content', async (t) =>
   t.match(wrong, 'UnfitAnswer<"feedPet: 204.body has another type than in the contract">');
 });
 
-t.test('an answer that is not JSON is text, bytes or a stream of them', async (t) => {
+t.test('an answer other than JSON is text, bytes, or a stream of either', async (t) => {
   const replies = "200: { headers: { [name: string]: unknown }; content: { 'text/csv': string } }";
   const types = withOperation(
     `table: { parameters: ${NO_PARAMETERS}; requestBody?: never; responses: { ${replies} } };`,
@@ -53,7 +53,7 @@ t.test('an answer that is not JSON is text, bytes or a stream of them', async (t
     t.match(message, 'UnfitAnswer<"table: 200.body has another type than in the contract">');
 });
 
-t.test('a body that is not JSON is an iterable of bytes, or of the parts of a form', async (t) => {
+t.test('a body other than JSON is an iterable of bytes, or of the parts of a form', async (t) => {
   const bytes = 'AsyncIterable<Uint8Array>';
   const form = `{ photo: ${bytes}; more?: ${bytes}[]; petId?: bigint; tags?: ('a' | 'b')[] }`;
   const body = `content: { 'image/png': unknown; 'multipart/form-data': ${form} }`;

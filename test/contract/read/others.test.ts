@@ -43,7 +43,7 @@ function toOpen(yaml: string): string {
   return stringify(document);
 }
 
-t.test('an operation without an id gets one from its summary, or from its method and path', async (t) => {
+t.test('an operation without an id gets an id from its summary, or from its method and path', async (t) => {
   const paths = {
     '/users/{name}': {
       ...get(),
@@ -74,7 +74,7 @@ t.test('an operation without an id gets one from its summary, or from its method
   ]);
 });
 
-t.test('a name in a path may have any characters', async (t) => {
+t.test('a parameter name in a path may have any characters', async (t) => {
   const id = { name: 'team-id', in: 'path', required: true, schema: { type: 'integer' } };
   const paths = {
     '/teams/{team-id}': { ...get(), parameters: [{ $ref: '#/components/parameters/id' }] },
@@ -93,7 +93,7 @@ t.test('a name in a path may have any characters', async (t) => {
   t.match(await problemsOf(t, contractOf(alike)), [/is also the path of operation getUsersByAB;/]);
 });
 
-t.test('an exact media type comes before a range', async (t) => {
+t.test('an exact media type wins over a range', async (t) => {
   const content = { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: { type: 'string' } } };
   const post = { operationId: 'add', requestBody: { content }, responses: OK };
   const { request } = await serve(t, contractOf({ '/a': { post } }));
@@ -148,7 +148,7 @@ t.test('an operation may declare no responses, and the body of a GET or HEAD is 
   t.equal((await request('/docs')).status, 200);
 });
 
-t.test('mistakes in unused parts are left alone', async (t) => {
+t.test('mistakes in unused parts are ignored', async (t) => {
   const info = { title: 'Other', version: 1 };
   t.strictSame(await problemsOf(t, contractOf({ '/a': get() }, { info, components: { headers: { A: 1 } } })), []);
   t.match(await problemsOf(t, contractOf({ '/a': get({ tags: [1] }) })), [/tags\/0 must be string/]);
@@ -156,14 +156,14 @@ t.test('mistakes in unused parts are left alone', async (t) => {
   t.match(await problemsOf(t, contractOf({ '/a': { get: 'a' } }, { openapi: '3.0.0' })), [/get must be object/]);
 });
 
-t.test('a contract without paths serves its documents only', async (t) => {
+t.test('a contract without paths serves only its documents', async (t) => {
   const contract = await load(t, contractOf(undefined, { webhooks: {} }));
   t.equal(contract.operations.size, 0);
   const { request } = await startService(t, { contract, handlers: {} });
   t.equal((await request('/docs')).status, 200);
 });
 
-t.test('servers may have variables and different prefixes: the first one is served', async (t) => {
+t.test('servers may have variables and different prefixes; the server uses the first prefix', async (t) => {
   const servers = [{ url: 'https://a/{base}/', variables: { base: { default: 'v2' } } }, { url: '/v3' }];
   const { request } = await serve(t, contractOf({ '/a': get() }, { servers }));
   t.equal((await request('/v2/a')).status, 200);
@@ -189,14 +189,14 @@ t.test('a parameter of several types gets the first type that its schema allows'
   t.equal((await request('/a?c=3')).status, 400);
 });
 
-t.test('patterns that are not of Unicode are read as they are written', async (t) => {
+t.test('a pattern without Unicode syntax is read as it is written', async (t) => {
   const schema = { type: 'string', pattern: '^[\\w-.]+$' };
   const { request } = await serve(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
   t.equal((await request('/a?q=a-b.c')).status, 200);
   t.equal((await request('/a?q=a+b')).status, 400);
 });
 
-t.test('a path may have encoded characters, and is found by them', async (t) => {
+t.test('a path may have encoded characters, and requests find it', async (t) => {
   const { request } = await serve(t, contractOf({ '/pet%20shops/%C3%A9/{id}%21': get(ofId) }));
   t.equal((await request('/pet%20shops/%c3%a9/7!')).status, 200);
   t.equal((await request('/pet%2520shops/%c3%a9/7!')).status, 404);
@@ -224,7 +224,7 @@ paths: { /a: { get: { <<: *base, operationId: merged } } }
   t.match(operations.get('merged')?.replies, [{ status: '200' }]);
 });
 
-t.test('what is wrong with the YAML is reported in one line with its position', async (t) => {
+t.test('a mistake in the YAML is reported in one line with its position', async (t) => {
   const head = 'openapi: 3.1.1\n';
   const laughs = [...'bcdefghi'].map((name, index) => `${name}: &${name} [${`*${'abcdefghi'[index]}, `.repeat(9)}]`);
   for (const [yaml, line] of [
@@ -240,7 +240,7 @@ t.test('what is wrong with the YAML is reported in one line with its position', 
   }
 });
 
-t.test('a text instead of a schema is an error where it is used', async (t) => {
+t.test('a text instead of a schema is an error at the place that uses it', async (t) => {
   const components = { schemas: { Broken: { type: 'object', properties: { a: 'text', b: null } }, Unused: 'text' } };
   const schema = { $ref: '#/components/schemas/Broken' };
   const problems = await problemsOf(
@@ -261,7 +261,7 @@ t.test('a text instead of a schema is an error where it is used', async (t) => {
   ]);
 });
 
-t.test('patterns with the syntax of other languages are reported by that syntax', async (t) => {
+t.test("a pattern in another language's syntax is reported, with the syntax", async (t) => {
   const reported = async (pattern: string) => {
     const schema = { type: 'string', pattern };
     return problemsOf(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
@@ -283,7 +283,7 @@ t.test('patterns with the syntax of other languages are reported by that syntax'
     t.strictSame(await reported(pattern), [], pattern);
 });
 
-t.test('forms of both types have fields of their types, and defaults come last', async (t) => {
+t.test('both kinds of forms read each field with its type, and put defaults last', async (t) => {
   const schema = {
     type: 'object',
     properties: {
@@ -329,7 +329,7 @@ const SCHEMES = {
   query: { type: 'apiKey', in: 'query', name: 'key' },
 };
 
-t.test('keys are sent as tokens, by basic authentication and cookies, two at once, or not at all', async (t) => {
+t.test('a key may be a token, basic authentication or a cookie; an operation may need two keys or none', async (t) => {
   const paths = {
     '/token': get({ security: [{ token: [] }] }),
     '/basic': get({ security: [{ basic: [] }] }),
@@ -392,7 +392,7 @@ t.test('an error is sent as JSON or text, as its reply declares', async (t) => {
   t.match(await errorOf(t, short), { type: /^text\/plain/, text: /^query\.q$/ });
 });
 
-t.test('an error that a handler throws is also sent with the type of its reply', async (t) => {
+t.test('an error that a handler throws also has the media type of its reply', async (t) => {
   const responses = { ...OK, '500': { description: 'Wrong.', content: { 'text/plain': {} } } };
   const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'fail', responses }) }), {
     fail: () => {
@@ -402,7 +402,7 @@ t.test('an error that a handler throws is also sent with the type of its reply',
   t.match(await request('/a'), { status: 500, headers: { 'content-type': /^text\/plain/ }, text: /^[A-Z][^{]+$/ });
 });
 
-t.test('a text error with a reply that is not declared as text is an error', async (t) => {
+t.test('sending an error as text without a reply declared as text is an error', async (t) => {
   const text = {
     '400': {
       description: 'Wrong.',
@@ -424,7 +424,7 @@ const int64 = { type: 'integer', format: 'int64' };
 const plain = (value: Json) =>
   JSON.parse(JSON.stringify(value, (_, inside) => (typeof inside === 'bigint' ? `${inside}n` : inside)));
 
-t.test('the fields of an object in the query are in brackets, or separate parameters', async (t) => {
+t.test('the fields of an object in the query are in brackets or separate parameters', async (t) => {
   const fields = { ids: list(int64), name: string, size: { default: 3 } };
   const filter = { allOf: [{ type: 'object', properties: fields, additionalProperties: integer }] };
   const closed = { properties: { sort: string, at: int64 }, additionalProperties: false };
@@ -468,7 +468,7 @@ t.test('the fields of an object in the query are in brackets, or separate parame
   for (const [search, message] of wrong) t.match((await request(`/a?${search}`)).body, { message }, search);
 });
 
-t.test('an open object takes all parameters that are not declared otherwise', async (t) => {
+t.test('an open object collects all parameters that are not declared elsewhere', async (t) => {
   const parameters = [inQuery('input', { type: 'object' }), inQuery('pretty', boolean)];
   const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
   t.match((await request('/a?pretty=true&x=1&y=2')).body, { query: { pretty: true, input: { x: '1', y: '2' } } });
@@ -492,7 +492,7 @@ t.test('the URL of an operation may contain objects, JSON and arrays', async (t)
   );
 });
 
-t.test('a parameter may be JSON, read without loss', async (t) => {
+t.test('a parameter may be JSON, and keeps every digit', async (t) => {
   const schema = { type: 'object', properties: { id: int64 }, required: ['id'] };
   const parameters = [{ name: 'q', in: 'query', content: { 'application/json': { schema } } }];
   const answers = { find: ({ query }: Json) => ({ status: 200, body: plain(query) }) };
@@ -505,7 +505,7 @@ t.test('a parameter may be JSON, read without loss', async (t) => {
   t.match(await send('{"id":0.12345678901234567890}'), { message: /^query\.q\.id has the number/ });
 });
 
-t.test('an array in the path is parted at its commas before it is decoded', async (t) => {
+t.test('an array in the path is split at its commas before it is decoded', async (t) => {
   const parameters = [inPath('ids', list(int64)), inPath('names', list(string))];
   const paths = { '/a/{ids}/b/{names}': get({ operationId: 'find', parameters }) };
   const answers = { find: ({ params }: Json) => ({ status: 200, body: plain(params) }) };
@@ -516,7 +516,7 @@ t.test('an array in the path is parted at its commas before it is decoded', asyn
   t.equal((await request('/v1/a/x/b/y')).status, 400);
 });
 
-t.test('a parameter may be an array or a simple value', async (t) => {
+t.test('a parameter may allow an array or a simple value', async (t) => {
   const schema = { items: string, maxItems: 2, oneOf: [{ type: 'array' }, { type: 'string', maxLength: 3 }] };
   const parameters = [inQuery('q', schema), inQuery('r', { anyOf: [list(integer), { type: 'null' }, list(string)] })];
   const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
@@ -529,7 +529,7 @@ t.test('a parameter may be an array or a simple value', async (t) => {
   t.match(await send('q=a&q=b&q=c'), { status: 400 });
 });
 
-t.test('a query parameter with the name of the key is the key, and handlers do not get it', async (t) => {
+t.test("if a query parameter has the key's name, it is the key, and handlers do not get it", async (t) => {
   const securitySchemes = { inQuery: { type: 'apiKey', in: 'query', name: 'key' } };
   const source = get({ parameters: [inQuery('key', integer, { required: true })], security: [{ inQuery: [] }] });
   const { request } = await serve(t, contractOf({ '/a': source }, { components: { securitySchemes } }));
@@ -537,7 +537,7 @@ t.test('a query parameter with the name of the key is the key, and handlers do n
   t.match((await request(`/a?key=${KEY}`, { key: null })).body, { query: {} });
 });
 
-t.test('parts of a third-party contract without effect are not errors', async (t) => {
+t.test('links and headers of a third-party contract that have no effect are not errors', async (t) => {
   const links = { next: { operationId: 'none' }, back: { operationId: 'find', parameters: { r: '1' } } };
   const headers = { Location: { schema: { type: 'string', pattern: '^https:' } } };
   const responses = { '200': { description: 'Found.', links, headers } };
@@ -545,7 +545,7 @@ t.test('parts of a third-party contract without effect are not errors', async (t
   t.equal((await request('/a')).status, 200);
 });
 
-t.test('the fields of a form may be JSON, and its files of some types only', async (t) => {
+t.test('form fields may be JSON, and a file may be limited to some media types', async (t) => {
   const point = { type: 'object', properties: { id: int64 }, required: ['id'] };
   const file = { anyOf: [{ type: 'string', format: 'binary' }, { type: 'null' }] };
   const schema = { properties: { point, points: list(point), file, any: list(file) } };
@@ -613,7 +613,7 @@ t.test('the fields of a form may be JSON, and its files of some types only', asy
   t.equal((await send('/b', ['any', 'x'])).status, 200);
 });
 
-t.test('a schema may be larger than what one function can check', async (t) => {
+t.test('a schema may be too large for one check function', async (t) => {
   const wide = (inside: Json) => ({
     type: 'object',
     properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, inside])),
@@ -636,7 +636,7 @@ t.test('a schema may be larger than what one function can check', async (t) => {
   t.match((await send('a')).body, { message: 'body.f1.f2.f3.f4 must be of type integer' });
 });
 
-t.test('a path may contain colons, and its parameters may have other names in another method', async (t) => {
+t.test('a path may contain colons, and each method may name its parameters differently', async (t) => {
   const paths = {
     '/things:batch': get(),
     '/things/{id}:stop': get({ parameters: [inPath('id', integer)] }),
@@ -656,7 +656,7 @@ t.test('a path may contain colons, and its parameters may have other names in an
   t.equal((await request('/bot1:x/others/1', { method: 'PUT' })).headers.allow, 'DELETE, GET, HEAD');
 });
 
-t.test('parameters in one segment of a path are found in linear time', async (t) => {
+t.test('several parameters in one path segment are found in linear time', async (t) => {
   const at = ['a', 'b', 'c'].map((name) => inPath(name, string));
   const paths = {
     '/comma/{a},{b},{c}:all': get({ parameters: at }),
@@ -679,7 +679,7 @@ t.test('parameters in one segment of a path are found in linear time', async (t)
   }
 });
 
-t.test('a path ends before a query', async (t) => {
+t.test('a query in a path of the contract is an error', async (t) => {
   t.strictSame(await problemsOf(t, contractOf({ '/a?b={c}': get({ parameters: [inPath('c', string)] }) })), [
     'operation getABByC: its path ends before ?b={c}',
   ]);

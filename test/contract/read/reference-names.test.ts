@@ -7,7 +7,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const string = { type: 'string' };
 
-t.test('a field may be called $ref, as members of a group are in SCIM', async (t) => {
+t.test('a field may be called $ref, like the members of a SCIM group', async (t) => {
   const member = {
     type: 'object',
     properties: { value: string, $ref: { ...string, maxLength: 9 } },
@@ -52,7 +52,7 @@ for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing
   });
 }
 
-t.test('an example may refer to a component, and its value is data', (t) => {
+t.test("an example may refer to a component, and the example's value is data", (t) => {
   const value = { $ref: '#/components/schemas/Missing' };
   const content = { 'application/json': { schema: {}, examples: { one: { $ref: '#/components/examples/A' } } } };
   const paths = { '/a': { get: { operationId: 'getA', responses: { '200': { description: 'A.', content } } } } };
@@ -66,20 +66,17 @@ t.test('an example may refer to a component, and its value is data', (t) => {
   t.end();
 });
 
-t.test(
-  'a response called default is not a default value: it is converted, and its references are followed',
-  async (t) => {
-    const schema = { type: 'string', nullable: true };
-    const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({
-      openapi: '3.1.1',
-      paths: {
-        '/a': { get: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } } },
-      },
-      components: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } },
-    }));
-    t.strictSame(toCurrent(source as object), wanted);
-  },
-);
+t.test('a response called default is a response, not a default value; its references are followed', async (t) => {
+  const schema = { type: 'string', nullable: true };
+  const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({
+    openapi: '3.1.1',
+    paths: {
+      '/a': { get: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } } },
+    },
+    components: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } },
+  }));
+  t.strictSame(toCurrent(source as object), wanted);
+});
 
 t.test('fields next to the reference of a parameter are ignored, as OpenAPI requires', async (t) => {
   const beside = { $ref: '#/components/parameters/word', required: true, 'x-note': 'A.' };

@@ -171,7 +171,7 @@ const ITEMS: [words: string, item: Json][] = [
   ['/get/operationId must be string', { get: { operationId: 5 } }],
 ];
 
-t.test('a path item of a wrong kind is reported where a path refers to it', async (t) => {
+t.test('a path item of a wrong kind is reported at the path that refers to it', async (t) => {
   for (const [words, item] of ITEMS) {
     const problems = await problemsOf(
       t,
@@ -195,15 +195,12 @@ t.test('a parameter name of a wrong kind is reported', async (t) => {
   t.strictSame(problems, ['operation a: a parameter: name must be string']);
 });
 
-t.test(
-  'a component of a wrong kind is reported where it is used, and so is a reference to a component of another kind',
-  async (t) => {
-    for (const [line, edit] of COMPONENTS) {
-      const problems = await problemsOf(t, edited(edit));
-      t.strictSame(problems, [line]);
-    }
-  },
-);
+t.test('a component of a wrong kind is reported where it is used; so is a reference to another kind', async (t) => {
+  for (const [line, edit] of COMPONENTS) {
+    const problems = await problemsOf(t, edited(edit));
+    t.strictSame(problems, [line]);
+  }
+});
 
 for (const [line, edit] of SLIPS) {
   t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
@@ -250,7 +247,7 @@ t.test('a keyword of a wrong kind is reported by name, wherever its schema is', 
   }
 });
 
-t.test('other operations are judged although the schema of one is invalid', async (t) => {
+t.test('an invalid schema of one operation does not stop the check of the others', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ limit, getPet, schemas, NewPet }) => {

@@ -37,7 +37,7 @@ async function start(t: Test, options: StartOptions = {}) {
   return { ...service, request, ask };
 }
 
-t.test('a key is taken in the places of the operation, and in no other', async (t) => {
+t.test('a key is accepted only in the places that the operation declares', async (t) => {
   const { ask } = await start(t);
   const bearer = { authorization: `Bearer ${KEY}` };
   t.strictSame(await ask('/v1/pets', { 'x-key': KEY }, 'POST'), [201, undefined]);
@@ -53,7 +53,7 @@ t.test('a key is taken in the places of the operation, and in no other', async (
   t.strictSame(await ask(`/v1/pets/1?api_key=${KEY}`, { authorization: 'Bearer x' }), [200, undefined]);
 });
 
-t.test('a request without a right key hears where one belongs', async (t) => {
+t.test('a request without a valid key learns where to send one', async (t) => {
   const { ask, request } = await start(t);
   const challenges = `Bearer realm="Pet Store", ${IN_QUERY}`;
   t.strictSame(await ask('/v1/pets/1'), [401, challenges]);
@@ -70,7 +70,7 @@ t.test('a request without a right key hears where one belongs', async (t) => {
   t.equal(await messageOf('/v1/pets'), 'The API key is missing: send X-Key: <API_KEY>, or ?api_key=<API_KEY>.');
 });
 
-t.test('each security requirement has its own scopes, and one requirement is enough', async (t) => {
+t.test('each security requirement has its own scopes, and one fulfilled requirement is enough', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [reader, lister, writer] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
@@ -89,7 +89,7 @@ t.test('each security requirement has its own scopes, and one requirement is eno
   t.strictSame(await ask(`/v1/pets?api_key=x`, { 'x-key': writer }), lacking(IN_HEADER, 'pets:read'));
 });
 
-t.test('a key in a query is neither a parameter nor in the log, however it is sent', async (t) => {
+t.test('a key in a query is neither passed on as a parameter nor logged, however it is sent', async (t) => {
   let log = '';
   const write = (text: string) => {
     log += text;
@@ -131,7 +131,7 @@ t.test('a key in a query is neither a parameter nor in the log, however it is se
   t.match(log, '"keyName":"API_KEYS"');
 });
 
-t.test('each operation keeps such a contract with any request', async (t) => {
+t.test('with keys in headers and queries, each operation keeps its contract for any request', async (t) => {
   const service = await start(t);
   await runProperties(t, requestProperties(service, readOperations(CONTRACT)), 1 / 4);
 });

@@ -66,28 +66,25 @@ class LineLog {
   }
 }
 
-t.test(
-  'every operation answers 401 without a key and with a wrong key, and the message tells them apart',
-  async (t) => {
-    const { request } = await startService(t);
-    for (const [url, options] of OPERATIONS) {
-      const none = await request(url, { ...options, key: null });
-      t.equal(none.status, 401);
-      t.equal(none.headers['www-authenticate'], NO_KEY);
-      t.strictSame(none.body, {
-        code: 'unauthorized',
-        message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
-        status: 401,
-      });
-      const wrong = await request(url, { ...options, key: `${KEY}0` });
-      t.equal(wrong.status, 401);
-      t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
-      t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
-    }
-  },
-);
+t.test('every operation answers 401 without a key and to a wrong key, with different messages', async (t) => {
+  const { request } = await startService(t);
+  for (const [url, options] of OPERATIONS) {
+    const none = await request(url, { ...options, key: null });
+    t.equal(none.status, 401);
+    t.equal(none.headers['www-authenticate'], NO_KEY);
+    t.strictSame(none.body, {
+      code: 'unauthorized',
+      message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
+      status: 401,
+    });
+    const wrong = await request(url, { ...options, key: `${KEY}0` });
+    t.equal(wrong.status, 401);
+    t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
+    t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
+  }
+});
 
-t.test('a wrong key is not an error in the log, for any kind of child logger', async (t) => {
+t.test('a wrong key is not logged as an error, for any kind of child logger', async (t) => {
   const log = new LineLog();
   const logger = pino({}, log);
   const child = logger.child.bind(logger);
@@ -103,7 +100,7 @@ t.test('a wrong key is not an error in the log, for any kind of child logger', a
   );
 });
 
-t.test('a key that itself begins with Bearer is named in the 401', async (t) => {
+t.test('if a key itself begins with Bearer, the 401 names this mistake', async (t) => {
   const { request } = await startService(t);
   const { status, body } = await request('/v1/pets', { key: `Bearer ${KEY}` });
   t.match(
@@ -112,7 +109,7 @@ t.test('a key that itself begins with Bearer is named in the 401', async (t) => 
   );
 });
 
-t.test('the challenge names an invalid token only when a bearer token was sent', async (t) => {
+t.test('the challenge names an invalid token only if the request sent a bearer token', async (t) => {
   const { request } = await startService(t);
   const challenges: [authorization: string, challenge: string][] = [
     ['', NO_KEY],
@@ -147,7 +144,7 @@ t.test('a challenge has a realm even if the title contains no character that a h
   }
 });
 
-t.test('the scheme is written in any case', async (t) => {
+t.test('the word Bearer may be in upper or lower case', async (t) => {
   const { request } = await startService(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
     t.equal((await request('/v1/pets', withHeader(`${scheme} ${KEY}`))).status, 200, scheme);
@@ -160,7 +157,7 @@ t.test('each configured key is accepted', async (t) => {
   t.equal((await request('/v1/pets', { key: `${KEY},another-key-0123456789` })).status, 401);
 });
 
-t.test('without a key, nothing else that is wrong is reported: 401 comes before 400, 413 and 415', async (t) => {
+t.test('the 401 for a missing key comes before 400, 413 and 415', async (t) => {
   const { request } = await startService(t);
   const post = (body: string, headers = {}) => ({ method: 'POST', body, headers });
   const requests: [url: string, options: RequestOptions, status: number][] = [
@@ -182,7 +179,7 @@ t.test('without a key, nothing else that is wrong is reported: 401 comes before 
   }
 });
 
-t.test('documentation and health need no key, and neither does an answer that nothing is there', async (t) => {
+t.test('documentation and health checks need no key, and neither does a 404', async (t) => {
   const { request } = await startService(t);
   for (const url of ['/livez', '/readyz', '/openapi.yaml', '/openapi.json', '/docs/']) {
     t.equal((await request(url, { key: null })).status, 200, url);
@@ -193,7 +190,7 @@ t.test('documentation and health need no key, and neither does an answer that no
   }
 });
 
-t.test('a stored key is accepted, unless it is expired or revoked', async (t) => {
+t.test('a stored key is accepted unless it has expired or was revoked', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [valid, lasting, expired, revoked] = [
     makeKey('petstore'),
@@ -250,7 +247,7 @@ t.test('a key without the scope gets 403 before its body is read', async (t) => 
   }
 });
 
-t.test('a running server accepts a new key, and answers 401 once it is revoked', async (t) => {
+t.test('a running server accepts a new key, and answers 401 once the key is revoked', async (t) => {
   const service = await startService(t);
   const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada');
@@ -261,7 +258,7 @@ t.test('a running server accepts a new key, and answers 401 once it is revoked',
   t.equal((await askUntil(service, key, 401)).status, 401);
 });
 
-t.test('a running server answers 401 to a key from its expiry on', async (t) => {
+t.test('a running server answers 401 to an expired key', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   const expiry = new Date(Date.now() + 1000);
@@ -289,7 +286,7 @@ t.test('while the store does not answer, known keys stay valid, and the log repo
 });
 
 t.test(
-  'while the database file is missing, the log reports it once, and a revocation takes effect when the file is back',
+  'if the database file disappears, the log reports it once; a revocation takes effect when the file is back',
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
@@ -332,30 +329,27 @@ async function startWithWays(
   return async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
 }
 
-t.test(
-  'when the keys could not be read for too long, stored ones are 503, and configured ones open the door',
-  async (t) => {
-    const file = `${t.testdir()}/pets.db`;
-    const store = openUrl(`sqlite:${file}`);
-    const key = makeKey('petstore');
-    await store.createKey(toStoredKey(key, 'Ada'));
-    const ways = PLACES.map((location) => ({ location, scopes: [], alsoNeeded: [] }));
-    const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
-    const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
-    const asApiKey = (token: string) => send({ 'x-key': token });
-    const until = async (status: number) => {
-      for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
-    };
-    t.equal(await statusOf(key), 200);
-    renameSync(file, `${file}.moved`);
-    await until(503);
-    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
-    t.strictSame([await asApiKey(key), await asApiKey('unknown'), await asApiKey(KEY)], [503, 503, 200]);
-    renameSync(`${file}.moved`, file);
-    await until(200);
-    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
-  },
-);
+t.test('if keys cannot be read for too long, stored keys get 503, and configured keys still work', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const store = openUrl(`sqlite:${file}`);
+  const key = makeKey('petstore');
+  await store.createKey(toStoredKey(key, 'Ada'));
+  const ways = PLACES.map((location) => ({ location, scopes: [], alsoNeeded: [] }));
+  const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
+  const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
+  const asApiKey = (token: string) => send({ 'x-key': token });
+  const until = async (status: number) => {
+    for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
+  };
+  t.equal(await statusOf(key), 200);
+  renameSync(file, `${file}.moved`);
+  await until(503);
+  t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
+  t.strictSame([await asApiKey(key), await asApiKey('unknown'), await asApiKey(KEY)], [503, 503, 200]);
+  renameSync(`${file}.moved`, file);
+  await until(200);
+  t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
+});
 
 const [BEARER, HEADER] = PLACES as [KeyLocation, KeyLocation];
 const WAYS = [
@@ -363,7 +357,7 @@ const WAYS = [
   { location: BEARER, scopes: ['pets:read'], alsoNeeded: [] },
 ];
 
-t.test('a key that is sent by one way in does not count for another one', async (t) => {
+t.test('a key in one header does not fulfil a requirement for another header', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
@@ -373,7 +367,7 @@ t.test('a key that is sent by one way in does not count for another one', async 
   t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 200);
 });
 
-t.test('where the second of two keys lacks a scope, another way in may still pass', async (t) => {
+t.test('if the key of one requirement lacks a scope, another requirement may still admit the request', async (t) => {
   const key = makeKey('petstore');
   const both = { location: HEADER, scopes: [], alsoNeeded: [{ location: BEARER, scopes: ['pets:write'] }] };
   for (const [scope, status] of [
@@ -388,7 +382,7 @@ t.test('where the second of two keys lacks a scope, another way in may still pas
 });
 
 t.test(
-  'if the keys of the second requirement cannot be read, the reply is 503, whatever the result of the first one',
+  'if the keys of the second requirement cannot be read, the reply is 503, whatever the first one gave',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     const key = makeKey('petstore');
@@ -406,7 +400,7 @@ t.test(
   },
 );
 
-t.test('of the keys, only the changed ones are read again, and never twice at once', async (t) => {
+t.test('only changed keys are read again, and never twice at once', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey('petstore'), name));
@@ -460,7 +454,7 @@ t.test('a key never gets into the log, at any level', async (t) => {
   t.notMatch(log.text, /bearer/i);
 });
 
-t.test('a stored key that was edited and cannot be parsed is a 401 on its own, and the log names it', async (t) => {
+t.test('a damaged stored key answers 401 and is named in the log; other keys still work', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];

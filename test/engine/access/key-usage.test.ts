@@ -4,7 +4,7 @@ import { hashKey, makeKey, toStoredKey } from '../../../src/contract-first/store
 import { openUrl } from '../../database.ts';
 import { KEY, startService } from '../../service.ts';
 
-t.test('a server writes when keys were used: the time of the request, not of the write', async (t) => {
+t.test('a server stores the time when a key was used, not the time of the write', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [ada, ben] = [makeKey('petstore'), makeKey('petstore')];
   const keys = [toStoredKey(ada, 'Ada'), toStoredKey(ben, 'Ben'), toStoredKey(makeKey('petstore'), 'Cleo')];
@@ -27,7 +27,7 @@ t.test('a server writes when keys were used: the time of the request, not of the
   t.ok(uses.every(({ usedAt }) => usedAt >= before && usedAt <= after));
 });
 
-t.test('uses that cannot be written are reported in the log, and stop nothing', async (t) => {
+t.test('if uses of keys cannot be written, the log reports it, and requests go on', async (t) => {
   const store = openUrl('sqlite::memory:');
   const addUses = () => Promise.reject(new Error('no disk'));
   const lines: string[] = [];

@@ -21,7 +21,7 @@ const checkMany = (limiter: Limiter, count: number, limit: number) =>
 
 const passed = (standings: Standing[]) => standings.filter(({ isOver }) => !isOver).length;
 
-t.test('each limit admits its number of requests, and reports the remaining ones', async (t) => {
+t.test('each limit admits its number of requests, and reports how many remain', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   for (const id of ['one', 'other']) {
     const standings: Standing[] = [];
@@ -34,7 +34,7 @@ t.test('each limit admits its number of requests, and reports the remaining ones
   }
 });
 
-t.test('when its window ends, a limit begins again', async (t) => {
+t.test('a limit starts again when its window ends', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   const clock = holdClock(t);
   // The windows of a second begin where seconds do.
@@ -52,13 +52,13 @@ t.test('when its window ends, a limit begins again', async (t) => {
   }
 });
 
-t.test('a limit that is lowered holds at once, when the next part is asked for', async (t) => {
+t.test('a lowered limit takes effect at once', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   t.equal(passed(await checkMany(limiter, 50, 200)), 50);
   t.equal(passed(await checkMany(limiter, 50, 10)) <= 2, true);
 });
 
-t.test('processes that share a count together admit exactly the limit, with few questions to the store', async (t) => {
+t.test('processes with a shared count admit exactly the limit, and ask the store rarely', async (t) => {
   const shared = buildWindowCounter();
   let questions = 0;
   const slow: WindowCounter = async (...ask) => {
@@ -80,7 +80,7 @@ t.test('processes that share a count together admit exactly the limit, with few 
   t.equal(questions, before);
 });
 
-t.test('requests that come while the count is asked get their answers from the next question', async (t) => {
+t.test('requests that arrive while the store is asked get their answers from the next question', async (t) => {
   const shared = buildWindowCounter();
   const slow: WindowCounter = async (...ask) => {
     await wait(5);
@@ -93,7 +93,7 @@ t.test('requests that come while the count is asked get their answers from the n
   t.equal(passed(standings.flat()), 10);
 });
 
-t.test('the shared count is asked once at a time for a limit, also when its window ends meanwhile', async (t) => {
+t.test('for each limit only one question to the store runs at a time, even across the end of a window', async (t) => {
   const clock = holdClock(t);
   const shared = buildWindowCounter();
   const [asking, twice]: [Set<string>, string[]] = [new Set(), []];
@@ -115,7 +115,7 @@ t.test('the shared count is asked once at a time for a limit, also when its wind
   t.strictSame(twice, []);
 });
 
-t.test('where the shared count fails or does not answer in time, each counts by itself', async (t) => {
+t.test('if the shared count fails or is late, each process counts by itself', async (t) => {
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => clearInterval(alive));
   const broken: WindowCounter[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
@@ -125,7 +125,7 @@ t.test('where the shared count fails or does not answer in time, each counts by 
   }
 });
 
-t.test('an IPv6 address counts as its network, since a client may own all addresses of it', (t) => {
+t.test('an IPv6 address counts as its network, since a client may own all its addresses', (t) => {
   for (const [ip, network] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -140,7 +140,7 @@ t.test('an IPv6 address counts as its network, since a client may own all addres
   t.end();
 });
 
-t.test('however many addresses come, the window of a key goes on counting', async (t) => {
+t.test("a key's count survives a flood of addresses", async (t) => {
   const countWindow = buildWindowCounter();
   const limiter = buildLimiter(countWindow);
   for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);

@@ -42,7 +42,7 @@ async function standingsOf(request: Service['request'], key: string, urls: strin
   return standings;
 }
 
-t.test('a key may be used up to its rate: every reply reports the remaining requests, then follows 429', async (t) => {
+t.test('every reply to a key reports its remaining requests, and after the last one follows 429', async (t) => {
   const { request, keys } = await startWithKeys(t, ['4/d', '1/h']);
   const [key, other] = keys;
   const created = await request('/v1/pets', { key, method: 'POST', body: { name: 'Rex', categoryId: 7 } });
@@ -78,7 +78,7 @@ t.test('keys without their own rate get the rate of the configuration', async (t
   t.strictSame(await standingsOf(request, own, ['/v1/pets']), [[200, '"key";r=4']]);
 });
 
-t.test('a 403 for a missing scope also counts', async (t) => {
+t.test('a 403 for a missing scope also counts against the rate', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read'], '1/d'));
@@ -88,7 +88,7 @@ t.test('a 403 for a missing scope also counts', async (t) => {
   t.equal((await request('/v1/pets', post)).status, 429);
 });
 
-t.test('a good request that arrives with a flood is answered before the 429s of the flood', async (t) => {
+t.test("a good request during a flood is answered before the flood's 429s", async (t) => {
   const { port, request, keys } = await startWithKeys(t, ['1/d']);
   const get = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   await request('/v1/pets', { key: keys[0] });
@@ -109,7 +109,7 @@ t.test('a good request that arrives with a flood is answered before the 429s of 
   for (const client of [flood, neighbour]) client.socket.destroy();
 });
 
-t.test('an address that sends many requests without a valid key gets 429, and valid keys still work', async (t) => {
+t.test('an address that sends many requests without a valid key gets 429; valid keys still work', async (t) => {
   const trustProxy = ['127.0.0.1'];
   const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '3/d' }) });
   const from = (address: string, key: string | null) =>
@@ -124,7 +124,7 @@ t.test('an address that sends many requests without a valid key gets 429, and va
   t.equal((await from('2001:db8:0:1::1', null)).status, 401);
 });
 
-t.test('a request that is answered while its limit is asked for gets no second answer', async (t) => {
+t.test('a request that is answered while its limit is being asked gets no second answer', async (t) => {
   const count = buildWindowCounter();
   const asked: string[] = [];
   const slow: WindowCounter = async (...ask) => {
@@ -148,7 +148,7 @@ t.test('a request that is answered while its limit is asked for gets no second a
 });
 
 t.test(
-  'an address has one limit in any spelling of a proxy, and a text that is not an address counts as the proxy',
+  'an address has one limit however a proxy spells it; text that is not an address counts for the proxy',
   async (t) => {
     const trustProxy = ['127.0.0.1'];
     const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '5/d' }) });

@@ -71,22 +71,19 @@ t.test(
   },
 );
 
-t.test(
-  'if the check of the second of two keys fails, the reply is 503, whatever the result of the first one',
-  async (t) => {
-    const yaml = edited(({ components, paths }) => {
-      components.headers['WWW-Authenticate'].schema = { type: 'string' };
-      components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
-      for (const path of Object.values<Json>(paths))
-        for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
-    });
-    const { request } = await serve(t, yaml, handlers as never, { verifyToken });
-    const headers = { 'x-key': KEY };
-    t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
-    t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
-    t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
-  },
-);
+t.test('if the check of the second of two keys fails, the reply is 503, whatever the first one gave', async (t) => {
+  const yaml = edited(({ components, paths }) => {
+    components.headers['WWW-Authenticate'].schema = { type: 'string' };
+    components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
+    for (const path of Object.values<Json>(paths))
+      for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
+  });
+  const { request } = await serve(t, yaml, handlers as never, { verifyToken });
+  const headers = { 'x-key': KEY };
+  t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
+  t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
+  t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
+});
 
 t.test('a 401 or 403 gives the reason in the terms of RFC 6750', async (t) => {
   const { request } = await start(t);
@@ -110,7 +107,7 @@ t.test('a 401 or 403 gives the reason in the terms of RFC 6750', async (t) => {
   ]);
 });
 
-t.test('a check that fails, or names nobody, is 503, and its cause is in the log', async (t) => {
+t.test('a token check that fails or names nobody is a 503, and the log gives the cause', async (t) => {
   const lines: string[] = [];
   const { request } = await start(t, { log: { write: (line) => void lines.push(line) } });
   t.match(await request('/v1/pets', { key: 'away~' }), { status: 503, body: { code: 'unavailable' } });
@@ -119,14 +116,14 @@ t.test('a check that fails, or names nobody, is 503, and its cause is in the log
   t.match(lines.join(''), /a token was verified without an id/);
 });
 
-t.test('a check that does not end is given up', async (t) => {
+t.test('a token check that never ends is given up', async (t) => {
   const identify = buildIdentifyToken(() => new Promise(() => {}), null as never, 10);
   const request = { headers: { authorization: 'Bearer a' } };
   const failure = await new Promise((resolve) => identify(request as never, null as never, resolve));
   t.match(failure, { status: 503, cause: { message: 'the token was not checked in time' } });
 });
 
-t.test('handlers get the claims, and the log the id of the token, never the token', async (t) => {
+t.test("handlers get a token's claims, and the log gets its id, but never the token", async (t) => {
   const lines: string[] = [];
   const getPet = ({ caller }: Json) => {
     const { id, claims, scopes } = caller;
@@ -140,7 +137,7 @@ t.test('handlers get the claims, and the log the id of the token, never the toke
   t.notMatch(lines.join(''), READ);
 });
 
-t.test('rates and Idempotency-Keys are counted by the id that the check names', async (t) => {
+t.test('rates and Idempotency-Keys are counted by the id that the token check returns', async (t) => {
   const limits = loadConfig({ KEY_RATE: '2/d' });
   const lines: string[] = [];
   const { request } = await start(t, { limits, log: { write: (line) => void lines.push(line) } });
@@ -157,7 +154,7 @@ t.test('rates and Idempotency-Keys are counted by the id that the check names', 
   for (const { tokenId } of ofRefusals()) t.equal(tokenId, 'ada');
 });
 
-t.test('no caller is kept in memory after the reply, for any number of tokens', async (t) => {
+t.test('after the reply, no caller stays in memory, for any number of tokens', async (t) => {
   const limits = loadConfig({ KEY_RATE: '9/d', UNAUTHORIZED_RATE: '9/d' });
   const claims: WeakRef<object>[] = [];
   const checked: typeof verifyToken = async (token, request) => {
@@ -188,7 +185,7 @@ t.test('without a verifyToken, a server accepts its own keys as tokens', async (
 });
 
 t.test(
-  'in production, a start with OAuth 2 or OpenID Connect fails by name until the team checks their tokens',
+  'in production, a start with OAuth 2 or OpenID Connect fails by name until the team checks tokens',
   async (t) => {
     for (const name of ['OAuth 2', 'OpenID Connect']) {
       const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS[name]) }), 'contract.yaml'));
@@ -202,17 +199,20 @@ t.test(
   },
 );
 
-t.test('the plugin for an app of others refuses them, since such an app may be in production', async (t) => {
-  const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
-  const app = fastify();
-  t.teardown(() => app.close());
-  const store = { url: 'sqlite::memory:' };
-  await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
-    message: /its tokens are not checked/,
-  });
-});
+t.test(
+  "in a team's app, the plugin rejects a contract with unchecked tokens, since the app may be in production",
+  async (t) => {
+    const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
+    const app = fastify();
+    t.teardown(() => app.close());
+    const store = { url: 'sqlite::memory:' };
+    await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
+      message: /its tokens are not checked/,
+    });
+  },
+);
 
-t.test('a scheme of tokens that no operation needs is not checked', async (t) => {
+t.test('a token scheme that no operation needs is not checked', async (t) => {
   const unused = edited(({ securitySchemes }) => {
     securitySchemes.other = FORMS['OAuth 2'];
   });

@@ -64,7 +64,7 @@ const STRANGE = {
 };
 
 t.test(
-  'a finished contract is the one that was read, with its recursive schemas, large numbers and odd names',
+  'a built contract equals the contract that was read, with recursive schemas, large numbers and odd names',
   async (t) => {
     const path = join(t.testdir(), 'strange.yaml');
     writeFileSync(path, JSON.stringify(STRANGE).replace('"LARGEST"', '9223372036854775806'));

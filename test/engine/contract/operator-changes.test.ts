@@ -6,7 +6,7 @@ import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';
 
-t.test('behind a proxy that strips a path, all links of the server are below that path', async (t) => {
+t.test('behind a proxy that strips a path, all links of the server include that path', async (t) => {
   const contract = withPublicPath((await loadOurs()).contract, PUBLIC);
   const { app, request } = await startService(t, { contract });
   const body = { name: 'Rex', categoryId: 7 };
@@ -24,7 +24,7 @@ t.test('behind a proxy that strips a path, all links of the server are below tha
 });
 
 t.test(
-  'the contract that is served there names its servers below that path, and is the same in all else',
+  'behind such a proxy, the served contract names its servers below that path, and nothing else in it changes',
   async (t) => {
     const loaded = (await loadOurs()).contract;
     const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
@@ -45,7 +45,7 @@ t.test(
   },
 );
 
-t.test('a contract that names no server gets one, in its YAML too, and JSON stays JSON', async (t) => {
+t.test('a contract without servers gets one, also in its YAML; a contract in JSON stays JSON', async (t) => {
   const source = (await loadOurs()).contract.document;
   const { servers: _, ...rest } = source;
   const contract = withPublicPath(
@@ -66,7 +66,7 @@ t.test('a contract that names no server gets one, in its YAML too, and JSON stay
   }
 });
 
-t.test('below another prefix, the servers that end in the old one end in the new one', async (t) => {
+t.test('if the prefix changes, the servers that end in the old prefix end in the new one', async (t) => {
   const { document } = (await loadOurs()).contract;
   const read = async (...urls: string[]) => {
     const text = JSON.stringify({ ...document, servers: urls.map((url) => ({ url })) });

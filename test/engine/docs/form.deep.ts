@@ -12,7 +12,7 @@ const ABOVE_2_53 = '9007199254740993';
 
 const IDS = ['listPets', 'createPet', 'getPet'];
 
-t.test('the form, in a browser', { skip: noChromium }, async (t) => {
+t.test('in a browser, the form of each operation works', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const complaints: string[] = [];
   const foreignUrls: string[] = [];
@@ -34,29 +34,32 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     return { page, service };
   }
 
-  t.test('without a key', async (t) => {
+  t.test('without a key, the form shows the API and the 401 of the server', async (t) => {
     const { page } = await openPage(t);
 
-    t.test('lists every operation of the contract by its name', async (t) => {
+    t.test('the form lists every operation of the contract by its name', async (t) => {
       const { operations } = await readOurs();
       t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
     });
 
-    t.test('it has the bar and the contents of the reference, whose entries lead to its operations', async (t) => {
-      t.equal(await page.locator('header [aria-current]').textContent(), 'Form');
-      await page.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).click();
-      await operationOf(page, 'createPet').locator('.opblock-body').waitFor();
-      t.match(await page.locator('nav [aria-current]').textContent(), 'Add an animal');
-      t.equal(
-        await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).getAttribute('href'),
-        '../docs#about-errors',
-      );
-      await page.getByLabel('Search').fill('getpet');
-      await page.getByText('1 found').waitFor();
-      await page.getByLabel('Search').fill('');
-    });
+    t.test(
+      "the form has the reference's bar and table of contents, and each entry leads to its operation",
+      async (t) => {
+        t.equal(await page.locator('header [aria-current]').textContent(), 'Form');
+        await page.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).click();
+        await operationOf(page, 'createPet').locator('.opblock-body').waitFor();
+        t.match(await page.locator('nav [aria-current]').textContent(), 'Add an animal');
+        t.equal(
+          await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).getAttribute('href'),
+          '../docs#about-errors',
+        );
+        await page.getByLabel('Search').fill('getpet');
+        await page.getByText('1 found').waitFor();
+        await page.getByLabel('Search').fill('');
+      },
+    );
 
-    t.test('before a reply it shows the samples of the reference, and types and limits in its words', async (t) => {
+    t.test('before a reply, the form shows the samples, types and limits of the reference', async (t) => {
       const createPet = await unfold(page, 'createPet');
       t.match(await createPet.locator('.samples .request pre:visible').textContent(), `http://127.0.0.1:`);
       t.match(await createPet.locator('.samples').innerText(), 'The animal with its id');
@@ -66,14 +69,14 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
       t.equal(await createPet.getByRole('link', { name: 'Read about it' }).getAttribute('href'), '../docs#createPet');
     });
 
-    t.test('a request without a key shows the 401 of the server', async (t) => {
+    t.test("the form shows the server's 401 for a request without a key", async (t) => {
       const { status, body } = await execute(page, await unfold(page, 'listPets'));
       t.equal(status, 401);
       t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
     });
   });
 
-  t.test('in each size and both colours', async (t) => {
+  t.test('the form works in each screen size and both colour schemes', async (t) => {
     const { page } = await openPage(t);
     await setKey(page);
     for (const id of IDS) {
@@ -96,7 +99,7 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     }
   });
 
-  t.test('with the keyboard alone, an operation is opened, filled in and executed', async (t) => {
+  t.test('the keyboard alone can open, fill in and send an operation', async (t) => {
     const { page } = await openPage(t);
     const focused = (names: string[]) =>
       `${JSON.stringify(names)}.some((name) => document.activeElement.matches(name))`;
@@ -118,7 +121,7 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     t.ok(await page.evaluate("document.activeElement.matches('.execute')"), 'the focus stays');
   });
 
-  t.test('it says what is wrong with a limit of 500, in place of an old reply', async (t) => {
+  t.test('for a limit of 500, the form explains the mistake and removes the old reply', async (t) => {
     const { page } = await openPage(t);
     const listPets = await unfold(page, 'listPets');
     await execute(page, listPets);
@@ -128,16 +131,16 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     t.equal(await listPets.locator('.reply').count(), 0);
   });
 
-  t.test('with a key', async (t) => {
+  t.test('with a key, the form sends real requests', async (t) => {
     const { page, service } = await openPage(t);
     await setKey(page);
 
-    t.test('a list is requested without a filter unless one is chosen', async (t) => {
+    t.test('the form lists without a filter unless the reader chooses one', async (t) => {
       const { sent } = await execute(page, await unfold(page, 'listPets'));
       t.equal(new URL(sent.url()).searchParams.get('status'), null);
     });
 
-    t.test('a pet is added, and is then in the list', async (t) => {
+    t.test('after the form adds a pet, the list shows the pet', async (t) => {
       const createPet = await unfold(page, 'createPet');
       await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
       const added = await execute(page, createPet);
@@ -151,7 +154,7 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
       t.strictSame(JSON.parse((await execute(page, listPets)).body), [JSON.parse(added.body)]);
     });
 
-    t.test('a 64-bit integer in a body is sent as it was typed and shown as it was sent', async (t) => {
+    t.test('the form sends and shows a 64-bit integer in a body exactly as typed', async (t) => {
       const typed = `{ "name": "Rex", "categoryId": ${LARGEST} }`;
       const createPet = await unfold(page, 'createPet');
       await createPet.locator('textarea').fill(typed);
@@ -162,26 +165,29 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
       t.match((await service.request(`/v1/pets/${JSON.parse(body).id}`)).text, `"categoryId":${LARGEST}`);
     });
 
-    t.test('a create that is tried twice with one Idempotency-Key adds one pet, and the page shows that', async (t) => {
-      const createPet = await unfold(page, 'createPet');
-      await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
-      const once = createPet.getByPlaceholder('Idempotency-Key');
-      const offered = await once.inputValue();
-      t.match(offered, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'it offers one');
-      await once.fill('tried-twice');
-      const first = await execute(page, createPet);
-      t.equal(await first.sent.headerValue('idempotency-key'), 'tried-twice');
-      t.notMatch(await createPet.locator('.reply').textContent(), 'idempotency-replayed');
-      const second = await execute(page, createPet);
-      t.strictSame([first.status, second.status, second.body], [201, 201, first.body]);
-      t.match(await createPet.locator('.reply').textContent(), 'idempotency-replayed: true');
-      await createPet.locator('textarea').fill('{ "name": "Max", "categoryId": 7 }');
-      const other = await execute(page, createPet);
-      t.equal(other.status, 422);
-      t.match(other.body, 'idempotency_key_reused');
-    });
+    t.test(
+      'the form sends a create twice with one Idempotency-Key; one pet is added, and the page shows that',
+      async (t) => {
+        const createPet = await unfold(page, 'createPet');
+        await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
+        const once = createPet.getByPlaceholder('Idempotency-Key');
+        const offered = await once.inputValue();
+        t.match(offered, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'it offers one');
+        await once.fill('tried-twice');
+        const first = await execute(page, createPet);
+        t.equal(await first.sent.headerValue('idempotency-key'), 'tried-twice');
+        t.notMatch(await createPet.locator('.reply').textContent(), 'idempotency-replayed');
+        const second = await execute(page, createPet);
+        t.strictSame([first.status, second.status, second.body], [201, 201, first.body]);
+        t.match(await createPet.locator('.reply').textContent(), 'idempotency-replayed: true');
+        await createPet.locator('textarea').fill('{ "name": "Max", "categoryId": 7 }');
+        const other = await execute(page, createPet);
+        t.equal(other.status, 422);
+        t.match(other.body, 'idempotency_key_reused');
+      },
+    );
 
-    t.test('a 64-bit integer in a path is requested as it was typed', async (t) => {
+    t.test('the form sends a 64-bit integer in a path exactly as typed', async (t) => {
       const getPet = await unfold(page, 'getPet');
       await getPet.locator('input').fill(ABOVE_2_53);
       const { sent, status, body } = await execute(page, getPet);
@@ -192,7 +198,7 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     });
   });
 
-  t.test('64-bit integers among the examples of the contract are shown, and offered to send, as written', async (t) => {
+  t.test("the form shows and sends 64-bit integers of the contract's examples exactly", async (t) => {
     const contract = await loadChanged(t, [
       [/example: 1\n/, `example: ${ABOVE_2_53}\n`],
       ['examples: [7]', `examples: [${LARGEST}]`],
@@ -204,7 +210,7 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     t.equal(await (await unfold(page, 'getPet')).locator('input').inputValue(), ABOVE_2_53);
   });
 
-  t.test('no reply is said so, and the offered Idempotency-Key stays until there is one', async (t) => {
+  t.test('the form reports a missing reply, and keeps the Idempotency-Key until a reply arrives', async (t) => {
     const { page } = await openPage(t);
     await setKey(page);
     const createPet = await unfold(page, 'createPet');
@@ -221,7 +227,7 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     complaints.splice(0);
   });
 
-  t.test('the key stays for a reload and the reference, and is forgotten on demand', async (t) => {
+  t.test('the key survives a reload and a visit to the reference, and can be forgotten', async (t) => {
     const { page } = await openPage(t);
     await setKey(page);
     await page.reload();
@@ -237,9 +243,9 @@ t.test('the form, in a browser', { skip: noChromium }, async (t) => {
     t.equal((await execute(page, await unfold(page, 'listPets'))).status, 401);
   });
 
-  t.test('the console of the browser shows no error through all of this', async (t) => t.strictSame(complaints, []));
+  t.test('the form causes no error in the console of the browser', async (t) => t.strictSame(complaints, []));
 
-  t.test('through all of this, no other host was called', async (t) => t.strictSame(foreignUrls, []));
+  t.test('the form calls no other host', async (t) => t.strictSame(foreignUrls, []));
 });
 
 async function newPage(t: Test, browser: Browser): Promise<Page> {

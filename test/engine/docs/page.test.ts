@@ -120,7 +120,7 @@ for (const [name, yaml] of Object.entries(CONTRACTS)) {
   );
 }
 
-t.test('no text of a contract is HTML, on either page, and all can be read without JavaScript', async (t) => {
+t.test('no text of a contract becomes HTML on either page, and both can be read without JavaScript', async (t) => {
   const contract = await load(t, RICH);
   const page = renderPage(contract, []);
   t.match(page, '<title>&#60;b&#62;Rich&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
@@ -142,7 +142,7 @@ t.test('no text of a contract is HTML, on either page, and all can be read witho
   t.match(textOf(page, 'sendBytes'), 'Takes a key with write.');
 });
 
-t.test('a type is one line of words, and a named object is explained once', async (t) => {
+t.test('a type is described in one line, and a named object only once', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   for (const words of [
     'id integer, int64, only in replies required',
@@ -249,7 +249,7 @@ t.test('samples leave out recursive schemas, deep objects, and fields of the oth
   );
 });
 
-t.test('servers are listed once, this one first, and named by their words', async (t) => {
+t.test('each server is listed once by its description, this server first', async (t) => {
   const page = renderPage(await readOurs(), []);
   t.strictSame(
     partsOf(page, '<option value="', '</option>').map((option) => option.replace(/.*>/, '')),
@@ -372,7 +372,7 @@ t.test('a loop over pages with a cursor in the body ends after the last page', a
     t.notMatch(renderPage(await load(t, LIST(parameters, items, method)), []), 'data-recipe="cursors"');
 });
 
-t.test('the README of a client to copy adds programs to the samples of operations', async (t) => {
+t.test('programs in the README of a client to copy appear among the samples of their operations', async (t) => {
   const contract = await load(t, ours);
   const folder = t.testdir({
     clients: {
@@ -393,7 +393,7 @@ t.test('the README of a client to copy adds programs to the samples of operation
   t.notMatch(sectionOf(page, 'getPet'), 'data-language');
 });
 
-t.test('the change log and the contact are on the page, and no address of a contact runs anything', async (t) => {
+t.test('the page shows the change log and the contact, and no contact address can run a script', async (t) => {
   const contract = parse(ours);
   const page = async () => renderPage(await load(t, stringify(contract)), [], '# Changes\n\n## 2.0.0\n\nNew.\n');
   t.match(await page(), '<h3>2.0.0</h3>');
@@ -410,7 +410,7 @@ t.test('the change log and the contact are on the page, and no address of a cont
   t.notMatch(await page(), /<dt>Help|page-key"/);
 });
 
-t.test('a start fills in its servers and prefix, and otherwise sends the bytes of the build', async (t) => {
+t.test('a start inserts its servers and prefix, and otherwise sends the page unchanged from the build', async (t) => {
   const { contract } = await loadOurs();
   const made = await contract.loadPage();
   const { app } = await startService(t);

@@ -42,7 +42,7 @@ function load(port: number, clients: number) {
   return { busy: once(answers, 'busy'), answered: ended.then(() => answered) };
 }
 
-t.test('a second signal ends it at once, with requests in flight', async (t) => {
+t.test('a second signal ends the server at once, with requests in flight', async (t) => {
   const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' } });
   const request = await startPost(server.port, '{}');
   server.child.kill('SIGINT');
@@ -51,7 +51,7 @@ t.test('a second signal ends it at once, with requests in flight', async (t) => 
   t.equal(code, 'SIGKILL');
 });
 
-t.test('Ctrl-C on `npm start`, which both the terminal and npm send, counts as one signal', async (t) => {
+t.test('Ctrl-C on `npm start` counts as one signal, although the terminal and npm both send it', async (t) => {
   // Its clock stands still: however late it hears of them, they come at the same time.
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --import=data:text/javascript,Date.now=()=>0"';
   const server = await startServer(t, { shell, isCovered: true });
@@ -82,7 +82,7 @@ t.test('a client that has just connected may take its time to send', async (t) =
   }
 });
 
-t.test('a stop under load drops no request, and keeps every pet that it has answered, time and again', async (t) => {
+t.test('repeated stops under load drop no request, and keep every pet that was answered', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '1500' };
   const answered: string[] = [];

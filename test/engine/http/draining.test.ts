@@ -7,11 +7,11 @@ import { forceEnd, startServer } from '../../program.ts';
 import { KEY, startService } from '../../service.ts';
 import { answersInFlight, replyTo, startPost, stop } from './in-flight.ts';
 
-t.test('SIGTERM: a request in flight is answered, then the server ends with exit code 0', (t) =>
+t.test('after SIGTERM, a request in flight is answered; then the server ends with exit code 0', (t) =>
   answersInFlight(t, 'SIGTERM'),
 );
 
-t.test('from the signal on it is not ready, and asks clients to close, but answers them still', async (t) => {
+t.test('after SIGTERM, the server is not ready and asks clients to close, but still answers them', async (t) => {
   const server = await startServer(t, { env: { DRAIN_DELAY: '60000' }, isCovered: true });
   t.equal((await server.request('/readyz')).status, 200);
   server.child.kill('SIGTERM');
@@ -26,7 +26,7 @@ t.test('from the signal on it is not ready, and asks clients to close, but answe
   t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');
 });
 
-t.test('who comes at the last call is answered when nobody listens any more', async (t) => {
+t.test('a connection made just before the stop is answered after the server stops listening', async (t) => {
   const { app, port, request } = await startService(t, { stop: { isAsked: true } });
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /livez HTTP/1.1\r\n');
@@ -41,7 +41,7 @@ t.test('who comes at the last call is answered when nobody listens any more', as
   await closed;
 });
 
-t.test('a client that leaves at the last call is not served any more', async (t) => {
+t.test('a client that disconnects during the stop is not served', async (t) => {
   const log: string[] = [];
   const { app, port, request } = await startService(t, {
     stop: { isAsked: true },
@@ -60,7 +60,7 @@ t.test('a client that leaves at the last call is not served any more', async (t)
   t.notMatch(log.join(''), '/v1/pets');
 });
 
-t.test('a request that never ends delays the stop by STOP_TIMEOUT at most', async (t) => {
+t.test('a request that never ends delays the stop by at most STOP_TIMEOUT', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
   const server = await startServer(t, { env, isCovered: true });
@@ -70,7 +70,7 @@ t.test('a request that never ends delays the stop by STOP_TIMEOUT at most', asyn
   t.strictSame(readdirSync(folder), ['pets.db']);
 });
 
-t.test('a connection on which nothing was ever sent is closed', async (t) => {
+t.test('the stop closes a connection that never sent anything', async (t) => {
   const { app, port, request } = await startService(t, { stop: { isAsked: true } });
   const socket = connect(port, '127.0.0.1', () => socket.resume());
   const closed = once(socket, 'close');

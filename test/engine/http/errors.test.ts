@@ -28,7 +28,7 @@ const get = (url: string, ...headers: string[]) =>
     '\r\n',
   );
 
-t.test('what is not HTTP is answered with the Error body all the same', async (t) => {
+t.test('bytes that are not HTTP are answered with the Error body', async (t) => {
   const { port } = await startService(t);
   for (const bytes of [
     'nonsense\r\n\r\n',
@@ -54,7 +54,7 @@ t.test('an unknown method is 501, and another version of HTTP is 505', async (t)
   }
 });
 
-t.test('a path with an empty last segment is 404, with any method and without a key', async (t) => {
+t.test('a path that ends in an empty segment is 404, with any method and without a key', async (t) => {
   const { request } = await startService(t);
   for (const method of ['GET', 'POST', 'DELETE']) {
     for (const url of ['/v1/pets/', '/v1/pets/?limit=1']) {
@@ -64,7 +64,7 @@ t.test('a path with an empty last segment is 404, with any method and without a 
   }
 });
 
-t.test('the 415 for a body of another type, or a compressed one, names the accepted ones', async (t) => {
+t.test('the 415 for another type, or for a compressed body, names the accepted types', async (t) => {
   const { request } = await startService(t);
   const post = (headers: Record<string, string>) => request('/v1/pets', { method: 'POST', body: '{}', headers });
   t.match(await post({ 'content-type': 'text/plain' }), { status: 415, headers: { accept: 'application/json' } });
@@ -86,29 +86,26 @@ t.test('too large headers are 431', async (t) => {
   });
 });
 
-t.test(
-  'a URL or header that is too long is distinguished from others, also when it comes in two packets',
-  async (t) => {
-    const { port } = await startService(t);
-    const x = 'x'.repeat(10_000);
-    const path = '/v1/pets';
-    for (const [first, second, status] of [
-      [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
-      [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
-      [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
-    ] as [string, string, number][]) {
-      const { socket, replies } = connectRaw(port, first);
-      await once(socket, 'connect');
-      await wait(50);
-      socket.write(second);
-      t.strictSame(
-        (await replies()).map((reply) => reply.status),
-        [status],
-      );
-      socket.destroy();
-    }
-  },
-);
+t.test('a too long URL and too long headers get different statuses, also in two packets', async (t) => {
+  const { port } = await startService(t);
+  const x = 'x'.repeat(10_000);
+  const path = '/v1/pets';
+  for (const [first, second, status] of [
+    [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
+    [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
+    [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
+  ] as [string, string, number][]) {
+    const { socket, replies } = connectRaw(port, first);
+    await once(socket, 'connect');
+    await wait(50);
+    socket.write(second);
+    t.strictSame(
+      (await replies()).map((reply) => reply.status),
+      [status],
+    );
+    socket.destroy();
+  }
+});
 
 t.test('a too long URL is 414, for any length, in the path and in the query', async (t) => {
   const { port } = await startService(t);
@@ -137,7 +134,7 @@ t.test('CONNECT is 405', async (t) => {
   });
 });
 
-t.test('a request that no route takes is 404 or 405 with any body, and so is QUERY without a media type', async (t) => {
+t.test('a request without a route is 404 or 405 with any body, and so is a QUERY without a media type', async (t) => {
   const { port } = await startService(t);
   for (const headers of [
     [],
@@ -159,7 +156,7 @@ t.test('a request that no route takes is 404 or 405 with any body, and so is QUE
   }
 });
 
-t.test('an error of Fastify or a plugin keeps its status, with the body of the contract', async (t) => {
+t.test("an error of Fastify or a plugin keeps its status, and gets the contract's body", async (t) => {
   let error: Error;
   const memory = openUrl('sqlite::memory:');
   const store: OwnStore = {
@@ -233,7 +230,7 @@ t.test('a wrong method is 405, lists the allowed methods, and needs no key', asy
   }
 });
 
-t.test('a failure of the server is 500: the client learns nothing about it, the log everything', async (t) => {
+t.test('a failure of the server is 500; the cause is only in the log', async (t) => {
   const lines: string[] = [];
   const store = openUrl('sqlite::memory:');
   const broken: OwnStore = {

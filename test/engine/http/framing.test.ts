@@ -20,7 +20,7 @@ t.test('HTTP/1.0 with Transfer-Encoding is 400, and nothing after it is served (
   t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });
 
-t.test('a single-valued header that is sent twice is 400: another server may use the other value', async (t) => {
+t.test('a single-valued header that arrives twice is 400: another server could use the other value', async (t) => {
   const { port } = await startService(t);
   for (const twice of [
     ['Host: pets', 'Host: pets'],
@@ -38,7 +38,7 @@ t.test('a single-valued header that is sent twice is 400: another server may use
   }
 });
 
-t.test('a client that closes its sending side gets the answers to all that it has sent', async (t) => {
+t.test('a client that closes its sending side gets the answers to all its requests', async (t) => {
   // On a disk, so that the creates are not answered before the end of the sending side is seen.
   const { port } = await startService(t, { databaseUrl: `sqlite:${t.testdir()}/pets.db` });
   const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\n`;
@@ -65,7 +65,7 @@ t.test('a client that closes its sending side gets the answers to all that it ha
   await late.closed;
 });
 
-t.test('every header counts, however many are before it', async (t) => {
+t.test('every header counts, however many come before it', async (t) => {
   const { port, store } = await startService(t);
   const many = Array.from({ length: 3500 }, () => 'a:');
   const create = (...more: string[]) => {
@@ -81,7 +81,7 @@ t.test('every header counts, however many are before it', async (t) => {
 });
 
 t.test(
-  'a transfer coding that the server does not know is 501, and 400 where chunked is not the last (RFC 9112, section 6.1 and 6.3)',
+  'an unknown transfer coding is 501; it is 400 if chunked is not the last coding (RFC 9112, sections 6.1 and 6.3)',
   async (t) => {
     const { port, store } = await startService(t);
     for (const [coding, status] of [
@@ -99,7 +99,7 @@ t.test(
   },
 );
 
-t.test('a target or a Host that HTTP/1 does not allow is 400', async (t) => {
+t.test('a request target or a Host that HTTP/1 does not allow is 400', async (t) => {
   const { port } = await startService(t);
   for (const head of ['GET * HTTP/1.1\r\nHost: pets', 'GET /livez HTTP/1.1'])
     t.match(await sendRaw(port, `${head}\r\nConnection: close\r\n\r\n`), [{ status: 400 }], head);
@@ -122,7 +122,7 @@ t.test('a target or a Host that HTTP/1 does not allow is 400', async (t) => {
     t.match(await get(host), [{ status: 200 }], host);
 });
 
-t.test('of expectations only 100-continue is known', async (t) => {
+t.test('the server knows only one expectation, 100-continue', async (t) => {
   const { port } = await startService(t);
   const get = (expect: string) =>
     sendRaw(port, `GET /livez HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nConnection: close\r\n\r\n`);
@@ -155,7 +155,7 @@ const CREATE = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${AUTHORIZED}\r\nContent-Ty
 const asking = (request: string) => request.replace('Host', `${UPGRADE}Host`);
 
 t.test(
-  'a request for an upgrade is served as a plain one; bytes after it are not (RFC 9112, section 9.6)',
+  'a request for an upgrade is served as a plain request; bytes after it are not (RFC 9112, section 9.6)',
   async (t) => {
     const lines: string[] = [];
     const { port, store } = await startService(t, {
@@ -183,7 +183,7 @@ t.test(
   },
 );
 
-t.test('no header of a plugin keeps a connection that ends', async (t) => {
+t.test('no header of a plugin keeps a closing connection open', async (t) => {
   const { port } = await startService(t, {
     addPlugins: async (app) =>
       void app.addHook('onSend', async (_request, reply) => void reply.header('Connection', 'keep-alive')),
@@ -193,7 +193,7 @@ t.test('no header of a plugin keeps a connection that ends', async (t) => {
   t.match(await sendRaw(port, `${GET.replace('Host', 'Transfer-Encoding: chunked\r\nHost')}5\r\n`), last);
 });
 
-t.test('a client that closes its sending side after a request for an upgrade gets all answers', async (t) => {
+t.test('a client gets all answers if it closes its sending side after a request for an upgrade', async (t) => {
   const { port } = await startService(t, { databaseUrl: `sqlite:${t.testdir()}/pets.db` });
   for (const [sent, statuses] of [
     [CREATE + asking(GET), [201, 200]],

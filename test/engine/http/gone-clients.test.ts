@@ -73,7 +73,7 @@ function start(t: Test, { trustProxy, level, isTraced, rate }: Settings): Promis
   });
 }
 
-t.test('whenever a client goes away, the server lives on and logs no error', async (t) => {
+t.test('the server survives a client that disconnects at any moment, and logs no error', async (t) => {
   const services = await Promise.all(SETTINGS.map((settings) => start(t, settings)));
   const ports = services.map(({ port }) => String(port));
   execFileSync(process.execPath, ['-e', GO_AWAY, JSON.stringify(REQUESTS), ...ports]);
@@ -91,7 +91,7 @@ t.test('whenever a client goes away, the server lives on and logs no error', asy
   }
 });
 
-t.test('a bad URL and a CONNECT are logged with the address from the proxy', async (t) => {
+t.test('a bad URL and a CONNECT are logged with the address that the proxy sent', async (t) => {
   const lines: Record<string, unknown>[] = [];
   const log = { write: (line: string) => lines.push(JSON.parse(line)) };
   const { port } = await startService(t, { log, trustProxy: ['127.0.0.1'] });

@@ -54,7 +54,7 @@ async function start(t: Parameters<typeof startService>[0]) {
   return { ...service, line };
 }
 
-t.test('an injected request gets the same reply and log line as one over a socket', async (t) => {
+t.test('an injected request gets the same reply and log line as a request over a socket', async (t) => {
   const [over, within] = [await start(t), await start(t)];
   for (const [url, options = {}] of REQUESTS) {
     const { method = 'GET', key = KEY, body, headers } = options;
@@ -70,7 +70,7 @@ t.test('an injected request gets the same reply and log line as one over a socke
   }
 });
 
-t.test('what is injected, and never answered, is logged and counted as aborted, all else by its status', async (t) => {
+t.test('an injected request without an answer counts as aborted; each other one counts by its status', async (t) => {
   const counts = new RequestCounts((id) => `/${id}`, {});
   const lines: string[] = [];
   const { app } = await startService(t, {

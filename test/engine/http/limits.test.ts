@@ -35,7 +35,7 @@ async function statusesOf(socket: Socket): Promise<string[]> {
   return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status as string);
 }
 
-t.test('pipelined requests are answered up to the bound; then follows 503, and the connection closes', async (t) => {
+t.test('pipelined requests are answered up to the limit; then follows a 503, and the connection closes', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '16' });
   for (const url of ['/v1/pets', '/livez']) {
     const socket = await open(t, service);
@@ -55,7 +55,7 @@ t.test('pipelined requests are answered up to the bound; then follows 503, and t
   t.equal(reply.status, 200);
 });
 
-t.test('a 503 has the Error body, and tells when to try again', async (t) => {
+t.test('a 503 has the Error body and the time to retry', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '1' });
   const socket = await open(t, service);
   socket.write(get('/livez').repeat(2));
@@ -65,7 +65,7 @@ t.test('a 503 has the Error body, and tells when to try again', async (t) => {
   t.match(JSON.parse(text.slice(text.lastIndexOf('{'))), { code: 'overloaded', status: 503 });
 });
 
-t.test('connections that wait are accepted first, where each turn reads many requests', async (t) => {
+t.test('waiting connections are accepted before many pipelined requests of other connections are read', async (t) => {
   const service = await startLimited(t, {});
   const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
   slow.pause();
@@ -102,7 +102,7 @@ t.test('connections that wait are accepted first, where each turn reads many req
 });
 
 t.test(
-  'over the limit of connections, an idle one is replaced; otherwise only health checks are answered, then nothing',
+  'a full server replaces an idle connection; without one it answers only health checks, then nothing',
   async (t) => {
     const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
     const first = await open(t, service);
@@ -131,7 +131,7 @@ t.test(
   },
 );
 
-t.test('a request waits after replies that its client does not read; all are answered, in order', async (t) => {
+t.test('a request waits while its client does not read earlier replies; all are answered in order', async (t) => {
   const service = await startLimited(t, {});
   const create = post('{"name":"Rex","categoryId":1}');
   const socket = (await open(t, service)).pause();
@@ -150,7 +150,7 @@ t.test('a request waits after replies that its client does not read; all are ans
 });
 
 t.test(
-  'the server reads a bounded part of the requests whose client reads no replies, and answers all of them',
+  'if a client reads no replies, the server reads only a limited number of its requests, and answers them all',
   async (t) => {
     const service = await startLimited(t, {});
     const [[served], socket] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
@@ -165,7 +165,7 @@ t.test(
 );
 
 t.test(
-  'connections that send many requests ahead of their replies take turns: all are answered, as are others',
+  'connections that send many requests at once take turns; all their requests are answered, and those of others',
   async (t) => {
     const service = await startLimited(t, {});
     const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
@@ -201,13 +201,16 @@ t.test('the connection of a client that does not read its reply is closed after 
   t.equal((await service.request('/livez')).status, 200);
 });
 
-t.test('a connection without a request is kept for KEEP_ALIVE_TIMEOUT: a balancer may rely on it', async (t) => {
-  const { keepAliveTimeout } = loadConfig({ KEEP_ALIVE_TIMEOUT: '1000' });
-  const socket = await open(t, await startService(t, { keepAliveTimeout }));
-  const asked = performance.now();
-  socket.write(get('/livez'));
-  const [reply] = await once(socket, 'data');
-  t.match(String(reply), /keep-alive: timeout=1\r\n/i);
-  await once(socket, 'close');
-  t.ok(performance.now() - asked > 900);
-});
+t.test(
+  'a connection without a request stays open for KEEP_ALIVE_TIMEOUT, so that balancers can rely on it',
+  async (t) => {
+    const { keepAliveTimeout } = loadConfig({ KEEP_ALIVE_TIMEOUT: '1000' });
+    const socket = await open(t, await startService(t, { keepAliveTimeout }));
+    const asked = performance.now();
+    socket.write(get('/livez'));
+    const [reply] = await once(socket, 'data');
+    t.match(String(reply), /keep-alive: timeout=1\r\n/i);
+    await once(socket, 'close');
+    t.ok(performance.now() - asked > 900);
+  },
+);

@@ -36,7 +36,7 @@ async function startOn(t: Test, passed: Server, settings: Record<string, string>
   return { child, output };
 }
 
-t.test('a socket that listens already is taken in place of a host and a port', async (t) => {
+t.test('a socket that already listens replaces HOST and PORT', async (t) => {
   const passed = createServer();
   await once(passed.listen(0, '127.0.0.1'), 'listening');
   const { port } = passed.address() as AddressInfo;
@@ -46,7 +46,7 @@ t.test('a socket that listens already is taken in place of a host and a port', a
   t.strictSame(await once(child, 'exit'), [0, null]);
 });
 
-t.test("the server can listen on a Unix socket; a trusted proxy on it reports the client's address", async (t) => {
+t.test("the server can listen on a Unix socket; a trusted proxy there reports the client's address", async (t) => {
   for (const [TRUST_PROXY, expected] of [
     ['unix', '192.0.2.7'],
     ['127.0.0.1', undefined],
@@ -70,7 +70,7 @@ t.test("the server can listen on a Unix socket; a trusted proxy on it reports th
 });
 
 t.test(
-  'the start tries its address before it makes a database; a socket that is passed to it is not tried',
+  'the start tries its address before it makes a database; it does not try a socket that it receives',
   async (t) => {
     const taken = createServer();
     await once(taken.listen(0, '127.0.0.1'), 'listening');

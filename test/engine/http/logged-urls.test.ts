@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildToLogged } from '../../../src/contract-first/engine/http/log/logged-urls.ts';
 
-t.test('a key that has delimiters in it is in no logged URL, however it is encoded', async (t) => {
+t.test('a key with delimiters appears in no logged URL, in any encoding', async (t) => {
   const key = 'abc/def=ghi+jkl?mn';
   const toLogged = buildToLogged([], [key]);
   for (const sent of [key, encodeURIComponent(key), key.toUpperCase()]) {
@@ -12,7 +12,7 @@ t.test('a key that has delimiters in it is in no logged URL, however it is encod
   t.equal(toLogged('/v1/pets?status=sold'), '/v1/pets?status=sold');
 });
 
-t.test('a key is hidden however often it is encoded, and that takes time in proportion to the URL', async (t) => {
+t.test('a key is hidden however often it is encoded, in time proportional to the URL', async (t) => {
   const key = 'abcdefghijklmnop';
   const toLogged = buildToLogged([], [key]);
   const often = (text: string, times: number) =>
@@ -24,7 +24,7 @@ t.test('a key is hidden however often it is encoded, and that takes time in prop
   t.ok(process.cpuUsage().user - before < 1e6);
 });
 
-t.test('no more than a kilobyte of a URL is logged, and no part of a key at its end', async (t) => {
+t.test('at most a kilobyte of a URL is logged, and no cut-off key at its end', async (t) => {
   const key = 'abcdefghijklmnop';
   const toLogged = buildToLogged([], [key]);
   const long = `/v1/${'x'.repeat(1014)}/`;

@@ -26,13 +26,13 @@ async function start(t: Test, answer: RequestListener): Promise<{ server: Server
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-t.test('stopParsing: a connection that has lost its parser is left as it is', async (t) => {
+t.test('stopParsing: a connection that has lost its parser is left unchanged', async (t) => {
   const socket = new Socket();
   stopParsing(socket);
   t.notOk('parser' in socket);
 });
 
-t.test('stopParsing: no request after this one is parsed', async (t) => {
+t.test('stopParsing: no request after the current one is parsed', async (t) => {
   let requests = 0;
   const { port } = await start(t, (request, response) => {
     requests++;
@@ -45,7 +45,7 @@ t.test('stopParsing: no request after this one is parsed', async (t) => {
   socket.destroy();
 });
 
-t.test('appendToHead: the lines are the last of the head', async (t) => {
+t.test('appendToHead: the given lines become the last lines of the head', async (t) => {
   const { port } = await start(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 1 });
     appendToHead(response, 'x-a: 1\r\nx-b: 2\r\n');
@@ -86,7 +86,7 @@ t.test('answerHalfClosed: a client that has closed its sending side is answered 
   }
 });
 
-t.test('readWhenResumed: a connection that is inspected while it is paused is read again when resumed', async (t) => {
+t.test('readWhenResumed: a connection that was inspected while paused is read again when resumed', async (t) => {
   const { server, port } = await start(t, (_request, response) => response.end('a'));
   server.on('connection', readWhenResumed);
   const { socket, replies } = connectRaw(port, GET);
@@ -102,15 +102,18 @@ t.test('readWhenResumed: a connection that is inspected while it is paused is re
   socket.destroy();
 });
 
-t.test('onPartHeaders: the headers of a part are seen as bytes, and changed before they are read', async (t) => {
-  const busboy = new Busboy({ headers: { 'content-type': 'multipart/form-data; boundary=x' } });
-  const seen: unknown[] = [];
-  onPartHeaders(busboy, (headers) => {
-    seen.push({ ...headers });
-    headers['content-disposition'] = ['form-data; name="changed"'];
-  });
-  busboy.on('field', (...field) => seen.push(field.slice(0, 2)));
-  busboy.end(Buffer.from('--x\r\nContent-Disposition: form-data; name="\xff"\r\n\r\n1\r\n--x--\r\n', 'latin1'));
-  await once(busboy, 'finish');
-  t.strictSame(seen, [{ 'content-disposition': ['form-data; name="\xff"'] }, ['changed', '1']]);
-});
+t.test(
+  "onPartHeaders: the headers of a form's part arrive as bytes, and can be changed before they are read",
+  async (t) => {
+    const busboy = new Busboy({ headers: { 'content-type': 'multipart/form-data; boundary=x' } });
+    const seen: unknown[] = [];
+    onPartHeaders(busboy, (headers) => {
+      seen.push({ ...headers });
+      headers['content-disposition'] = ['form-data; name="changed"'];
+    });
+    busboy.on('field', (...field) => seen.push(field.slice(0, 2)));
+    busboy.end(Buffer.from('--x\r\nContent-Disposition: form-data; name="\xff"\r\n\r\n1\r\n--x--\r\n', 'latin1'));
+    await once(busboy, 'finish');
+    t.strictSame(seen, [{ 'content-disposition': ['form-data; name="\xff"'] }, ['changed', '1']]);
+  },
+);

@@ -53,7 +53,7 @@ function buildLog() {
   return { lines, write: (line: string) => lines.push(JSON.parse(line)) };
 }
 
-t.test('clients that stay silent after a CONNECT, a 400 or a 408 do not keep their connections', async (t) => {
+t.test('the server closes the connection of a client that stays silent after a CONNECT, a 400 or a 408', async (t) => {
   for (const [requestTimeout, sent, expected] of [
     [60_000, [CONNECT, 'nonsense\r\n\r\n'], [[405], [400]]],
     [200, ['GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)], [[408], [408]]],
@@ -69,7 +69,7 @@ t.test('clients that stay silent after a CONNECT, a 400 or a 408 do not keep the
   }
 });
 
-t.test('a CONNECT that is reset does not end the process, one that stays open does not hold SIGTERM', async (t) => {
+t.test('a reset CONNECT does not end the process, and an open CONNECT does not delay SIGTERM', async (t) => {
   const { child, port, request, exit } = await startServer(t, { env: { DRAIN_DELAY: '0' }, isCovered: true });
   for (let count = 0; count < 5; count++) {
     const { socket } = connectRaw(port, CONNECT);
@@ -84,7 +84,7 @@ t.test('a CONNECT that is reset does not end the process, one that stays open do
   socket.destroy();
 });
 
-t.test('a CONNECT after unread replies delays SIGTERM by STOP_TIMEOUT at most', async (t) => {
+t.test('a CONNECT after unread replies delays SIGTERM by at most STOP_TIMEOUT', async (t) => {
   const { child, port, exit } = await startServer(t, {
     env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' },
     isCovered: true,
@@ -98,7 +98,7 @@ t.test('a CONNECT after unread replies delays SIGTERM by STOP_TIMEOUT at most', 
   socket.destroy();
 });
 
-t.test('slow headers and slow bodies end when the request must have arrived', async (t) => {
+t.test('slow headers and slow bodies get a 408 after the time limit for a request', async (t) => {
   const { port } = await startService(t, { requestTimeout: 1000 });
   const began = Date.now();
   const clients = ['GET /v1/pets HTTP/1.1\r\nHost: pets\r\n', post(PET, 100)].map((bytes) => connectRaw(port, bytes));
@@ -109,7 +109,7 @@ t.test('slow headers and slow bodies end when the request must have arrived', as
   for (const { socket } of clients) socket.destroy();
 });
 
-t.test('a request after a 408 is not served: the client may send it again', async (t) => {
+t.test('a request after a 408 is not served, so that the client may send it again', async (t) => {
   const { store, port } = await startService(t, { requestTimeout: 300 });
   const { socket, replies } = connectRaw(port, post(PET.slice(0, 9), PET.length));
   const [reply] = await replies(1);
@@ -130,7 +130,7 @@ t.test('a malformed request gets its 400 in its turn, after the replies to earli
   }
 });
 
-t.test('a malformed request behind a create gets its 400 also if the client has closed its side', async (t) => {
+t.test('a malformed request after a create gets its 400 even if the client has closed its side', async (t) => {
   for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`, 'GET / HT']) {
     const { store, letGo, created } = buildSlowStore();
     const { port } = await startService(t, { store });
@@ -156,7 +156,7 @@ t.test('a request waits until the one before it is answered', async (t) => {
   socket.destroy();
 });
 
-t.test('a request that was answered before its body turned out malformed gets no second reply', async (t) => {
+t.test('if a body turns out malformed after the reply, the client gets no second reply', async (t) => {
   const { port } = await startService(t, { limits: loadConfig({ MAX_PIPELINED: '1' }) });
   const over = connectRaw(port, head('GET /v1/pets') + head('POST /v1/pets', ...CHUNKED));
   await over.replies(2);
@@ -211,7 +211,7 @@ t.test('nothing is sent after a reply that ends the connection', async (t) => {
   }
 });
 
-t.test('every request, malformed ones too, leaves one line in the log', async (t) => {
+t.test('every request leaves one line in the log, even a malformed one', async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log, requestTimeout: 200 });
   const sent = [
@@ -237,7 +237,7 @@ t.test('every request, malformed ones too, leaves one line in the log', async (t
   }
 });
 
-t.test('a client that goes away leaves one line for each request that has begun, and no error', async (t) => {
+t.test('a client that disconnects leaves one log line for each request that it began, and no error', async (t) => {
   const log = buildLog();
   const { store, letGo, created } = buildSlowStore();
   const { app, port } = await startService(t, { log, store });

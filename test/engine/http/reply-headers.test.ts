@@ -26,7 +26,7 @@ const FAILED = {
   headers: { 'x-request-id': /./, note: undefined, 'x-more': undefined },
 };
 
-t.test('a header of a handler that cannot be sent is a 500, and the log names it', async (t) => {
+t.test("if a handler's header cannot be sent, the reply is a 500, and the log names the header", async (t) => {
   const log: string[] = [];
   let note = '';
   const note200 = () => ({ status: 200, body: {}, headers: { Note: note } });
@@ -41,7 +41,7 @@ t.test('a header of a handler that cannot be sent is a 500, and the log names it
   t.match(await ask(port, '/v1/notes'), { status: 200 });
 });
 
-t.test('a header of a plugin that cannot be sent is a 500, with all other headers', async (t) => {
+t.test("if a plugin's header cannot be sent, the reply is a 500 with all other headers", async (t) => {
   let value = '';
   const log: string[] = [];
   const { port } = await startService(t, {
@@ -62,29 +62,26 @@ t.test('a header of a plugin that cannot be sent is a 500, with all other header
 });
 
 for (const odd of ['/宠物', '/>; rel="next", <`', '/${open']) {
-  t.test(
-    `a path with characters that no URL has is percent-encoded in Location and in each Link: ${odd}`,
-    async (t) => {
-      const yaml = edited(({ contract, headers, listPets, getPet }) => {
-        rename(contract.paths, '/pets', odd);
-        rename(contract.paths, '/pets/{petId}', `${odd}/{petId}`);
-        listPets.responses['200'].headers.Link.schema = { type: 'string' };
-        headers.Successor.schema = { type: 'string' };
-        getPet['x-successor'] = 'listPets';
-      });
-      const { request } = await serve(t, yaml, {});
-      const path = `/v1${encodeURI(odd)}`;
-      for (const id of [1, 2]) {
-        const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
-        t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
-      }
-      t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
-      t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
-    },
-  );
+  t.test(`characters that no URL allows are percent-encoded in Location and Link: ${odd}`, async (t) => {
+    const yaml = edited(({ contract, headers, listPets, getPet }) => {
+      rename(contract.paths, '/pets', odd);
+      rename(contract.paths, '/pets/{petId}', `${odd}/{petId}`);
+      listPets.responses['200'].headers.Link.schema = { type: 'string' };
+      headers.Successor.schema = { type: 'string' };
+      getPet['x-successor'] = 'listPets';
+    });
+    const { request } = await serve(t, yaml, {});
+    const path = `/v1${encodeURI(odd)}`;
+    for (const id of [1, 2]) {
+      const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+      t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
+    }
+    t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
+    t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
+  });
 }
 
-t.test('a header that can never be sent stops the start, before a handler has stored anything for it', async (t) => {
+t.test('a header that can never be sent stops the start, before any handler stores anything', async (t) => {
   const headers = {
     宠物: { schema: { type: 'string' } },
     'two words': { schema: true },

@@ -75,7 +75,7 @@ t.test('the log line of a repeated create notes that its reply was replayed', as
   }
 });
 
-t.test('a valid traceparent is in the line, and in the id of the request; an invalid one is ignored', async (t) => {
+t.test('a valid traceparent is in the log line and the request id; an invalid one is ignored', async (t) => {
   const log = buildLog();
   const { request } = await startService(t, { log });
   const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
@@ -135,7 +135,7 @@ t.test('each rejected request has its own log line, also over a limit and in a f
   t.strictSame(lines.sort(), expected.sort());
 });
 
-t.test('the address is that of the client where the proxies before it are trusted', async (t) => {
+t.test("if the proxies are trusted, the log line has the client's address", async (t) => {
   for (const [trustProxy, forwarded, expected] of [
     [[], '192.0.2.1', '127.0.0.1'],
     [['192.0.2.0/24'], '198.51.100.7', '127.0.0.1'],
@@ -153,7 +153,7 @@ t.test('the address is that of the client where the proxies before it are truste
   }
 });
 
-t.test('a request on a connection that was reset before it was read has a log line without an address', async (t) => {
+t.test('a connection that is reset before its request is read gets a log line without an address', async (t) => {
   for (const trustProxy of [[], ['127.0.0.1']]) {
     const log = buildLog();
     const { port } = await startService(t, { log, trustProxy });
@@ -164,7 +164,7 @@ t.test('a request on a connection that was reset before it was read has a log li
 });
 
 t.test(
-  "a plugin's lines are in the log with the id of the request, and the request still has its one line",
+  "a plugin's log lines carry the request id, and the request still has exactly one line of its own",
   async (t) => {
     const log = buildLog();
     const { app, request } = await startService(t, {

@@ -45,7 +45,7 @@ t.test('every connection has an error listener for its whole life', async (t) =>
   while (closed < ENDS.length) await wait(5);
 });
 
-t.test('clients that send a packet and reset the connection end nothing', async (t) => {
+t.test('a client that sends a packet and resets the connection does not end the server', async (t) => {
   const { port, request } = await startService(t);
   for (let count = 0; count < 50 * ENDS.length; count++) {
     const { socket, closed } = connectRaw(port);

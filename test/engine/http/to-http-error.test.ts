@@ -11,7 +11,7 @@ t.test('an outage of the store is a 503, with or without a cause', async (t) => 
   t.match(toHttpError(outage, 200), { status: 503, code: 'unavailable', cause: outage });
 });
 
-t.test('a text that is longer than its index can hold is a fault of the request', async (t) => {
+t.test('a text that is too long for its index is a 400', async (t) => {
   const message = 'note has more than 1300 bytes, the most that its index can hold';
   const thrown = new InvalidValue(message);
   // From another thread comes a plain error.
@@ -19,11 +19,11 @@ t.test('a text that is longer than its index can hold is a fault of the request'
     t.match(toHttpError(error, 200), { status: 400, code: 'invalid_request', message });
 });
 
-t.test('nothing that is thrown is a fault of the service', async (t) => {
+t.test('throwing null or undefined is a 500', async (t) => {
   for (const thrown of [null, undefined]) t.match(toHttpError(thrown, 200), { status: 500, code: 'internal_error' });
 });
 
-t.test('an error with a code of another service keeps the status that this one gives it', async (t) => {
+t.test("an error with another service's code keeps the status that the other service gave it", async (t) => {
   addErrors({ moved_away: { status: 410 } });
   const error = new HttpError('moved_away' as never, 'It is gone.');
   t.equal(error.settle({}).status, 410);

@@ -26,7 +26,7 @@ const UNWANTED: [status: number, start: string, headers: string[]][] = [
   [200, 'GET /v1/pets', [AUTHORIZED]],
 ];
 
-t.test('100 Continue is sent if the body is wanted, and only then', async (t) => {
+t.test('100 Continue is sent only if the server wants the body', async (t) => {
   const { port } = await startService(t);
   const length = `Content-Length: ${PET.length}`;
   const wanted = connectRaw(port, head('POST /v1/pets', AUTHORIZED, JSON_BODY, length, EXPECTING));
@@ -50,7 +50,7 @@ t.test('100 Continue is sent if the body is wanted, and only then', async (t) =>
   }
 });
 
-t.test('of a body that nobody wants a bounded rest is read, and the reply arrives', async (t) => {
+t.test('the server reads only a limited part of an unwanted body, and the reply arrives', async (t) => {
   const { port, app } = await startService(t);
   let read = 0;
   app.server.on('connection', (socket) => socket.on('close', () => (read = socket.bytesRead)));
@@ -61,7 +61,7 @@ t.test('of a body that nobody wants a bounded rest is read, and the reply arrive
   }
 });
 
-t.test('a body that nobody wants, and is short, costs no connection', async (t) => {
+t.test('a short unwanted body does not cost the connection', async (t) => {
   const { port } = await startService(t, { limits: loadConfig({ UNAUTHORIZED_RATE: '1/d' }) });
   for (const [status, start, headers] of [...UNWANTED, [429, 'POST /v1/pets', [JSON_BODY]] as const]) {
     const client = connectRaw(port, head(start, ...headers, `Content-Length: ${PET.length}`));
@@ -92,7 +92,7 @@ t.test('a reply before the end of a long body announces that the connection clos
   t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, UNWANTED.length);
 });
 
-t.test('nor does it where reading pauses while the reply is sent', async (t) => {
+t.test('a connection also stays open if reading pauses during the reply', async (t) => {
   const { app, port } = await startService(t);
   app.server.prependOnceListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     socket.pause();
@@ -105,7 +105,7 @@ t.test('nor does it where reading pauses while the reply is sent', async (t) => 
   client.socket.destroy();
 });
 
-t.test('the server does not wait for a body that is sent slowly after an error reply', async (t) => {
+t.test('after an error reply, the server does not wait for a slow body', async (t) => {
   const { port } = await startService(t);
   const { socket, closed, replies } = connectRaw(port, head('POST /v1/pets', JSON_BODY, 'Content-Length: 1000'));
   t.match(await replies(1), [{ status: 401 }]);

@@ -53,7 +53,7 @@ t.test('an error of a deprecated list links to the successor only', async (t) =>
 });
 
 t.test(
-  'an operation may be deprecated without a date or a successor: its replies carry the known headers',
+  'if an operation is deprecated without date or successor, its replies carry the headers that are known',
   async (t) => {
     const known: [name: string, value: string, header: string, sent: string][] = [
       ['x-deprecated-at', '2026-11-20', 'deprecation', '@1795132800'],

@@ -45,7 +45,7 @@ function watched(chunks: unknown[], failure?: Error) {
   return { make, state, seen };
 }
 
-t.test('text and bytes are sent as they are, whole or as a stream, with the type of the contract', async (t) => {
+t.test("text and bytes are sent unchanged, whole or as a stream, with the contract's media type", async (t) => {
   const cases: [url: string, type: string, make: () => unknown, text: string, isWhole: boolean][] = [
     ['/v1/table', 'text/csv; charset=utf-8', () => 'id,name\n1,Zoë\n', 'id,name\n1,Zoë\n', true],
     [
@@ -97,7 +97,7 @@ t.test('an error before the first chunk is a 500', async (t) => {
   }
 });
 
-t.test('a later error cuts the connection, so that the client notices, and is logged', async (t) => {
+t.test('a later error is logged and cuts the connection, so that the client notices', async (t) => {
   for (const [chunks, failure, cause] of [
     [['id\n', '1\n'], new Error('the disk is gone'), 'the disk is gone'],
     [['id\n', 7], undefined, 'made of strings and Uint8Arrays'],
@@ -113,7 +113,7 @@ t.test('a later error cuts the connection, so that the client notices, and is lo
   }
 });
 
-t.test('no more is made than the client reads, and when it goes away the rest is not made', async (t) => {
+t.test('a stream is made only as fast as the client reads, and ends when the client disconnects', async (t) => {
   const { make, state, seen } = watched(Array(1000).fill(MIB));
   body = make;
   const socket = connect(port, '127.0.0.1');
@@ -132,7 +132,7 @@ t.test('no more is made than the client reads, and when it goes away the rest is
   t.match(log.join(''), 'request aborted');
 });
 
-t.test('a stream ends when its client goes away, whether it is being made, waiting or not yet begun', async (t) => {
+t.test('a stream ends when its client disconnects: while it is made, waits or has not begun', async (t) => {
   const ended = new EventEmitter();
   const endless = () => {
     const never = on(new EventEmitter(), 'never');
@@ -171,7 +171,7 @@ t.test('a stream ends when its client goes away, whether it is being made, waiti
   );
 });
 
-t.test('a client that closes its side while a reply is sent bit by bit ends it', async (t) => {
+t.test('a stream ends if its client closes its side during the reply', async (t) => {
   const ended = new EventEmitter();
   body = async function* () {
     try {
@@ -223,7 +223,7 @@ t.test('an iterator that cannot be closed is logged', async (t) => {
   t.match(log.join(''), /"message":"cannot be closed".*"msg":"the end of a reply failed"/);
 });
 
-t.test('a stop waits for a reply that is being sent, and closes its connection then', async (t) => {
+t.test('a stop waits for an unfinished reply, and then closes its connection', async (t) => {
   const chunks = new EventEmitter();
   body = async function* () {
     yield 'first';

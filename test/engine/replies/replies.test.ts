@@ -22,7 +22,7 @@ const SHELF = {
 };
 const GOOD = { code: 'A', size: 7n };
 
-t.test('an answer that breaks its schema is a 500, and the log has every cause', async (t) => {
+t.test('an answer that breaks its schema is a 500, and the log lists every cause', async (t) => {
   let answer: Json;
   const { send, log } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, ...causes: string[]][] = [
@@ -51,7 +51,7 @@ t.test('an answer that breaks its schema is a 500, and the log has every cause',
   }
 });
 
-t.test('an answer that fits is sent as it is: no default is filled in', async (t) => {
+t.test('a valid answer is sent unchanged, without added defaults', async (t) => {
   let answer: Json;
   const { send } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, text: string][] = [
@@ -72,7 +72,7 @@ t.test('an answer that fits is sent as it is: no default is filled in', async (t
   }
 });
 
-t.test('a field that its schema allows is sent, whether the schema names it or not', async (t) => {
+t.test('a field that the schema allows is sent, even if the schema does not name it', async (t) => {
   const cat = { type: 'object', required: ['lives'], properties: { lives: INT64 } };
   const dog = { type: 'object', required: ['tricks'], properties: { tricks: { type: 'array', items: cat } } };
   const closed = { type: 'object', properties: { a: INT64 }, additionalProperties: false };
@@ -110,7 +110,7 @@ t.test('a field that its schema allows is sent, whether the schema names it or n
   t.match(log.join(''), 'body.closed.b is not a known field');
 });
 
-t.test('an answer is checked as it is written', async (t) => {
+t.test('an answer is checked in its JSON form', async (t) => {
   const two = { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } };
   const closed = { type: 'object', required: ['a'], properties: { a: {} }, additionalProperties: false };
   const reply = {

@@ -51,22 +51,25 @@ const VARY = 'Origin, Accept';
 const SMALL = { size: 2n ** 63n - 1n };
 const SMALL_TEXT = '{"size":9223372036854775807}';
 
-t.test('each type is sent when it is chosen, with its own schema; without a choice, JSON', async (t) => {
-  const cases: [given: Json, type: string, text: string][] = [
-    [{ body: SMALL }, JSON_TYPE, SMALL_TEXT],
-    [{ type: 'application/json', body: SMALL }, JSON_TYPE, SMALL_TEXT],
-    [{ type: CSV, body: 'size\n1\n' }, CSV_TYPE, 'size\n1\n'],
-    [{ type: CSV, body: Buffer.from('size\n') }, CSV_TYPE, 'size\n'],
-    [{ type: LONG, body: { sizes: [SMALL] } }, LONG, `{"sizes":[${SMALL_TEXT}]}`],
-    [{ type: 'Application/Vnd.Shelf+JSON; version=1', body: { sizes: [] } }, LONG, '{"sizes":[]}'],
-  ];
-  for (const [given, type, text] of cases) {
-    answer = () => ({ status: 200, ...given });
-    t.strictSame(await ask(), [200, type, VARY, text], text);
-  }
-});
+t.test(
+  'a handler can choose each declared media type, with its own schema; without a choice it sends JSON',
+  async (t) => {
+    const cases: [given: Json, type: string, text: string][] = [
+      [{ body: SMALL }, JSON_TYPE, SMALL_TEXT],
+      [{ type: 'application/json', body: SMALL }, JSON_TYPE, SMALL_TEXT],
+      [{ type: CSV, body: 'size\n1\n' }, CSV_TYPE, 'size\n1\n'],
+      [{ type: CSV, body: Buffer.from('size\n') }, CSV_TYPE, 'size\n'],
+      [{ type: LONG, body: { sizes: [SMALL] } }, LONG, `{"sizes":[${SMALL_TEXT}]}`],
+      [{ type: 'Application/Vnd.Shelf+JSON; version=1', body: { sizes: [] } }, LONG, '{"sizes":[]}'],
+    ];
+    for (const [given, type, text] of cases) {
+      answer = () => ({ status: 200, ...given });
+      t.strictSame(await ask(), [200, type, VARY, text], text);
+    }
+  },
+);
 
-t.test('a reply body of another type, or an undeclared type, is a 500 that the log explains', async (t) => {
+t.test('a body of the wrong kind, or of an undeclared media type, is a 500 that the log explains', async (t) => {
   const cases: [given: Json, line: string][] = [
     [{ type: LONG, body: SMALL }, 'shelf has answered 200 against the contract: body.sizes is missing'],
     [{ type: 'application/json', body: { sizes: [] } }, 'shelf has answered 200 against the contract: body.size'],
@@ -139,7 +142,7 @@ t.test('the schema of a body that is not JSON is ignored, since nothing checks s
   t.match(await request('/v1/a'), { status: 200, body: 1 });
 });
 
-t.test('only replies of statuses with several types carry Vary: Accept', async (t) => {
+t.test('only statuses with several media types carry Vary: Accept', async (t) => {
   answer = () => ({ status: 200, body: SMALL });
   t.equal((await ask('text/csv', '/v1/plain'))[2], 'Origin');
   answer = () => ({ status: 304 });
@@ -154,7 +157,7 @@ t.test('errors keep their media type, whatever the client accepts', async (t) =>
   t.equal((await ask('text/csv', '/v1/shelf?x=1'))[1], JSON_TYPE);
 });
 
-t.test('the contract is served with all types', async (t) => {
+t.test('the server serves a contract with all media types', async (t) => {
   const { paths } = (await app.inject('/openapi.json')).json();
   t.strictSame(paths['/shelf'].get.responses['200'].content, content);
 });

@@ -30,7 +30,7 @@ const clockAt = (day: string) => `
     }
   };`;
 
-t.test('the time comes while the server runs', async (t) => {
+t.test('an operation reaches its sunset while the server runs', async (t) => {
   const clock = holdClock(t);
   const sunset = buildSunset(new Date(Date.now() + 100));
   t.equal(sunset.isPast, false);
@@ -39,7 +39,7 @@ t.test('the time comes while the server runs', async (t) => {
   t.equal(buildSunset(undefined).isPast, false);
 });
 
-t.test('after its sunset a deprecated operation is gone, and all others go on', async (t) => {
+t.test('after its sunset, a deprecated operation is gone; all others keep working', async (t) => {
   const sunset = new Date('2026-11-21');
   const yaml = edited(({ getPet }) => {
     getPet['x-sunset'] = '2026-11-21';
@@ -75,7 +75,7 @@ const REMOVE: Edit = ({ paths, created, components }) => {
 };
 
 t.test(
-  'getPet can be removed from the contract: what still refers to it is named, and everything else is unchanged',
+  'getPet can be removed from the contract: the tools name what still refers to it, and nothing else changes',
   async (t) => {
     const onlyPath = edited(({ paths }) => {
       delete paths['/pets/{petId}'];

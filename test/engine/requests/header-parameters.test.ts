@@ -14,7 +14,7 @@ const parameters = [
 ];
 const YAML = withPaths({ '/echoes': { get: operation('echo', { parameters, responses: { '304': {} } }) } });
 
-t.test('a handler is given its header parameters, with their types, by the names of the contract', async (t) => {
+t.test("a handler gets its header parameters by the contract's names, with their types", async (t) => {
   const given: object[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ headers }) => {
@@ -51,7 +51,7 @@ t.test('a header that breaks its schema is a 400 that lists all mistakes at once
   }
 });
 
-t.test('x-idempotency-hours without hours, or on another parameter, is an error', async (t) => {
+t.test('x-idempotency-hours without a number of hours, or on another parameter, is an error', async (t) => {
   const needed = (hours: unknown) =>
     `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to 8760000`;
   for (const [name, hours, problem] of [
@@ -67,29 +67,26 @@ t.test('x-idempotency-hours without hours, or on another parameter, is an error'
   }
 });
 
-t.test(
-  'a handler gets everything that makes a request take effect once: its key, the caller, and the lifetime of the key',
-  async (t) => {
-    const usual = { name: 'idempotency-key', in: 'header', schema: { type: 'string' } };
-    const parameters = [{ ...usual, 'x-idempotency-hours': 2 }];
-    const yaml = withPaths({
-      '/usual': { get: operation('usual', { parameters: [usual] }) },
-      '/echoes': { get: operation('echo', { parameters }) },
-      '/open': { get: operation('open', { parameters, security: [] }) },
-    });
-    const tell = ({ idempotency = null }: Json) => ({ status: 200, body: { idempotency } });
-    const { request } = await serve(t, yaml, { echo: tell, open: tell, usual: tell });
-    const headers = { 'Idempotency-Key': 'k' };
-    t.match((await request('/v1/usual', { headers })).body, { idempotency: { key: 'k', hours: 24 } });
-    t.match((await request('/v1/echoes', { headers })).body, {
-      idempotency: { caller: /^API_KEYS\.[0-9a-f]{8}$/, key: 'k', hours: 2 },
-    });
-    t.match((await request('/v1/echoes')).body, { idempotency: null });
-    t.match((await request('/v1/open', { key: null, headers })).body, {
-      idempotency: { caller: '', key: 'k', hours: 2 },
-    });
-  },
-);
+t.test('a handler gets the Idempotency-Key, the caller and the lifetime of the key', async (t) => {
+  const usual = { name: 'idempotency-key', in: 'header', schema: { type: 'string' } };
+  const parameters = [{ ...usual, 'x-idempotency-hours': 2 }];
+  const yaml = withPaths({
+    '/usual': { get: operation('usual', { parameters: [usual] }) },
+    '/echoes': { get: operation('echo', { parameters }) },
+    '/open': { get: operation('open', { parameters, security: [] }) },
+  });
+  const tell = ({ idempotency = null }: Json) => ({ status: 200, body: { idempotency } });
+  const { request } = await serve(t, yaml, { echo: tell, open: tell, usual: tell });
+  const headers = { 'Idempotency-Key': 'k' };
+  t.match((await request('/v1/usual', { headers })).body, { idempotency: { key: 'k', hours: 24 } });
+  t.match((await request('/v1/echoes', { headers })).body, {
+    idempotency: { caller: /^API_KEYS\.[0-9a-f]{8}$/, key: 'k', hours: 2 },
+  });
+  t.match((await request('/v1/echoes')).body, { idempotency: null });
+  t.match((await request('/v1/open', { key: null, headers })).body, {
+    idempotency: { caller: '', key: 'k', hours: 2 },
+  });
+});
 
 t.test('a header that OpenAPI ignores is not a parameter', async (t) => {
   const parameters = ['Accept', 'content-type', 'Authorization'].map((name) => ({

@@ -36,7 +36,7 @@ const typed = (type: string, text: unknown, method = 'PATCH') => ({
   headers: { 'content-type': type },
 });
 
-t.test('each media type of a body has its own schema, and the handler knows the one that was sent', async (t) => {
+t.test('each media type of a body has its own schema, and the handler learns which type was sent', async (t) => {
   const given: Json[] = [];
   const take = ({ contentType, body }: Json) => {
     given.push([contentType, body && { ...body }]);
@@ -64,7 +64,7 @@ t.test('each media type of a body has its own schema, and the handler knows the 
 
 const NO_INT64 = 'must be a 64-bit integer, -9223372036854775808 to 9223372036854775807';
 
-t.test('a media type that only other operations take is 415, after the key and before the body', async (t) => {
+t.test('a media type of another operation is 415, decided after the key and before the body', async (t) => {
   const done = () => ({ status: 200, body: {} });
   const { request } = await serve(t, YAML, { both: done, patchOnly: done, plain: done, shelf: done });
   const cases: [url: string, options: Json, types: string][] = [
@@ -103,7 +103,7 @@ t.test('a reply has the media type that the contract declares for its status', a
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('a body that is not JSON and cannot be sent or read as declared is an error of one line', async (t) => {
+t.test('a declared body that cannot be sent or read is an error of one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [

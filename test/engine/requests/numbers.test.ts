@@ -26,55 +26,49 @@ function buildTake(schema: Json): (text: string) => { body?: Json; written?: str
   };
 }
 
-t.test(
-  'JSON without a schema keeps every integer, and other numbers that a double cannot hold are a 400',
-  async (t) => {
-    const list = { type: 'array' };
-    const free = [
-      { type: 'object', additionalProperties: true },
-      {},
-      { not: { type: 'string' } },
-      { properties: { a: {}, list } },
-    ];
-    for (const schema of free) {
-      const take = buildTake(schema);
-      for (const number of WHOLE) {
-        const text = `{"a":${number},"list":[${number}]}`;
-        const { body, written } = take(text);
-        t.equal(written, text);
-        t.equal(body.a, BigInt(number));
-      }
-      for (const number of INEXACT)
-        t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
+t.test('JSON without a schema keeps every integer; other numbers that a double cannot hold are a 400', async (t) => {
+  const list = { type: 'array' };
+  const free = [
+    { type: 'object', additionalProperties: true },
+    {},
+    { not: { type: 'string' } },
+    { properties: { a: {}, list } },
+  ];
+  for (const schema of free) {
+    const take = buildTake(schema);
+    for (const number of WHOLE) {
+      const text = `{"a":${number},"list":[${number}]}`;
+      const { body, written } = take(text);
+      t.equal(written, text);
+      t.equal(body.a, BigInt(number));
     }
-  },
-);
+    for (const number of INEXACT)
+      t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
+  }
+});
 
-t.test(
-  'type: number and type: integer take every number as a double is written, of any size, and no other',
-  async (t) => {
-    const fields = { number: { type: 'number' }, integer: { type: ['integer', 'null'], maximum: 1e300 } };
-    const take = buildTake({ type: 'object', properties: fields });
-    const whole = ['9007199254740992', '1e16', '10000000000000000', '1152921504606847000', '1e19', '1e23', '-1e300'];
-    for (const number of whole) {
-      for (const field of Object.keys(fields)) {
-        t.equal(take(`{"${field}":${number}}`).body[field], Number(number), `${field} ${number}`);
-      }
+t.test('type: number and type: integer accept exactly the numbers that a double can hold, of any size', async (t) => {
+  const fields = { number: { type: 'number' }, integer: { type: ['integer', 'null'], maximum: 1e300 } };
+  const take = buildTake({ type: 'object', properties: fields });
+  const whole = ['9007199254740992', '1e16', '10000000000000000', '1152921504606847000', '1e19', '1e23', '-1e300'];
+  for (const number of whole) {
+    for (const field of Object.keys(fields)) {
+      t.equal(take(`{"${field}":${number}}`).body[field], Number(number), `${field} ${number}`);
     }
-    for (const number of [...WHOLE, '18446744073709551615', '1152921504606846976', '4611686018427387904']) {
-      t.equal(take(`{"number":${number}}`).problem, 'body.number must be of type number');
-      t.equal(take(`{"integer":${number}}`).problem, 'body.integer must be of type integer,null');
-    }
-    for (const small of [7, null]) t.equal(take(`{"integer":${small}}`).body.integer, small);
-    t.equal(take('{"integer":"7"}').problem, 'body.integer must be of type integer,null');
-    t.equal(take('{"integer":2e300}').problem, 'body.integer must be at most 1e+300');
-    t.equal(take('{"integer":1.5}').problem, 'body.integer must be of type integer,null');
-    t.equal(take(`{"number":1${'0'.repeat(308)}}`).body.number, 1e308);
-    t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
-  },
-);
+  }
+  for (const number of [...WHOLE, '18446744073709551615', '1152921504606846976', '4611686018427387904']) {
+    t.equal(take(`{"number":${number}}`).problem, 'body.number must be of type number');
+    t.equal(take(`{"integer":${number}}`).problem, 'body.integer must be of type integer,null');
+  }
+  for (const small of [7, null]) t.equal(take(`{"integer":${small}}`).body.integer, small);
+  t.equal(take('{"integer":"7"}').problem, 'body.integer must be of type integer,null');
+  t.equal(take('{"integer":2e300}').problem, 'body.integer must be at most 1e+300');
+  t.equal(take('{"integer":1.5}').problem, 'body.integer must be of type integer,null');
+  t.equal(take(`{"number":1${'0'.repeat(308)}}`).body.number, 1e308);
+  t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
+});
 
-t.test('a number comes back with its digits, or is a 400, wherever it is', async (t) => {
+t.test('a number keeps its digits or is a 400, in every place of a request', async (t) => {
   const number = { type: 'number' };
   const taking = ['12345678901234567890', '4611686018427387904', '4611686018427388000', '1e300', '7'];
   const within: [schema: Json, toText: (number: string) => string, refused: string[]][] = [
@@ -171,16 +165,19 @@ t.test('a number in a parameter may have an exponent, as JavaScript writes it', 
   }
 });
 
-t.test('a number that cannot be kept is a 400 with the number to write; amounts of money pass', async (t) => {
-  const properties = { price: { type: 'number', multipleOf: 0.01 } };
-  const { send } = await startEcho(t, { body: { type: 'object', properties } });
-  const problem = 'body.price has the number 0.10000000000000001, which cannot be kept exactly: a double is 0.1';
-  t.equal(await send('{"price":0.10000000000000001}'), problem);
-  t.equal(await send('1e400'), 'body has the number 1e400, which cannot be kept exactly');
-  t.equal(await send('{"price":19.99}'), '{"price":19.99}');
-});
+t.test(
+  'a number that would lose digits is a 400 with the number to write; amounts of money are accepted',
+  async (t) => {
+    const properties = { price: { type: 'number', multipleOf: 0.01 } };
+    const { send } = await startEcho(t, { body: { type: 'object', properties } });
+    const problem = 'body.price has the number 0.10000000000000001, which cannot be kept exactly: a double is 0.1';
+    t.equal(await send('{"price":0.10000000000000001}'), problem);
+    t.equal(await send('1e400'), 'body has the number 1e400, which cannot be kept exactly');
+    t.equal(await send('{"price":19.99}'), '{"price":19.99}');
+  },
+);
 
-t.test('bounds and defaults reach to the ends of int64 and of doubles, exactly', async (t) => {
+t.test('bounds and defaults are exact up to the ends of int64 and of doubles', async (t) => {
   const int64 = '"type":"integer","format":"int64"';
   const body = `{"type":"object","properties":{
     "wide":{${int64},"minimum":-9223372036854775808,"maximum":9223372036854775807,"default":9223372036854775807},
@@ -202,14 +199,14 @@ t.test('bounds and defaults reach to the ends of int64 and of doubles, exactly',
   t.equal(await send('{"free":9007199254740994}'), 'body.free must be at most 9007199254740993');
 });
 
-t.test('a reply is given no default, however large', async (t) => {
+t.test('no default is added to a reply, not even a large one', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', format: 'int64', default: 2n ** 60n } } };
   const reply = {};
   t.equal(buildChecks()(schema, { name: 'body' }, (words) => t.fail(words))(reply), undefined);
   t.strictSame(reply, {});
 });
 
-t.test('a number in a contract that cannot be kept stops the start', async (t) => {
+t.test('a number in the contract that would lose digits stops the start', async (t) => {
   const problemsIn = (schema: string) => problemsOf(t, withEcho({ body: 'BODY' }).replaceAll('"BODY"', schema));
   t.match(await problemsIn('{"enum":[9007199254740993]}'), [
     /enum\/0: 9007199254740993 is too large to be kept exactly/,

@@ -69,7 +69,7 @@ async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 const answerRead = async ({ body, contentType }: Json) => ({ status: 200, body: [contentType, await read(body)] });
 
-t.test('bytes arrive unchanged, with their media type; JSON next to them is parsed', async (t) => {
+t.test('bytes arrive unchanged with their media type; JSON next to them is parsed', async (t) => {
   upload = answerRead;
   const type = (type: string) => ({ headers: { 'content-type': type } });
   t.strictSame((await send('a\0\xff')).body, ['application/octet-stream', 'a\0\xc3\xbf']);
@@ -80,7 +80,7 @@ t.test('bytes arrive unchanged, with their media type; JSON next to them is pars
   t.strictSame((await send('{"a":9223372036854775807}', type('application/json'))).body, { a: 9223372036854775807n });
 });
 
-t.test('a key, a type, a body and no coding are asked for before a handler is called', async (t) => {
+t.test('the key, media type, encoding and presence of a body are checked before the handler is called', async (t) => {
   upload = () => t.fail('called');
   t.equal((await send('a', { key: null })).status, 401);
   t.match(await send('a', { headers: { 'content-encoding': 'gzip' } }), { status: 415 });
@@ -89,7 +89,7 @@ t.test('a key, a type, a body and no coding are asked for before a handler is ca
   t.match(await send('a', {}, '/v1/uploads?q=1'), { status: 400, body: { message: /^query\.q/ } });
 });
 
-t.test('more than the operation takes is 413: at once where the length is known, else when it has come', async (t) => {
+t.test('a body over the limit is 413: at once if its length is announced, or else when it is reached', async (t) => {
   let isCalled = false;
   upload = (call) => {
     isCalled = true;
@@ -105,7 +105,7 @@ t.test('more than the operation takes is 413: at once where the length is known,
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('the unread rest of a body is dropped, and the connection goes on', async (t) => {
+t.test('the server drops the unread rest of a body, and the connection stays open', async (t) => {
   const big = 'a'.repeat(1024 * 1024);
   for (const leave of [
     () => {},
@@ -123,7 +123,7 @@ t.test('the unread rest of a body is dropped, and the connection goes on', async
   }
 });
 
-t.test('the unread rest of a chunked body is read to its end, then the connection closes', async (t) => {
+t.test('the server reads a chunked body to its end, and then closes the connection', async (t) => {
   let calls = 0;
   upload = () => ({ status: 200, body: ++calls });
   const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
@@ -147,7 +147,7 @@ t.test('the unread rest of a chunked body is read to its end, then the connectio
   slow.socket.destroy();
 });
 
-t.test('no more is read than a handler takes', async (t) => {
+t.test('the server reads no more than the handler takes', async (t) => {
   const taken = new EventEmitter();
   upload = async ({ body }) => {
     for await (const _ of body) {
@@ -168,33 +168,30 @@ t.test('no more is read than a handler takes', async (t) => {
   client.socket.destroy();
 });
 
-t.test(
-  'a body that does not arrive ends its reader: a client that goes away is not an error, a slow one gets 408',
-  async (t) => {
-    const over = new EventEmitter();
-    upload = async (call) => {
-      over.emit('begun');
-      try {
-        return await answerRead(call);
-      } catch (error) {
-        over.emit('over', error);
-        throw error;
-      }
-    };
-    const [begun, gone] = [once(over, 'begun'), once(over, 'over')];
-    const client = connectRaw(port, head(9), 'a');
-    await begun;
-    client.socket.destroy();
-    t.match(await gone, [{ code: 'malformed_request' }]);
-    const slow = once(over, 'over');
-    const hasty = await serve(t, YAML, handlers, HASTY);
-    t.match(await connectRaw(hasty.port, head(9), 'a').replies(), [{ status: 408, headers: { connection: 'close' } }]);
-    await slow;
-    t.notMatch(log.join(''), /"level":50/);
-  },
-);
+t.test('if a body stops, its reader ends: a lost client is not an error, a slow client gets 408', async (t) => {
+  const over = new EventEmitter();
+  upload = async (call) => {
+    over.emit('begun');
+    try {
+      return await answerRead(call);
+    } catch (error) {
+      over.emit('over', error);
+      throw error;
+    }
+  };
+  const [begun, gone] = [once(over, 'begun'), once(over, 'over')];
+  const client = connectRaw(port, head(9), 'a');
+  await begun;
+  client.socket.destroy();
+  t.match(await gone, [{ code: 'malformed_request' }]);
+  const slow = once(over, 'over');
+  const hasty = await serve(t, YAML, handlers, HASTY);
+  t.match(await connectRaw(hasty.port, head(9), 'a').replies(), [{ status: 408, headers: { connection: 'close' } }]);
+  await slow;
+  t.notMatch(log.join(''), /"level":50/);
+});
 
-t.test('a malformed chunk gets its 400 at once, and what its handler throws or returns then is dropped', async (t) => {
+t.test('a malformed chunk gets its 400 at once; later errors and replies of its handler are dropped', async (t) => {
   const over = new EventEmitter();
   const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
   for (const toAnswer of [(error: Error) => Promise.reject(error), () => ({ status: 200, body: 1 })]) {
@@ -215,7 +212,7 @@ t.test('a malformed chunk gets its 400 at once, and what its handler throws or r
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('a reply may be made of the body while it arrives, and is cut where the body ends early', async (t) => {
+t.test('a reply may be made from the arriving body; it is cut if the body ends early', async (t) => {
   upload = ({ body }) => ({ status: 200, body });
   t.equal((await send('abc', {}, '/v1/echoes')).text, 'abc');
   const hasty = await serve(t, YAML, handlers, HASTY);
@@ -246,7 +243,7 @@ const sendForm = (body: string, type = 'multipart/form-data; boundary=x') =>
 const title = { name: 'title', text: 'Rex' };
 const photo = { name: 'photo', text: 'bytes' };
 
-t.test('the parts of a form come in their order, fields as values, files as bytes', async (t) => {
+t.test('the parts of a form arrive in order: fields as values, files as bytes', async (t) => {
   const seen: Json[] = [];
   upload = async ({ body, contentType }) => {
     seen.push(contentType);
@@ -274,7 +271,7 @@ t.test('the parts of a form come in their order, fields as values, files as byte
   ]);
 });
 
-t.test('a form that breaks the contract gets its 400 as soon as that is known', async (t) => {
+t.test('a form that breaks the contract gets its 400 as soon as the mistake arrives', async (t) => {
   const names: string[] = [];
   upload = async ({ body }) => {
     names.length = 0;
@@ -326,7 +323,7 @@ t.test('no more parts wait for a handler than a form may have', async (t) => {
 });
 
 t.test(
-  'a handler that reads a file gets an error if the file is cut off or too large; a file that nobody reads is dropped',
+  'a cut-off or too large file is an error for the handler that reads it; an unread file is dropped',
   async (t) => {
     const reading = async ({ body }: Json) => {
       for await (const { content } of body) if (content) await read(content);
@@ -363,7 +360,7 @@ t.test(
   },
 );
 
-t.test('a body that is read only after the reply is asked for no more', async (t) => {
+t.test('a handler that reads the body after the reply no longer asks the client for it', async (t) => {
   let reading: Promise<unknown> | undefined;
   upload = ({ body }) => {
     const read = async () => {

@@ -41,7 +41,7 @@ const handlers = {
 
 const toLines = ({ problems }: Json) => problems.map((one: Json) => `${one.in} ${one.place} ${one.code}`).sort();
 
-t.test('an error names every problem of a request once, in its list and in its message', async (t) => {
+t.test('an error lists every problem of a request once, also in its message', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const wrong = {
     name: 'long',
@@ -82,7 +82,7 @@ t.test('an error names every problem of a request once, in its list and in its m
   t.strictSame(toLines(inexact.body), ['body /size/0 inexact']);
 });
 
-t.test('it does so for the parts of a form', async (t) => {
+t.test('an error lists the problems in the parts of a form in the same way', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const send = async (...parts: [name: string, text: string, type?: string][]) => {
     const text = parts.map(
@@ -99,7 +99,7 @@ t.test('it does so for the parts of a form', async (t) => {
   t.strictSame(await send(), ['body /title required']);
 });
 
-t.test('a list has twenty at most, and places that are too long end before', async (t) => {
+t.test('an error lists at most twenty problems; a problem with a too long place ends the list', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const put = (body: unknown) => request('/v1/things/1', { method: 'PUT', body });
   const many = await put({ name: 'a', ...Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`n${n}`, 1])) });
@@ -111,13 +111,13 @@ t.test('a list has twenty at most, and places that are too long end before', asy
   ]);
 });
 
-t.test('a cursor that no list has given out is named in the same way', async (t) => {
+t.test('an invalid cursor is reported like other problems', async (t) => {
   const { request } = await startService(t);
   const { body } = await request('/v1/pets?after=MjA');
   t.strictSame(toLines(body), ['query after unknown']);
 });
 
-t.test('other errors have no list of problems, and neither have contracts without one in their Error', async (t) => {
+t.test('other errors list no problems, and neither do contracts without a list in their Error', async (t) => {
   const { request } = await startService(t);
   t.notHas((await request('/v1/pets/1')).body, { problems: [] });
   const older = await serve(

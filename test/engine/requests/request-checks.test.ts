@@ -25,7 +25,7 @@ t.test('an unknown keyword or format has no effect, and the lint reports it', as
   t.strictSame(problemsOf(build({}, { type: 'string', format: 'datum' })({ body: 'Rex' })), []);
 });
 
-t.test('a default fills in what is left out, never what is required', async (t) => {
+t.test('a default replaces a missing optional value, never a required one', async (t) => {
   const count = { type: 'integer', format: 'int64', default: 3 };
   const properties = { count, name: { type: 'string', default: 'Rex' } };
   const check = build({ needed: count }, { type: 'object', required: ['name'], properties });

@@ -61,7 +61,7 @@ async function serveChanges(t: Test, edit?: Edit) {
   return { ...service, store, id, patch };
 }
 
-t.test('a change of some fields answers with the record, with every digit', async (t) => {
+t.test('a PATCH answers with the whole record, with every digit', async (t) => {
   const { patch, id, store } = await serveChanges(t);
   const text = `{"id":${id},"name":"Max","categoryId":9007199254740993,"status":"available"}`;
   t.match(await patch({ name: 'Max' }), { status: 200, text });
@@ -74,7 +74,7 @@ t.test('a change of some fields answers with the record, with every digit', asyn
   t.match(await patch({ name: 'Max' }, {}, id + 1n), { status: 404 });
 });
 
-t.test('a change of a record that is another by now is not made', async (t) => {
+t.test('a change is not made if the record changed meanwhile', async (t) => {
   const { patch } = await serveChanges(t);
   t.match(await patch({ name: 'Max' }, { 'if-match': 'Rex' }), { status: 200 });
   t.match(await patch({ name: 'Sam' }, { 'if-match': 'Rex' }), { status: 412 });
@@ -94,7 +94,7 @@ t.test('a repeated change gets its first answer; the same key with other paramet
   t.equal((await store.records.get(id))?.read().name, 'Tom');
 });
 
-t.test('a change that the schema of the record does not allow is not stored', async (t) => {
+t.test("a change that the record's schema does not allow is not stored", async (t) => {
   const { patch, store, id } = await serveChanges(t);
   for (const body of [{ name: 'Nobody' }, { status: 'gone' }]) t.match(await patch(body), { status: 500 });
   const changed = await serveChanges(t, ({ Pet }) => (Pet.maxProperties = 4));

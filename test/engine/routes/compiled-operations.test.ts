@@ -184,7 +184,7 @@ t.test('a default that a double would round is an error', async (t) => {
   });
 });
 
-t.test('no value is tried against a pattern that may take years', async (t) => {
+t.test('no value is checked against a pattern that could take years', async (t) => {
   const slow = { type: 'string', pattern: '^(a+)+$' };
   const text = `${'a'.repeat(60)}!`;
   const yaml = edited(({ NewPet }) => {
@@ -195,7 +195,7 @@ t.test('no value is tried against a pattern that may take years', async (t) => {
   t.equal(finished(contract).operations.size, 3);
 });
 
-t.test('a list of values that allows nothing in a reply is reported with its field', async (t) => {
+t.test("if a reply's list of values allows nothing, the error names the field", async (t) => {
   const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
   t.throws(() => checkOperations(contract, { toErrorBody, domain }), {
@@ -247,7 +247,7 @@ t.test('the lint names replies of the server that the contract does not declare'
   t.strictSame(wordsOf(findUndeclared(await readOurs(), domain)), []);
 });
 
-t.test('a start compiles no check of the contract that it was built for, and the build all of them', async (t) => {
+t.test('a start compiles no checks of its built contract, because the build compiled them all', async (t) => {
   const { contract } = await loadOurs();
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
   const { compileNext } = compileOperations(contract, { toErrorBody });
@@ -259,7 +259,7 @@ t.test('a start compiles no check of the contract that it was built for, and the
   t.ok(compiled().length > 3);
 });
 
-t.test('a server that listens compiles ahead of first calls, until nothing is left or it is closed', async (t) => {
+t.test('a listening server compiles checks ahead of the first calls, until all are done or it is closed', async (t) => {
   const { contract, compiled } = await loadOurs();
   const start = (compileNext: () => boolean) =>
     startService(t, { contract, compiled: Object.assign(new Map(compiled), { compileNext }) });

@@ -65,7 +65,7 @@ async function serveAnimals(t: Test) {
   return { get: (headers = {}) => request(`/v1/animals/${id}`, { headers }), patch };
 }
 
-t.test('a record that the client has already is answered with 304, and its tag', async (t) => {
+t.test("if the client already has the record, it gets a 304 with the record's tag", async (t) => {
   const { get } = await serveAnimals(t);
   t.match(await get(), { status: 200, headers: { etag: '"5"' }, body: { name: 'Rex' } });
   for (const tags of ['"5"', 'W/"5"', '"4", "5"', 'W/"a,b" , "5"', '*'])
@@ -92,20 +92,17 @@ t.test('a PATCH distinguishes absent from null, and fills in no defaults', async
   t.match(await patch({}, { 'if-match': '*' }), { text: /"name":"Max","categoryId":5}/ });
 });
 
-t.test('a condition names the field that holds the revision', (t) => {
+t.test('If-Match becomes a condition on the revision field', (t) => {
   t.strictSame(ifMatch('"1", W/"2", "3"'), { revision: [1n, 3n] });
   t.strictSame(ifMatch(' * '), {});
   t.end();
 });
 
-t.test(
-  'of a very long list of tags the first are looked at: a change is made, or is 412, and no fault of the server',
-  async (t) => {
-    const { patch } = await serveAnimals(t);
-    const others = Array.from({ length: 2000 }, (_, index) => `"${index + 100}"`).join();
-    t.match(await patch({ name: 'Max' }, { 'If-Match': others }), { status: 412 });
-    t.match(await patch({ name: 'Max' }, { 'If-Match': `${others},"5"` }), { status: 412 });
-    t.match(await patch({ name: 'Max' }, { 'If-Match': `"5",${others}` }), { status: 200, body: { name: 'Max' } });
-    t.match(await patch({ name: 'Moritz' }, { 'If-Match': `${'"6",'.repeat(2000)}"5"` }), { status: 200 });
-  },
-);
+t.test('of a very long list of tags only the first count: a change is made or is 412, never a 500', async (t) => {
+  const { patch } = await serveAnimals(t);
+  const others = Array.from({ length: 2000 }, (_, index) => `"${index + 100}"`).join();
+  t.match(await patch({ name: 'Max' }, { 'If-Match': others }), { status: 412 });
+  t.match(await patch({ name: 'Max' }, { 'If-Match': `${others},"5"` }), { status: 412 });
+  t.match(await patch({ name: 'Max' }, { 'If-Match': `"5",${others}` }), { status: 200, body: { name: 'Max' } });
+  t.match(await patch({ name: 'Moritz' }, { 'If-Match': `${'"6",'.repeat(2000)}"5"` }), { status: 200 });
+});

@@ -25,21 +25,21 @@ const list = (query: object) =>
   });
 const handlers = { listNotes: async () => ({ status: 200, body: [], next: 'b/2' }) };
 
-t.test('the answer of a list names the cursor of the next page, and the server links to it', async (t) => {
+t.test("a list's answer names the cursor of the next page, and the server links to that page", async (t) => {
   const { request } = await serve(t, list({ 'x-opaque': true }), handlers);
   const { status, headers } = await request('/v1/shops/a%2Fb/notes?page=a&words=x%26&words=y');
   t.equal(status, 200);
   t.equal(headers.link, '</v1/shops/a%2Fb/notes?words=x%26&words=y&page=b%2F2>; rel="next"');
 });
 
-t.test('an answer cannot name a next page if no query parameter takes its cursor', async (t) => {
+t.test('an answer cannot name a next page if no query parameter takes a cursor', async (t) => {
   const { request } = await serve(t, list({}), handlers);
   const { status, headers } = await request('/v1/shops/a/notes');
   t.equal(status, 500);
   t.notOk(headers.link);
 });
 
-t.test('the cursor of a list is known by its usual names, unless the contract says that it is none', async (t) => {
+t.test("a list's cursor is recognized by common names, unless the contract says otherwise", async (t) => {
   for (const name of ['after', 'cursor', 'pageToken', 'starting_after', 'next-page-token', 'marker']) {
     const { request } = await serve(t, list({ name }), handlers);
     t.equal((await request('/v1/shops/a/notes')).headers.link, `</v1/shops/a/notes?${name}=b%2F2>; rel="next"`, name);
@@ -53,18 +53,21 @@ t.test('the cursor of a list is known by its usual names, unless the contract sa
   t.strictSame(await problemsOf(t, list({ ...date, 'x-opaque': false })), []);
 });
 
-t.test('a list of stored records has all its pages, also where nothing says that its cursor is opaque', async (t) => {
-  const yaml = edited(({ after }) => delete after['x-opaque']);
-  const { request } = await serve(t, yaml, {});
-  for (const name of ['Ada', 'Rex', 'Tom'])
-    await request('/v1/pets', { method: 'POST', body: { name, categoryId: 1 } });
-  const names: string[] = [];
-  for await (const { status, body } of pagesFrom(request, '/v1/pets?limit=1')) {
-    t.equal(status, 200);
-    names.push(...(body as Json[]).map(({ name }) => name));
-  }
-  t.strictSame(names, ['Ada', 'Rex', 'Tom']);
-});
+t.test(
+  'a list of stored records has all its pages, even if the contract does not call its cursor opaque',
+  async (t) => {
+    const yaml = edited(({ after }) => delete after['x-opaque']);
+    const { request } = await serve(t, yaml, {});
+    for (const name of ['Ada', 'Rex', 'Tom'])
+      await request('/v1/pets', { method: 'POST', body: { name, categoryId: 1 } });
+    const names: string[] = [];
+    for await (const { status, body } of pagesFrom(request, '/v1/pets?limit=1')) {
+      t.equal(status, 200);
+      names.push(...(body as Json[]).map(({ name }) => name));
+    }
+    t.strictSame(names, ['Ada', 'Rex', 'Tom']);
+  },
+);
 
 t.test('a handler may also link to other pages', async (t) => {
   const headers = { Link: '</first>; rel="first"' };

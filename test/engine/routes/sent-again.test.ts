@@ -60,33 +60,30 @@ async function serveBoth(t: Test) {
 }
 type Send = (key: string, url: string, body?: unknown, headers?: object) => Promise<Json>;
 
-t.test(
-  'a request is the same after a deploy with other defaults, new fields with defaults and wider numbers',
-  async (t) => {
-    const [before, after] = await serveBoth(t);
-    const sent: [url: string, body?: unknown, headers?: object][] = [
-      ['1'],
-      ['1', {}],
-      ['1', { inside: {} }],
-      ['1', { name: 'a', inside: { inside: {} }, items: [{}, { size: 3 }, {}] }],
-      ['1', { size: 9007199254740991, items: [] }],
-      ['7?size=3&filter[size]=4', { name: 'a' }],
-      ['1', { name: 'a' }, { 'x-size': '3' }],
-      ['1', 'name=a', FORM],
-    ];
-    for (const [index, [url, body, headers]] of sent.entries()) {
-      const first = await before(`${index}`, url, body, headers);
-      t.match(first, { status: 200, body: { id: index + 1, isReplayed: false } });
-      t.match(
-        await after(`${index}`, url, body, headers),
-        { status: 200, body: { id: index + 1, isReplayed: true } },
-        url,
-      );
-    }
-  },
-);
+t.test('a repeated request still counts as the same after a deploy with new defaults and wider numbers', async (t) => {
+  const [before, after] = await serveBoth(t);
+  const sent: [url: string, body?: unknown, headers?: object][] = [
+    ['1'],
+    ['1', {}],
+    ['1', { inside: {} }],
+    ['1', { name: 'a', inside: { inside: {} }, items: [{}, { size: 3 }, {}] }],
+    ['1', { size: 9007199254740991, items: [] }],
+    ['7?size=3&filter[size]=4', { name: 'a' }],
+    ['1', { name: 'a' }, { 'x-size': '3' }],
+    ['1', 'name=a', FORM],
+  ];
+  for (const [index, [url, body, headers]] of sent.entries()) {
+    const first = await before(`${index}`, url, body, headers);
+    t.match(first, { status: 200, body: { id: index + 1, isReplayed: false } });
+    t.match(
+      await after(`${index}`, url, body, headers),
+      { status: 200, body: { id: index + 1, isReplayed: true } },
+      url,
+    );
+  }
+});
 
-t.test('a repeated request may be written in another way, but a different one is an error', async (t) => {
+t.test('a repeated request may be written differently, but a different request is an error', async (t) => {
   const [before, after] = await serveBoth(t);
   await before('one', '1?size=2&filter[size]=3', { name: '5', size: 5, items: [{ size: 1 }, { size: 2 }] });
   const same = '{"items" : [{"size":1.0},{"size":2e0}], "size":50e-1, "n\\u0061me":"5"}';

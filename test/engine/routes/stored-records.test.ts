@@ -27,7 +27,7 @@ t.test('stored pets fit the contract that they were stored under', async (t) => 
   await t.resolves(checkStoredRecords(withRecordsOf(await readOurs()), domain, await openWithPets(t)));
 });
 
-t.test('an edit of the contract that stored pets do not fit stops the start, with their number', async (t) => {
+t.test('if stored pets do not fit a changed contract, the start stops and gives their number', async (t) => {
   const store = await openWithPets(t);
   const edits: [edit: Edit, reported: string][] = [
     [
@@ -46,7 +46,7 @@ t.test('an edit of the contract that stored pets do not fit stops the start, wit
   }
 });
 
-t.test('records are read by their schema, one or a list, even without numbers', async (t) => {
+t.test('records are read by their schema, alone or in a list, even without numbers', async (t) => {
   const edit: Edit = ({ schemas }) => {
     schemas.Tag = { type: 'object', properties: { name: { type: 'string' } } };
   };

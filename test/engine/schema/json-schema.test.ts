@@ -5,7 +5,7 @@ import { type Json, startEcho } from '../routes/echo.ts';
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('keywords next to a reference count in a parameter', async (t) => {
+t.test("keywords next to a parameter's reference count", async (t) => {
   const q = { $ref: '#/components/schemas/Limit', default: 30, maximum: 50 };
   const { send, given } = await startEcho(t, { q });
   await send('1');
@@ -36,7 +36,7 @@ t.test('keywords next to a reference do not change its target', async (t) => {
   t.equal(await send('1', '?q=4'), 'query.q must be at least 5');
 });
 
-t.test('keywords next to a reference count in a body', async (t) => {
+t.test('keywords next to a reference in a body count', async (t) => {
   const name = { $ref: '#/components/schemas/PetName', default: 'Rex', maxLength: 3 };
   const status = { $ref: '#/components/schemas/PetStatus', default: 'sold' };
   const pet = { $ref: '#/components/schemas/NewPet', required: ['status'] };
@@ -51,7 +51,7 @@ t.test('keywords next to a reference count in a body', async (t) => {
   );
 });
 
-t.test('bounds hold for every digit of a 64-bit integer, anywhere in a schema', async (t) => {
+t.test('bounds of 64-bit integers are checked to the last digit, anywhere in a schema', async (t) => {
   const schemas: [name: string, schema: Json, problem: string][] = [
     ['beside a reference', { $ref: '#/components/schemas/Least', maximum: 1000 }, 'body.n must be at most 1000'],
     ['in allOf', { allOf: [INT64, { type: 'integer', maximum: 1000 }] }, 'body.n must be at most 1000'],
@@ -73,7 +73,7 @@ t.test('bounds hold for every digit of a 64-bit integer, anywhere in a schema', 
   }
 });
 
-t.test('bounds of a field hold through a then of its object', async (t) => {
+t.test("a bound also holds if it comes from a `then` of the field's object", async (t) => {
   const body = {
     type: 'object',
     properties: { kind: { type: 'string' }, n: INT64 },
@@ -92,7 +92,7 @@ t.test('the bound of a 64-bit integer may be a fraction', async (t) => {
   t.equal(await send('3'), '3');
 });
 
-t.test('a 64-bit integer is one alternative among others, in requests and in replies', async (t) => {
+t.test('a 64-bit integer may be one of several alternatives, in requests and replies', async (t) => {
   const sizes = { oneOf: [INT64, { type: 'string', enum: ['small', 'large'] }] };
   const shapes = {
     anyOf: [
@@ -119,7 +119,7 @@ t.test('a 64-bit integer is one alternative among others, in requests and in rep
   t.equal(given.at(-1)?.body.sizes, 1n);
 });
 
-t.test('a 64-bit integer may be null, in requests and in replies', async (t) => {
+t.test('a 64-bit integer may be null, in requests and replies', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64', maximum: 9007199254740991 };
   const tag = { type: ['string', 'integer', 'null'], format: 'int64', maxLength: 3 };
   const { send, given } = await startEcho(t, { body: { type: 'object', properties: { owner, tag } } });
@@ -138,7 +138,7 @@ t.test('an answer that fits none of its alternatives is not sent', async (t) => 
   t.match(await send('[1]'), '"internal_error"');
 });
 
-t.test('a problem names the expected constant, the size and the misspelt property', async (t) => {
+t.test('a problem names the expected constant, the size, or the misspelt property', async (t) => {
   const properties = {
     kind: { const: 'pet' },
     map: { type: 'object', maxProperties: 1, minProperties: 1, propertyNames: { maxLength: 2 } },
@@ -150,13 +150,13 @@ t.test('a problem names the expected constant, the size and the misspelt propert
   t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
 });
 
-t.test('const and enum both count next to each other, also for objects and arrays', async (t) => {
+t.test('const and enum next to each other both count, also for objects and arrays', async (t) => {
   const { send } = await startEcho(t, { body: { enum: [[1], [2], null], const: [1] } });
   t.strictSame(await send('[1]'), '[1]');
   for (const other of ['[2]', 'null', '[3]']) t.equal(await send(other), 'body must be one of [1]', other);
 });
 
-t.test('a recursive schema without 64-bit integers works next to some that have them', async (t) => {
+t.test('recursive schemas with and without 64-bit integers work next to each other', async (t) => {
   const body = {
     type: 'object',
     properties: { n: INT64, tree: { $ref: '#/components/schemas/Tree' } },

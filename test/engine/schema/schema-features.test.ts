@@ -6,7 +6,7 @@ import { type EchoOptions, type Json, startEcho, withEcho } from '../routes/echo
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('a read-only field is a 400 in a request, and a write-only one is never in a reply', async (t) => {
+t.test('a read-only field in a request is a 400, and a write-only field never appears in a reply', async (t) => {
   const account = {
     type: 'object',
     required: ['id', 'name', 'password'],
@@ -38,7 +38,7 @@ t.test('a read-only field is a 400 in a request, and a write-only one is never i
   t.match(log.join(), 'body.friends.0.password is write-only');
 });
 
-t.test('the errors of a discriminator are about the one alternative that is meant', async (t) => {
+t.test('the errors of a discriminator concern only the chosen alternative', async (t) => {
   const cat = { type: 'object', required: ['lives'], properties: { kind: { type: 'string' }, lives: INT64 } };
   const tricks = { type: 'array', items: { type: 'string' }, default: [] };
   const dog = { type: 'object', required: ['name'], properties: { kind: { type: 'string' }, tricks, name: {} } };
@@ -114,7 +114,7 @@ t.test('a schema may refer to itself, with 64-bit integers at every depth', asyn
   );
 });
 
-t.test('formats are checked, and a decimal is only a word', async (t) => {
+t.test('formats are checked, except decimal, which has no effect', async (t) => {
   const properties = Object.fromEntries(
     ['email', 'uri', 'uuid', 'date', 'date-time', 'decimal'].map((format) => [format, { type: 'string', format }]),
   );
@@ -146,24 +146,21 @@ t.test('a field of any type may also allow null', async (t) => {
   );
 });
 
-t.test(
-  'a keyword without effect is an annotation, and the lint reports it with its operation and position',
-  async (t) => {
-    const cases: [options: EchoOptions, problem: string][] = [
-      [
-        { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
-        "request.body.n: nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'",
-      ],
-      [{ reply: { type: 'string', format: 'decimal128' } }, 'response 200: body: unknown format "decimal128" ignored'],
-    ];
-    for (const [options, problem] of cases) {
-      t.strictSame(await problemsOf(t, withEcho(options)), []);
-      t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
-    }
-  },
-);
+t.test('a keyword without effect is only an annotation; the lint reports its operation and position', async (t) => {
+  const cases: [options: EchoOptions, problem: string][] = [
+    [
+      { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
+      "request.body.n: nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'",
+    ],
+    [{ reply: { type: 'string', format: 'decimal128' } }, 'response 200: body: unknown format "decimal128" ignored'],
+  ];
+  for (const [options, problem] of cases) {
+    t.strictSame(await problemsOf(t, withEcho(options)), []);
+    t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
+  }
+});
 
-t.test('nullable has no effect in 3.1, not even for a number: null is a 400', async (t) => {
+t.test('nullable has no effect in OpenAPI 3.1: null is a 400, even for a number', async (t) => {
   const body = { properties: { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } } };
   const { send } = await startEcho(t, { body });
   t.equal(await send('{"n":1,"nullable":"a"}'), '{"n":1,"nullable":"a"}');
@@ -173,13 +170,13 @@ t.test('nullable has no effect in 3.1, not even for a number: null is a 400', as
   );
 });
 
-t.test('a parameter with the schema true takes any text', async (t) => {
+t.test('a parameter with the schema true accepts any text', async (t) => {
   const { send, given } = await startEcho(t, { q: true });
   await send('{}', '?q=007');
   t.equal(given[0]?.query.q, '007');
 });
 
-t.test('a reply that requires a field which a closed part of it does not name is an error', async (t) => {
+t.test('a reply that requires a field which a closed part does not name is an error', async (t) => {
   const object = (...names: string[]) => ({
     ...{ type: 'object', additionalProperties: false, required: names },
     properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
@@ -204,7 +201,7 @@ t.test('a reply that requires a field which a closed part of it does not name is
   }
 });
 
-t.test('a field may be required in one part of a schema, and described in another', async (t) => {
+t.test('one part of a schema may require a field that another part describes', async (t) => {
   const mail = { type: 'object', properties: { mail: { type: 'string' } } };
   const address = {
     allOf: [{ $ref: '#/components/schemas/Mail' }],
@@ -222,53 +219,50 @@ t.test('a field may be required in one part of a schema, and described in anothe
   ]);
 });
 
-t.test(
-  'a reply that no answer fits, because a required field is not declared, is an error with its position',
-  async (t) => {
-    const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
-    const closed = { additionalProperties: false };
-    const wrong = object({ required: ['b'], ...closed });
-    const cases: [reply: object, place?: string][] = [
-      [wrong, 'body: requires b'],
-      [object({ required: ['b'] }), 'body: requires b'],
-      [{ type: 'object', required: ['b'], ...closed }, 'body: requires b'],
-      [{ allOf: [object({}), { required: ['b'] }] }, 'body: requires b'],
-      [{ $ref: '#/components/schemas/Loop' }, 'body.loop: requires b'],
-      [{ type: 'array', items: wrong, minItems: 1 }, 'body.*: requires b'],
-      [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
-      [{ type: ['object', 'null'], allOf: [wrong] }, 'body: requires b'],
-      // It fits where the field is left out, or has another name, or is required by one of several only.
-      [object({ properties: { a: wrong } })],
-      [object({ required: ['b'], additionalProperties: { type: 'string' } })],
-      [object({ required: ['b'], patternProperties: { b: {} } })],
-      [{ type: 'object', required: ['b'] }],
-      [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
-      [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
-      [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
-      // null, a list without items, and a text fit.
-      [{ ...wrong, type: ['object', 'null'] }],
-      [object({ properties: { a: { ...wrong, type: ['object', 'null'] } }, required: ['a'] })],
-      [{ ...object({ properties: { a: wrong }, required: ['a'] }), type: ['object', 'null'] }],
-      [{ type: 'array', items: wrong }],
-      [{ type: ['array', 'null'], items: wrong, minItems: 1 }],
-      [{ type: 'string', properties: { a: {} }, required: ['b'] }],
-      [{ properties: { a: {} }, required: ['b'] }],
-    ];
-    const ref = { $ref: '#/components/schemas/Loop' };
-    const schemas = {
-      Loop: { type: 'object', properties: { loop: { allOf: [ref], required: ['b'] } }, required: ['loop'] },
-    };
-    for (const [reply, place] of cases) {
-      t.strictSame(
-        await problemsOf(t, withEcho({ body: true, reply, schemas })),
-        place ? [`operation echo: response 200: ${place}, which no properties name`] : [],
-        JSON.stringify(reply),
-      );
-    }
-  },
-);
+t.test('if an undeclared required field makes a reply impossible, the error gives its position', async (t) => {
+  const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
+  const closed = { additionalProperties: false };
+  const wrong = object({ required: ['b'], ...closed });
+  const cases: [reply: object, place?: string][] = [
+    [wrong, 'body: requires b'],
+    [object({ required: ['b'] }), 'body: requires b'],
+    [{ type: 'object', required: ['b'], ...closed }, 'body: requires b'],
+    [{ allOf: [object({}), { required: ['b'] }] }, 'body: requires b'],
+    [{ $ref: '#/components/schemas/Loop' }, 'body.loop: requires b'],
+    [{ type: 'array', items: wrong, minItems: 1 }, 'body.*: requires b'],
+    [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
+    [{ type: ['object', 'null'], allOf: [wrong] }, 'body: requires b'],
+    // It fits where the field is left out, or has another name, or is required by one of several only.
+    [object({ properties: { a: wrong } })],
+    [object({ required: ['b'], additionalProperties: { type: 'string' } })],
+    [object({ required: ['b'], patternProperties: { b: {} } })],
+    [{ type: 'object', required: ['b'] }],
+    [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
+    [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
+    [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
+    // null, a list without items, and a text fit.
+    [{ ...wrong, type: ['object', 'null'] }],
+    [object({ properties: { a: { ...wrong, type: ['object', 'null'] } }, required: ['a'] })],
+    [{ ...object({ properties: { a: wrong }, required: ['a'] }), type: ['object', 'null'] }],
+    [{ type: 'array', items: wrong }],
+    [{ type: ['array', 'null'], items: wrong, minItems: 1 }],
+    [{ type: 'string', properties: { a: {} }, required: ['b'] }],
+    [{ properties: { a: {} }, required: ['b'] }],
+  ];
+  const ref = { $ref: '#/components/schemas/Loop' };
+  const schemas = {
+    Loop: { type: 'object', properties: { loop: { allOf: [ref], required: ['b'] } }, required: ['loop'] },
+  };
+  for (const [reply, place] of cases) {
+    t.strictSame(
+      await problemsOf(t, withEcho({ body: true, reply, schemas })),
+      place ? [`operation echo: response 200: ${place}, which no properties name`] : [],
+      JSON.stringify(reply),
+    );
+  }
+});
 
-t.test('names that every object of JavaScript has are names of fields and parameters, but for __proto__', async (t) => {
+t.test('fields and parameters may have the names of inherited JavaScript properties, except __proto__', async (t) => {
   const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'].filter((name) => name !== '__proto__');
   const properties = Object.fromEntries(names.map((name) => [name, INT64]));
   const body = { type: 'object', required: names, additionalProperties: false, properties };

@@ -16,7 +16,7 @@ t.test('a field named like an inherited property is unevaluated like any other',
   t.end();
 });
 
-t.test('fields that an `if` evaluated are unevaluated in its `then`: only neighbouring keywords count', (t) => {
+t.test('unevaluatedProperties in a `then` ignores the fields that its `if` evaluated', (t) => {
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   const problemsOf = check({ if: { additionalProperties: true }, then: { unevaluatedProperties: { type: 'string' } } });
   t.strictSame(problemsOf({ a: {} }), ['body.a must be of type string']);

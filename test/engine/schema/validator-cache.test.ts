@@ -94,7 +94,7 @@ t.test('a large default is filled in, except in a large alternative', async (t) 
   t.strictSame(strict.refused, ['value.other: strict mode: default is ignored for: city']);
 });
 
-t.test('64-bit integers of a large schema are exact if another part declares them', async (t) => {
+t.test('64-bit integers of a large schema are exact even if another part declares them', async (t) => {
   const { build, refused } = open(t);
   const schema = {
     allOf: [
@@ -117,7 +117,7 @@ t.test('a large schema that cannot be compiled is an error wherever it occurs, a
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b.*code: Invalid regular expression/]);
 });
 
-t.test('annotations of a schema are not compiled, and those of a wrong type are errors', async (t) => {
+t.test("a schema's annotations are not compiled, and an annotation of a wrong type is an error", async (t) => {
   for (const words of [{ title: 5 }, { description: [] }, { examples: {} }, { deprecated: 'yes' }, { not: 'a' }]) {
     const { build, refused } = open(t);
     build(object({ name: { ...string, ...words } }));
@@ -125,31 +125,28 @@ t.test('annotations of a schema are not compiled, and those of a wrong type are 
   }
 });
 
-t.test(
-  'the checks of a checked document are compiled when they are first called, part by part, or ahead of that',
-  async (t) => {
-    const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
-    const schema = object({ first: ref('Node'), second: large() });
-    const called = open(t, { isJudged: false, schemas });
-    const check = called.build(schema);
-    called.build(object({ other: string }));
-    t.equal(called.counted(), 0);
-    t.equal(check({}), undefined);
-    t.equal(called.counted(), 1, 'no part that the value does not have');
-    t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
-    t.equal(called.counted(), 2);
+t.test("a built contract's checks are compiled part by part at their first call, or earlier", async (t) => {
+  const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
+  const schema = object({ first: ref('Node'), second: large() });
+  const called = open(t, { isJudged: false, schemas });
+  const check = called.build(schema);
+  called.build(object({ other: string }));
+  t.equal(called.counted(), 0);
+  t.equal(check({}), undefined);
+  t.equal(called.counted(), 1, 'no part that the value does not have');
+  t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
+  t.equal(called.counted(), 2);
 
-    const ahead = open(t, { isJudged: false, schemas });
-    const later = ahead.build(schema, { fillsDefaults: true });
-    const parts = new Set<number>();
-    while (ahead.compileNext()) parts.add(ahead.counted());
-    t.strictSame([...parts], [0, 1, 2, 3], 'one part at a time');
-    t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
-    t.equal(ahead.counted(), 3);
-  },
-);
+  const ahead = open(t, { isJudged: false, schemas });
+  const later = ahead.build(schema, { fillsDefaults: true });
+  const parts = new Set<number>();
+  while (ahead.compileNext()) parts.add(ahead.counted());
+  t.strictSame([...parts], [0, 1, 2, 3], 'one part at a time');
+  t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
+  t.equal(ahead.counted(), 3);
+});
 
-t.test('a first call looks at no schema that its value does not have, and a step ahead at one at most', async (t) => {
+t.test('a first call compiles only the schemas that its value needs; a step ahead compiles at most one', async (t) => {
   const schemas = Array.from({ length: 30 }).reduce<Json[]>(
     ([inner, ...others]) => [large({ inner }), inner, ...others],
     [object({ end: string })],
@@ -185,7 +182,7 @@ t.test('the code of a huge schema is split', async (t) => {
   t.ok(check(Object.fromEntries(kinds.map((_, index) => [`of${index}field1`, 1]))));
 });
 
-t.test('a sound schema that refers to one that cannot be compiled is an error each time', async (t) => {
+t.test('a valid schema that refers to a broken one is an error each time', async (t) => {
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, sound: ref('Sound') }),
     Sound: large({ bad: ref('Bad') }),
@@ -196,7 +193,7 @@ t.test('a sound schema that refers to one that cannot be compiled is an error ea
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b\.bad: Invalid regular expression/]);
 });
 
-t.test('sound schemas next to one that cannot be compiled are compiled once', async (t) => {
+t.test('valid schemas next to a broken one are compiled once', async (t) => {
   const sound = Array.from({ length: 20 }, (_, index) => [`Sound${index}`, large({ [`own${index}`]: string })]);
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, leader: ref('Leader') }),
@@ -213,7 +210,7 @@ t.test('sound schemas next to one that cannot be compiled are compiled once', as
   t.equal(build(object({ Sound1: ref('Sound1') }))({ Sound1: { own1: 'a' } }), undefined);
 });
 
-t.test('a check that cannot be compiled when it is called takes nothing', async (t) => {
+t.test('a check that cannot be compiled accepts nothing', async (t) => {
   const { build } = open(t, { isJudged: false });
   const check = build(object({ code: { ...string, pattern: '(' } }));
   for (const value of [{ code: 'x' }, {}]) {

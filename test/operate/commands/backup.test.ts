@@ -51,7 +51,7 @@ async function prepareBackup(t: Test) {
   return { ...all, server, records };
 }
 
-t.test('a backup of a running server restores every record that was answered before it began', async (t) => {
+t.test('a backup of a running server restores every record that was answered before the backup began', async (t) => {
   const { folder, names, run, server, records } = await prepareBackup(t);
   t.strictSame(names(), ['a.db', 'a.db-shm', 'a.db-wal', 'b']);
   t.equal(statSync(`${folder}/b`).mode & 0o777, 0o600);
@@ -123,7 +123,7 @@ t.test('a failed backup prints the reason, and leaves no file', async (t) => {
   );
 });
 
-t.test('a stopped backup leaves no file, whatever the disk does', async (t) => {
+t.test('a stopped backup leaves no file, even on a faulty disk', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();
@@ -140,7 +140,7 @@ t.test('a stopped backup leaves no file, whatever the disk does', async (t) => {
   disk.mend();
 });
 
-t.test('restore reports what is wrong with a backup, and does not restore it', async (t) => {
+t.test('restore reports a faulty backup, and does not restore it', async (t) => {
   const { run, folder, names, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -176,7 +176,7 @@ t.test('restore reports what is wrong with a backup, and does not restore it', a
   t.ok(readFileSync(`${folder}/b`).equals(bytes));
 });
 
-t.test('restores in the same second each keep the previous database', async (t) => {
+t.test('two restores in one second each keep the previous database', async (t) => {
   const { folder, names, run, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -189,7 +189,7 @@ t.test('restores in the same second each keep the previous database', async (t) 
   t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
 });
 
-t.test('a database that cannot be opened is not replaced, and the log of one that is gone stays', async (t) => {
+t.test('restore does not replace a database that it cannot open, and keeps the log of a missing one', async (t) => {
   const { run, folder, names, server, records } = await prepareBackup(t);
   copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
   server.child.kill('SIGTERM');
@@ -209,7 +209,7 @@ t.test('a database that cannot be opened is not replaced, and the log of one tha
   t.equal(statSync(`${folder}/a.db`).size, 5000);
 });
 
-t.test('a restore by a user who cannot change the owner names the right user, and leaves nothing', async (t) => {
+t.test('if a user may not change the owner, restore names the right user and leaves nothing behind', async (t) => {
   const { run, folder } = await prepareBackup(t);
   const isRoot = process.getuid?.() === 0;
   // A folder of somebody else's, where all may write.

@@ -69,7 +69,7 @@ t.test('a dry run prints the settings of a start, without secrets, and changes n
   t.equal((await server.request('/v1/pets')).status, 200);
 });
 
-t.test('what is wrong is reported, part by part, and the exit code is 1', async (t) => {
+t.test('the check reports mistakes part by part, and ends with exit code 1', async (t) => {
   const folder = t.testdir({ 'no.db': 'this is no database, and longer than the header of one'.repeat(9) });
   const wrong = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/no.db`, NODE_ENV: 'production' });
   t.strictSame([wrong.code, wrong.stderr], [1, '']);
@@ -114,7 +114,7 @@ t.test('what is wrong is reported, part by part, and the exit code is 1', async 
 });
 
 t.test(
-  'stored records that do not fit the contract are reported as the start does, and nothing is changed',
+  "the check reports stored records that do not fit the contract in the start's words, and changes nothing",
   async (t) => {
     const folder = t.testdir();
     const DATABASE_URL = `sqlite:${folder}/pets.db`;
@@ -166,7 +166,7 @@ const to = loadMigrations('sqlite', domain).length;
 
 const NEWER = /^engine\/0999-more\.sql has run, and is not there: start a newer program/;
 
-t.test('on SQLite, the check fails where the start does, in the same words', async (t) => {
+t.test('on SQLite, the check fails whenever the start would fail, in the same words', async (t) => {
   const folder = t.testdir({ gone: t.fixture('symlink', 'nowhere/pets.db'), here: t.fixture('symlink', 'there.db') });
   for (const [name, sql, finding] of [
     ['theirs', 'CREATE TABLE notes (text)', /^it has tables of another program, .*: notes$/],
@@ -194,7 +194,7 @@ t.test('the check reports a binary of SQLite that cannot be loaded', async (t) =
   t.match(output.stdout, /^database: WRONG: .*addons/m);
 });
 
-t.test('an older schema is reported by the number of its migrations, alike in both databases', async (t) => {
+t.test('the check reports how many migrations an older schema has, in the same words for both databases', async (t) => {
   const server = await startPostgres(t);
   const file = `${t.testdir()}/pets.db`;
   const url = server.newUrl();
@@ -213,7 +213,7 @@ t.test('an older schema is reported by the number of its migrations, alike in bo
     t.match(await checkAndOpen(t, each), { code: 0, finding, migrated: { from, to } });
 });
 
-t.test('on PostgreSQL, the check fails where the start does, in the same words', async (t) => {
+t.test('on PostgreSQL, the check fails whenever the start would fail, in the same words', async (t) => {
   const server = await startPostgres(t);
   await server.execute(`CREATE ROLE plain LOGIN PASSWORD 'plain'; CREATE SCHEMA plain; GRANT USAGE ON SCHEMA plain TO plain;
     CREATE SCHEMA theirs; CREATE TABLE theirs.pets (id int); CREATE TABLE theirs.others (id int)`);
@@ -232,7 +232,7 @@ t.test('on PostgreSQL, the check fails where the start does, in the same words',
   t.match(await checkAndOpen(t, asPlain('plain')), { code: 0, finding: /it would be made$/ });
 });
 
-t.test('PostgreSQL is asked, and nothing is made in it', async (t) => {
+t.test('the check only reads from PostgreSQL, and creates nothing there', async (t) => {
   const server = await startPostgres(t);
   const DATABASE_URL = server.newUrl('checked');
   const before = await check({ DATABASE_URL, API_KEYS: KEY });

@@ -4,7 +4,7 @@ import { openUrl } from '../../database.ts';
 import { startProgram } from '../../program.ts';
 import { MADE } from './made-keys.ts';
 
-t.test('a key that is made before the first start creates the database, and prints its location', async (t) => {
+t.test('making a key before the first start creates the database, and prints its location', async (t) => {
   const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
   const reported = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
   for (const words of reported) {
@@ -15,7 +15,7 @@ t.test('a key that is made before the first start creates the database, and prin
   }
 });
 
-t.test('several that start at once on a database that is not there yet all succeed', async (t) => {
+t.test('several key commands that start at once without a database all succeed', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
     startProgram(t, 'src/main.ts', { args: ['keys', 'create', name], env }),

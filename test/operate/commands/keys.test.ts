@@ -22,7 +22,7 @@ function openMemory(t: Test): Store {
 
 const run = (store: Store, ...args: string[]) => runKeys(store, service, args);
 
-t.test('create shows the key, and stores its hash only', async (t) => {
+t.test('create prints the key, and stores only its hash', async (t) => {
   const store = openMemory(t);
   const { id, name, expiresAt, key } = toMade(await run(store, 'create', "Ada's laptop"));
   t.equal(name, "Ada's laptop");
@@ -49,7 +49,7 @@ t.test('an expiry is a future date, or a number of days', async (t) => {
   }
 });
 
-t.test('an invalid expiry, one in the past, or one after the year 9999 is an error', async (t) => {
+t.test('an expiry is an error if it is invalid, in the past or after the year 9999', async (t) => {
   const store = openMemory(t);
   for (const text of [
     '0',
@@ -71,7 +71,7 @@ t.test('an invalid expiry, one in the past, or one after the year 9999 is an err
   }
 });
 
-t.test('list shows each key in a table, the oldest first, and never the key itself', async (t) => {
+t.test('list prints a table of keys, the oldest first, and never a key itself', async (t) => {
   const store = openMemory(t);
   t.equal(await run(store, 'list'), 'There are no keys.');
   const hashes = ['a', 'b', 'c'].map((letter) => letter.repeat(64));
@@ -115,7 +115,7 @@ t.test('with --json, create and list print what a program can read', async (t) =
   t.match(ben, { expiresAt: '2130-12-05T00:00:00.000Z', revokedAt: null, scopes: null, rate: null, lastUsedAt: null });
 });
 
-t.test('a key is revoked once; a key that is unknown or already revoked is reported', async (t) => {
+t.test('a key is revoked once; an unknown or already revoked key is reported', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada'));
   t.equal(await run(store, 'revoke', id), `Key ${id} is revoked: running servers refuse it within a second.`);
@@ -142,7 +142,7 @@ t.test('a key can be limited to scopes of the contract, and a misspelt scope is 
   }
 });
 
-t.test('a key can be limited to a rate, which its successor inherits', async (t) => {
+t.test('a key can be limited to a rate, and its successor inherits the rate', async (t) => {
   const store = openMemory(t);
   const { id, scopes } = toMade(await run(store, 'create', 'Ada', '--rate', '100/s'));
   t.equal(scopes, 'everything, at the rate 100/s');
@@ -156,7 +156,7 @@ t.test('a key can be limited to a rate, which its successor inherits', async (t)
   await t.rejects(run(store, 'create', 'x', '--rate', '100'), { message });
 });
 
-t.test('rotate makes a key with the same name and scopes, and the old one ends', async (t) => {
+t.test('rotate makes a key with the same name and scopes, and ends the old key', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--scopes', 'pets:read'));
   const text = await run(store, 'rotate', id, '--keep', '2130-12-05', '--expires', '2140-01-01');
@@ -186,13 +186,13 @@ t.test('rotate makes a key with the same name and scopes, and the old one ends',
   }
 });
 
-t.test('a rotated key keeps its expiry, and the command prints it', async (t) => {
+t.test('a rotated key keeps its expiry, and the command prints the expiry', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--expires', '2130-12-05'));
   t.equal(toMade(await run(store, 'rotate', id)).expiresAt, '2130-12-05T00:00:00.000Z');
 });
 
-t.test('a name is short, and contains no control characters for a terminal', async (t) => {
+t.test("a key's name is short, and contains no control characters", async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', '  Zoë\u00a0🔑 ')).name, 'Zoë\u00a0🔑');
   t.equal(toMade(await run(store, 'create', '🔑'.repeat(100))).name, '🔑'.repeat(100));
@@ -201,7 +201,7 @@ t.test('a name is short, and contains no control characters for a terminal', asy
   }
 });
 
-t.test('texts that another program stored are printed without control characters', async (t) => {
+t.test('texts of another program are printed without control characters', async (t) => {
   const store = openMemory(t);
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.createKey({ id: 'aaaa', name: 'A\x1b[2J\nbbbb', hash: 'a'.repeat(64), createdAt });
@@ -211,7 +211,7 @@ t.test('texts that another program stored are printed without control characters
   }
 });
 
-t.test('a command that is not understood is exit code 2', async (t) => {
+t.test('an unknown command is exit code 2', async (t) => {
   const store = openMemory(t);
   for (const args of [
     [],
@@ -236,41 +236,34 @@ t.test('a command that is not understood is exit code 2', async (t) => {
   }
 });
 
-t.test(
-  'a failure is reported on standard error, with exit code 1 or, for a wrong call, 2, and makes no database',
-  async (t) => {
-    const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
-    for (const [args, env, reported] of [
-      [['create'], { DATABASE_URL }, USAGE],
-      [
-        ['list'],
-        { DATABASE_URL: 'sqlite::memory:' },
-        /^DATABASE_URL is in memory, which no other program can see\.\n$/,
-      ],
-      [
-        ['list'],
-        { DATABASE_URL },
-        /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
-      ],
-      [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
-      [
-        ['list'],
-        { DATABASE_URL, MAX_CREATE: '2' },
-        /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
-      ],
-      [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
-      [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
-    ] as const) {
-      const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', ...args], env, isCovered: true });
-      t.equal(await exit, reported === USAGE ? 2 : 1);
-      t.equal(output.stdout, '');
-      t.match(output.stderr, reported);
-    }
-    t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
-  },
-);
+t.test('a failure goes to standard error with exit code 1 (2 for wrong usage), and makes no database', async (t) => {
+  const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
+  for (const [args, env, reported] of [
+    [['create'], { DATABASE_URL }, USAGE],
+    [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory, which no other program can see\.\n$/],
+    [
+      ['list'],
+      { DATABASE_URL },
+      /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
+    ],
+    [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
+    [
+      ['list'],
+      { DATABASE_URL, MAX_CREATE: '2' },
+      /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
+    ],
+    [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
+    [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
+  ] as const) {
+    const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', ...args], env, isCovered: true });
+    t.equal(await exit, reported === USAGE ? 2 : 1);
+    t.equal(output.stdout, '');
+    t.match(output.stderr, reported);
+  }
+  t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
+});
 
-t.test('if the output cannot be written, the error says that the key was made all the same', async (t) => {
+t.test('if a new key cannot be printed, the error says that it was made all the same', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const options = { args: ['keys', 'create', 'Ada'], env, shell: 'exec > /dev/full', isCovered: true };
   const { exit, output } = startProgram(t, 'src/main.ts', options);
@@ -279,7 +272,7 @@ t.test('if the output cannot be written, the error says that the key was made al
   t.notMatch(output.stderr, / at /);
 });
 
-t.test('if the disk fails, or the database is locked, the error says whether keys may have changed', async (t) => {
+t.test('if the disk fails or the database is locked, the error says whether keys may have changed', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
   const run = async (...args: string[]) => {
@@ -316,7 +309,7 @@ t.test('if the disk fails, or the database is locked, the error says whether key
   );
 });
 
-t.test('the usage names scopes only where the service has some', (t) => {
+t.test('the usage mentions scopes only if the service has scopes', (t) => {
   const detailsFor = (...scopes: string[]) =>
     toKeyCommands({ name: 'books', scopes }, async () => {})['keys create']?.details;
   t.notMatch(detailsFor(), /the scopes are/);

@@ -41,7 +41,7 @@ const KINDS: Record<string, (folder: string, round: number) => string> = {
 
 for (const [kind, toUrl] of Object.entries(KINDS)) {
   t.test(
-    `${kind}: a move that is stopped at any time leaves nothing or all, and the next one completes it`,
+    `${kind}: a move stopped at any time leaves nothing or everything, and the next move completes it`,
     async (t) => {
       const folder = t.testdir();
       await fill(`${folder}/from.db`, COUNT);
@@ -67,7 +67,7 @@ for (const [kind, toUrl] of Object.entries(KINDS)) {
   );
 }
 
-t.test('a move next to running servers copies one moment, and the target sees all of it at once', async (t) => {
+t.test("moving a running server's data copies one moment, and the target shows the whole copy at once", async (t) => {
   const folder = t.testdir();
   for (const [from, to] of [
     [`sqlite:${folder}/a.db`, server.newUrl()],

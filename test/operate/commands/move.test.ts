@@ -12,7 +12,7 @@ async function run(t: Test, args: string[], options: ProgramOptions = {}) {
 }
 
 t.test(
-  'next to a running server everything is copied; its clients go on with the other database and their keys',
+  'a move next to a running server copies everything; clients go on with their keys on the new database',
   async (t) => {
     const folder = t.testdir();
     const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
@@ -66,7 +66,7 @@ t.test('a failed move prints the reason, and moves nothing', async (t) => {
   });
 });
 
-t.test('when the disk fails at the end, it is not known whether all was moved', async (t) => {
+t.test('if the disk fails at the end of a move, the error says that the outcome is unknown', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();

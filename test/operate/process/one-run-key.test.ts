@@ -25,43 +25,43 @@ const withScheme =
     for (const operation of [listPets, createPet, getPet]) operation.security = [{ only: [] }];
   };
 
-t.test("the request that a first start prints makes a record, with the key at the contract's location", async (t) => {
-  const cases: [edit: Edit, words: string][] = [
-    [() => {}, `-H 'Authorization: Bearer ${KEY}'`],
-    [withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }), `-H 'X-Key: ${KEY}'`],
-    [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), `/v1/pets?a%26b=${KEY}'`],
-    [withScheme({ type: 'http', scheme: 'basic' }), `-u '${KEY}:'`],
-    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), `-H 'Cookie: key=${KEY}'`],
-    [withScheme({ type: 'apiKey', in: 'header', name: "X-'|exit|'" }), `-H 'X-'\\''|exit|'\\'': ${KEY}'`],
-    [({ createPet }) => (createPet.security = []), "-d '{"],
-  ];
-  for (const [edit, words] of cases) {
-    const yaml = edited(edit);
-    const contract = finished(await load(t, yaml));
-    const { port } = await startService(t, { contract, yaml });
-    const request = await findExampleRequest(contract, { toErrorBody });
-    const line = request ? toFirstCurl(request, `http://127.0.0.1:${port}`, KEY) : '';
-    t.ok(line.includes(words), line);
-    t.notMatch(line, /<(UUID|API_KEY)>/);
-    const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
-    t.match(stdout, /^HTTP\/1\.1 201 Created\r\n.*"id":1,/s, line);
-  }
-});
-
 t.test(
-  'a first start prints no request that needs a token of another issuer, and none if no request works',
+  'the request that a first start prints creates a record, with the key where the contract wants it',
   async (t) => {
-    const tokens = withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
-    const contract = finished(await load(t, edited(tokens)));
-    t.match(await findExampleRequest(contract, { toErrorBody }), { url: '/v1/pets' });
-    const verifyToken = () => ({ refused: 'no token is valid' });
-    const firstRequest = await findExampleRequest(contract, { toErrorBody, verifyToken });
-    t.equal(firstRequest, undefined);
-    const words = toFirstWords(KEY, 'http://a', { firstRequest });
-    t.notMatch(words, 'Try it');
-    t.match(words, `make one that lasts with \`node dist/src/main.js keys create <name>\`.\n\nDocumentation`);
+    const cases: [edit: Edit, words: string][] = [
+      [() => {}, `-H 'Authorization: Bearer ${KEY}'`],
+      [withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }), `-H 'X-Key: ${KEY}'`],
+      [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), `/v1/pets?a%26b=${KEY}'`],
+      [withScheme({ type: 'http', scheme: 'basic' }), `-u '${KEY}:'`],
+      [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), `-H 'Cookie: key=${KEY}'`],
+      [withScheme({ type: 'apiKey', in: 'header', name: "X-'|exit|'" }), `-H 'X-'\\''|exit|'\\'': ${KEY}'`],
+      [({ createPet }) => (createPet.security = []), "-d '{"],
+    ];
+    for (const [edit, words] of cases) {
+      const yaml = edited(edit);
+      const contract = finished(await load(t, yaml));
+      const { port } = await startService(t, { contract, yaml });
+      const request = await findExampleRequest(contract, { toErrorBody });
+      const line = request ? toFirstCurl(request, `http://127.0.0.1:${port}`, KEY) : '';
+      t.ok(line.includes(words), line);
+      t.notMatch(line, /<(UUID|API_KEY)>/);
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
+      t.match(stdout, /^HTTP\/1\.1 201 Created\r\n.*"id":1,/s, line);
+    }
   },
 );
+
+t.test('a first start prints no request if it would need a third-party token or would not work', async (t) => {
+  const tokens = withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+  const contract = finished(await load(t, edited(tokens)));
+  t.match(await findExampleRequest(contract, { toErrorBody }), { url: '/v1/pets' });
+  const verifyToken = () => ({ refused: 'no token is valid' });
+  const firstRequest = await findExampleRequest(contract, { toErrorBody, verifyToken });
+  t.equal(firstRequest, undefined);
+  const words = toFirstWords(KEY, 'http://a', { firstRequest });
+  t.notMatch(words, 'Try it');
+  t.match(words, `make one that lasts with \`node dist/src/main.js keys create <name>\`.\n\nDocumentation`);
+});
 
 t.test('production makes no key, and the error names the command that does', async (t) => {
   const store = openUrl('sqlite::memory:');
@@ -74,7 +74,7 @@ t.test('production makes no key, and the error names the command that does', asy
   });
 });
 
-t.test('with third-party tokens only, no key is made or missed, also in production', async (t) => {
+t.test('with only third-party tokens, no key is made or missed, also in production', async (t) => {
   const contract = await load(t, edited(withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })));
   const [check, production] = [() => {}, { ...loadConfig({ NODE_ENV: 'production' }), name: 'petstore' }];
   t.strictSame([takesKeys(contract, check), takesKeys(contract, undefined)], [false, true]);
@@ -99,7 +99,7 @@ t.test('no key is made if a stored one is valid', async (t) => {
   t.equal(log, '');
 });
 
-t.test('no key is made if all were revoked or have expired: the service starts, and answers 401', async (t) => {
+t.test('if all keys were revoked or have expired, the service starts without a new key and answers 401', async (t) => {
   const now = new Date();
   for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {
     for (const NODE_ENV of ['production', '']) {

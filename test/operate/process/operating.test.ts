@@ -9,7 +9,7 @@ import { buildForcedEnd } from '../../../src/contract-first/operate/process/stop
 import { startServer } from '../../program.ts';
 import { send } from '../../service.ts';
 
-t.test('systemd is notified that the event loop turns, where it asks for that', async (t) => {
+t.test('systemd gets its watchdog messages while the event loop turns', async (t) => {
   const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$@" >> "$(dirname "$0")/notified"\n' });
   chmodSync(`${folder}/systemd-notify`, 0o755);
   const { PATH } = process.env;
@@ -24,7 +24,7 @@ t.test('systemd is notified that the event loop turns, where it asks for that', 
   t.match(readFileSync(`${folder}/notified`, 'utf8'), /^WATCHDOG=1$/m);
 });
 
-t.test('a process lives on while the folder of the database is gone, and serves when it is back', async (t) => {
+t.test('a process survives without its database folder, and serves when the folder is back', async (t) => {
   const folder = `${t.testdir()}/data`;
   mkdirSync(folder);
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, ADMIN_PORT: '0' };

@@ -25,7 +25,7 @@ async function untilStatus(
 }
 
 t.test(
-  'two servers on one PostgreSQL share pets and keys, outlive its restart, and never write its password',
+  'two servers on one PostgreSQL share pets and keys, survive its restart, and never write its password',
   async (t) => {
     const env = { DATABASE_URL: postgres.newUrl() };
     const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
@@ -71,7 +71,7 @@ t.test(
   },
 );
 
-t.test('a start that is refused, without keys or because its port is taken, makes no tables', async (t) => {
+t.test('a start that fails, without keys or on a taken port, makes no tables', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.teardown(() => other.close());
   await once(other, 'listening');
@@ -98,7 +98,7 @@ t.test('a server does not start without its database, and prints the reason', as
   t.notMatch(output.stderr, 'secret');
 });
 
-t.test('a server that cannot use its database at the start ends with one line that gives the reason', async (t) => {
+t.test('a start that cannot use its database ends with one line that gives the reason', async (t) => {
   const env = { DATABASE_URL: postgres.newUrl() };
   t.equal(await startProgram(t, 'src/main.ts', { args: ['keys', 'list'], env }).exit, 0);
   const other = await postgres.connect(t, env.DATABASE_URL);

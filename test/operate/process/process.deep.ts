@@ -14,7 +14,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('in production without a key, the start fails, and the command that it names makes one', async (t) => {
+t.test('in production, a start without a key fails, and the command that it names makes a key', async (t) => {
   const folder = t.testdir();
   const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };
   const { code, stdout, stderr } = await startInVain(t, { env });
@@ -38,7 +38,7 @@ t.test('a database that cannot be used is reported in one line', async (t) => {
   });
 });
 
-t.test('stored pets that do not fit the contract stop the start, with their number', async (t) => {
+t.test('if stored pets do not fit the contract, the start stops and gives their number', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   migrateSqlite(db, domain);
@@ -69,7 +69,7 @@ function copyProject(t: Test): string {
 /** A command says every four seconds that it goes on. */
 const withoutProgress = (text: string) => text.replace(/^(The|Checking) .* …( \d+ s)?\n/gm, '');
 
-t.test('all that contract and handlers disagree on is named before the build', async (t) => {
+t.test('every difference between contract and handlers is reported before the build', async (t) => {
   const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
@@ -112,7 +112,7 @@ t.test('a contract that cannot be served is reported at the start', async (t) =>
   t.notOk(existsSync(`${root}/data`), 'nothing was begun');
 });
 
-t.test('a fault of the program itself is shown with its stack', async (t) => {
+t.test('a fault in the program itself is printed with its stack', async (t) => {
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --disallow-code-generation-from-strings"';
   const { code, stderr } = await startInVain(t, { shell });
   t.equal(code, 1);
@@ -120,7 +120,7 @@ t.test('a fault of the program itself is shown with its stack', async (t) => {
   t.match(stderr, /\n {4}at /);
 });
 
-t.test('a fault that the machine raises ends it at once', async (t) => {
+t.test('SIGBUS and SIGSEGV end the program at once', async (t) => {
   for (const fault of ['SIGBUS', 'SIGSEGV'] as const) {
     const { child, exit } = await startServer(t, {});
     child.kill(fault);

@@ -19,7 +19,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('without a key, it prints one for this run, never to the log, and a curl line that works', async (t) => {
+t.test('a start without keys prints a key for this run and a working curl line; the key is never logged', async (t) => {
   const server = await startServer(t, { env: { API_KEYS: '' }, isCovered: true });
   const [line, key] = await server.written(
     'stderr',
@@ -40,32 +40,26 @@ t.test('a misspelt variable is named in the log, without its value', async (t) =
   t.match(await server.exit, 0);
 });
 
-t.test(
-  'a command that is not known is named with the list of all, with exit code 2, and starts no server',
-  async (t) => {
-    const folder = t.testdir();
-    for (const [args, reported] of [
-      [
-        ['--chek'],
-        /^There is no command --chek\.\nUsage: node dist\/src\/main\.js .*\n\n {2}--check .*\n {2}--version /,
-      ],
-      [[''], /^There is no command \.\n/],
-      [['toString'], /^There is no command toString\.\n/],
-      [['--check', 'x'], /^Usage: node dist\/src\/main\.js --check\n/],
-      [['--version', 'x'], /^Usage: node dist\/src\/main\.js --version\n/],
-      [['keys'], /^Usage: .* keys create <name> .*\n[\s\S]*Usage: .* keys revoke <id>\n/],
-    ] as const) {
-      const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
-      const { exit, output } = startProgram(t, 'src/main.ts', { args: [...args], env, isCovered: true });
-      t.equal(await exit, 2);
-      t.equal(output.stdout, '');
-      t.match(output.stderr, reported);
-    }
-    t.strictSame(readdirSync(folder), []);
-  },
-);
+t.test('an unknown command starts no server; it lists all commands and ends with exit code 2', async (t) => {
+  const folder = t.testdir();
+  for (const [args, reported] of [
+    [['--chek'], /^There is no command --chek\.\nUsage: node dist\/src\/main\.js .*\n\n {2}--check .*\n {2}--version /],
+    [[''], /^There is no command \.\n/],
+    [['toString'], /^There is no command toString\.\n/],
+    [['--check', 'x'], /^Usage: node dist\/src\/main\.js --check\n/],
+    [['--version', 'x'], /^Usage: node dist\/src\/main\.js --version\n/],
+    [['keys'], /^Usage: .* keys create <name> .*\n[\s\S]*Usage: .* keys revoke <id>\n/],
+  ] as const) {
+    const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
+    const { exit, output } = startProgram(t, 'src/main.ts', { args: [...args], env, isCovered: true });
+    t.equal(await exit, 2);
+    t.equal(output.stdout, '');
+    t.match(output.stderr, reported);
+  }
+  t.strictSame(readdirSync(folder), []);
+});
 
-t.test('--help lists the commands, and after a command prints its usage; neither runs it', async (t) => {
+t.test('--help lists the commands, and --help after a command prints its usage; neither runs anything', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
   for (const [args, reported] of [
@@ -86,7 +80,7 @@ t.test('--help lists the commands, and after a command prints its usage; neither
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('--version answers with the version, and starts nothing', async (t) => {
+t.test('--version prints the version, and starts nothing', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
   const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--version'], env, isCovered: true });
@@ -95,7 +89,7 @@ t.test('--version answers with the version, and starts nothing', async (t) => {
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('wrong variables are listed, all at once', async (t) => {
+t.test('all wrong variables are listed at once', async (t) => {
   const { code, stdout, stderr } = await startInVain(t, {
     env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },
   });
@@ -106,7 +100,7 @@ t.test('wrong variables are listed, all at once', async (t) => {
   t.notMatch(stderr, /\n {4}at /);
 });
 
-t.test('a filter without its index is a warning of the start, with the index to add', async (t) => {
+t.test('a filter without an index causes a warning at the start, with the index to add', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
@@ -122,7 +116,7 @@ t.test('a filter without its index is a warning of the start, with the index to 
   t.equal(await server.exit, 0);
 });
 
-t.test('the database of an older program is migrated, and the log names its version', async (t) => {
+t.test("an older program's database is migrated, and the log gives its version", async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const files = loadMigrations('sqlite', domain);
   const last = files.findLast(({ part }) => part === 'engine');
@@ -162,7 +156,7 @@ t.test('an address that cannot be listened on is reported in one line, and no da
   t.strictSame(readdirSync(folder), ['pets.db'], 'one that is there is closed');
 });
 
-t.test('an error that nobody catches is logged, and stops the server in good order with exit code 1', async (t) => {
+t.test('an error that nobody catches is logged and stops the server in good order, with exit code 1', async (t) => {
   const folder = t.testdir();
   const env = { PORT: '0', DATABASE_URL: `sqlite:${folder}/pets.db` };
   const program = startProgram(t, 'src/main.ts', { env, isCovered: true });

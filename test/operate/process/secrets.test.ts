@@ -41,7 +41,7 @@ async function run(t: Test, name: string, args: string[], env: Record<string, st
   return output.stdout + output.stderr;
 }
 
-t.test('no key is in any output of a run, and nobody else may read the stored files', async (t) => {
+t.test('no output of a run contains a key, and nobody else may read the stored files', async (t) => {
   const folder = t.testdir({ old: {} });
   const DATABASE_URL = `sqlite:${folder}/data/of/pets.db`;
   const { key } = toMade(await run(t, 'keys', ['create', 'Ada'], { DATABASE_URL }));
@@ -89,7 +89,7 @@ t.test('no key is in any output of a run, and nobody else may read the stored fi
     t.notMatch(written, secret);
 });
 
-t.test('folders and files that were there keep their modes', async (t) => {
+t.test('existing folders and files keep their modes', async (t) => {
   const folder = t.testdir();
   chmodSync(folder, 0o755);
   mkdirSync(`${folder}/own`, { mode: 0o750 });

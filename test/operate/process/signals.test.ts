@@ -17,7 +17,7 @@ t.test('SIGUSR1 opens no debugger', async (t) => {
 });
 
 for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
-  t.test(`${signal} is a graceful stop`, async (t) => {
+  t.test(`${signal} stops the server gracefully`, async (t) => {
     const { child, exit, output } = await startServer(t, { isCovered: true });
     child.kill(signal);
     t.equal(await exit, 0);
@@ -25,7 +25,7 @@ for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
   });
 }
 
-t.test("if npm's shell ends, the server stops gracefully: npm does not pass the signal on", async (t) => {
+t.test("if npm's shell ends, the server stops gracefully, because npm does not pass the signal on", async (t) => {
   const shell = '"$@" & wait; exit';
   const server = await startServer(t, { shell, isCovered: true, env: { npm_lifecycle_event: 'start' } });
   server.child.kill('SIGTERM');
@@ -33,7 +33,7 @@ t.test("if npm's shell ends, the server stops gracefully: npm does not pass the 
   t.match(server.output.stdout, '"msg":"stopped"');
 });
 
-t.test('a shell that ends while its server stops does not hurry it', async (t) => {
+t.test('if the shell ends during a stop, the stop is not hurried', async (t) => {
   const shell = '"$@" & wait; exit';
   const env = { npm_lifecycle_event: 'start', DRAIN_DELAY: '3000' };
   const { child, exit, output, written } = await startServer(t, { shell, isCovered: true, env });
@@ -45,7 +45,7 @@ t.test('a shell that ends while its server stops does not hurry it', async (t) =
   t.match(output.stdout, '"msg":"stopped"');
 });
 
-t.test('SIGHUP without a terminal is reported in the log, and stops nothing', async (t) => {
+t.test('SIGHUP without a terminal is only reported in the log', async (t) => {
   const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');
   await written('stdout', /"signal":"SIGHUP","msg":"ignored/);
@@ -66,7 +66,7 @@ const SIGNAL_MEANWHILE = `
   setTimeout(() => process.exit(1), 30_000);
 `;
 
-t.test('a signal that comes while the graceful stop is prepared is not lost', async (t) => {
+t.test('a signal during the preparation of a graceful stop is not lost', async (t) => {
   const args = ['--import=./scripts/typescript/register.js', '--input-type=module', '--eval', SIGNAL_MEANWHILE];
   const said = await new Promise((resolve) => execFile(process.execPath, args, (_error, stdout) => resolve(stdout)));
   t.equal(said, 'SIGTERM\n');
@@ -82,7 +82,7 @@ async function load(t: Test, env: Record<string, string> = {}) {
   return program;
 }
 
-t.test('a signal that comes while the program is loaded ends it', async (t) => {
+t.test('a signal while the program loads ends the program', async (t) => {
   // It waits for a database that never answers, so that the signal does not come too late.
   const silent = createServer().listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
@@ -94,7 +94,7 @@ t.test('a signal that comes while the program is loaded ends it', async (t) => {
   t.equal(output.stdout, '');
 });
 
-t.test('SIGHUP without a terminal does not end it then, either', async (t) => {
+t.test('SIGHUP without a terminal does not end a loading program either', async (t) => {
   const { child, exit, written } = await load(t, { DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY });
   child.kill('SIGHUP');
   await written('stdout', /"msg":"listening"/);
@@ -102,7 +102,7 @@ t.test('SIGHUP without a terminal does not end it then, either', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('SIGHUP stops a server in a terminal, which is gone then', async (t) => {
+t.test('in a terminal, SIGHUP stops the server, because the terminal is gone', async (t) => {
   const shell = 'set -- script -qec "$*" /dev/null';
   const { exit, output } = await startServer(t, { shell, env: { LOG_FORMAT: 'json' } });
   process.kill(Number(/"pid":(\d+)/.exec(output.stdout)?.[1]), 'SIGHUP');

@@ -7,7 +7,7 @@ import { forceEnd, startServer, startWithLog } from '../../program.ts';
 import { KEY } from '../../service.ts';
 import { requestLongUrls, requestOn, stop } from './held-log.ts';
 
-t.test('a log is whole again when its disk has space again', async (t) => {
+t.test('after its disk was full, a log is complete again once the disk has space', async (t) => {
   const file = `${t.testdir()}/log`;
   const server = await startWithLog(t, { shell: `exec >${file}` });
   const limitFiles = (bytes: string) => execFileSync('prlimit', [`--pid=${server.child.pid}`, `--fsize=${bytes}`]);
@@ -49,7 +49,7 @@ async function startOnStalledLog(t: Test) {
   return { ...server, disk, log };
 }
 
-t.test('a log on a disk that stalls holds up no request, and is whole when the disk is back in time', async (t) => {
+t.test('a stalled log disk delays no request; if it recovers in time, the log is complete', async (t) => {
   const server = await startOnStalledLog(t);
   const stopped = stop(server);
   await wait(2000);
@@ -61,7 +61,7 @@ t.test('a log on a disk that stalls holds up no request, and is whole when the d
   t.match(text.split('\n').at(-2), '"msg":"stopped"');
 });
 
-t.test('a second signal ends it, though the disk of its log stalls', async (t) => {
+t.test('a second signal ends the server even if the disk of its log stalls', async (t) => {
   const server = await startOnStalledLog(t);
   server.child.kill('SIGTERM');
   t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');

@@ -16,14 +16,14 @@ function build(databaseFile?: string) {
   return { counts, read };
 }
 
-t.test('a missing file of the database has the size 0', async (t) => {
+t.test('a missing database file has the size 0', async (t) => {
   const { read } = build(`${t.testdir({ 'pets.db': 'four' })}/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 4);
   t.equal(await read('sqlite_wal_size_bytes'), 0);
   t.ok(((await read('disk_free_bytes')) as number) > 0);
 });
 
-t.test('figures of a disk that the system does not report are left out', async (t) => {
+t.test('a metric that the system does not report for a disk is left out', async (t) => {
   const { read } = build(`${t.testdir()}/gone/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 0);
   t.equal(await read('disk_free_bytes'), undefined);
@@ -36,7 +36,7 @@ t.test('a process that has not read the keys yet does not make them look old', a
   t.equal(await read('api_keys_read_timestamp_seconds'), 1_790_000_000);
 });
 
-t.test('a method that no contract has is counted as any other such', async (t) => {
+t.test('all methods that no contract uses are counted together', async (t) => {
   const counts = new RequestCounts((id) => `/${id}`, {});
   const { port } = await startService(t, { counts });
   for (const method of ['PROPFIND', 'MKCOL', 'GET']) await send(port, '/v1/nothing', { method });

@@ -84,7 +84,7 @@ t.test('operators have their own port with health and metrics', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('operators see the commits, the cache and the connections of the store, and when keys were read', async (t) => {
+t.test("operators see the store's commits, cache and connections, and when keys were read", async (t) => {
   const postgres = await startPostgres(t);
   for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
     const before = Date.now() / 1000;
@@ -133,7 +133,7 @@ t.test('operators see the commits, the cache and the connections of the store, a
   }
 });
 
-t.test('of a body that is sent to the port of operators a bounded rest is read', async (t) => {
+t.test("the operators' port reads only a limited part of a request body", async (t) => {
   const { adminPort } = await start(t);
   for (const [line, status] of [
     ['GET /metrics', 200],
@@ -146,7 +146,7 @@ t.test('of a body that is sent to the port of operators a bounded rest is read',
   }
 });
 
-t.test('on the port of operators each connection gets one reply, for any number of pipelined requests', async (t) => {
+t.test("the operators' port sends one reply per connection, for any number of pipelined requests", async (t) => {
   const { adminPort, child, exit } = await start(t);
   for (const version of ['HTTP/1.1', 'HTTP/1.0\r\nConnection: keep-alive']) {
     const { replies, closed, socket } = connectRaw(
@@ -161,7 +161,7 @@ t.test('on the port of operators each connection gets one reply, for any number 
   t.equal(await exit, 0);
 });
 
-t.test('operators are answered next to clients that read nothing, or send nothing', async (t) => {
+t.test('operators get answers while clients read nothing or send nothing', async (t) => {
   const { adminPort, ask, child, exit } = await start(t);
   const clients = Array.from({ length: 100 }, (_, index) => {
     const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
@@ -175,7 +175,7 @@ t.test('operators are answered next to clients that read nothing, or send nothin
 });
 
 t.test(
-  'operators use an address or a name that no stranger can have, so that no web page can read the metrics',
+  "the operators' port rejects host names that a stranger could own, so that no web page can read the metrics",
   async (t) => {
     const { adminPort, child, exit } = await start(t, { ADMIN_HOST: '127.1' });
     const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
@@ -198,7 +198,7 @@ t.test(
   },
 );
 
-t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
+t.test('metrics come as OpenMetrics if the request asks for it', async (t) => {
   const { ask, request, child, exit } = await start(t);
   await request('/v1/pets');
   const plain = await ask('/metrics', { headers: { accept: 'application/openmetrics-text;q=0,text/plain' } });
@@ -217,7 +217,7 @@ t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('no client can make a series', async (t) => {
+t.test('no client can create a new series of metrics', async (t) => {
   const { scrape, port } = await start(t);
   const METHODS = ['GET', 'PUT', 'PURGE', 'MKCOL', 'REPORT', 'LINK'];
   const ask = (from: number) => {
@@ -239,7 +239,7 @@ t.test('no client can make a series', async (t) => {
   t.ok(before.length < 100, `${before.length} series`);
 });
 
-t.test('while the service stops it is not ready', async (t) => {
+t.test('a stopping service is not ready', async (t) => {
   const { ask, child, written, exit } = await start(t, { DRAIN_DELAY: '2000' });
   child.kill('SIGTERM');
   await written('stdout', /"msg":"stopping"/);
@@ -247,7 +247,7 @@ t.test('while the service stops it is not ready', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('a port that is taken stops the start, with a sentence', async (t) => {
+t.test('a taken port stops the start with a sentence', async (t) => {
   const { port } = await start(t);
   await t.rejects(start(t, { ADMIN_PORT: String(port) }), /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/);
 });

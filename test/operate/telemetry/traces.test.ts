@@ -66,7 +66,7 @@ const toObject = ({ attributes }: Pick<Span, 'attributes'>) =>
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 
-t.test('a request is a span of the trace that it belongs to, and the call of the store is one in it', async (t) => {
+t.test('a request is a span of its trace, and the call of the store is a span inside it', async (t) => {
   const OTEL_EXPORTER_OTLP_HEADERS = 'x-team=pets';
   const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=staging';
   const { server, resources, headers, untilThere } = await startTraced(t, {
@@ -107,27 +107,24 @@ t.test('a request is a span of the trace that it belongs to, and the call of the
   t.equal(await server.exit, 0);
 });
 
-t.test(
-  'a request without a trace begins one, which the log names; requests that were not served are marked',
-  async (t) => {
-    const disk = prepareFaultyDisk(t);
-    const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
-    await server.request('/none');
-    const [none] = (await untilThere(1)) as [Span];
-    t.match(none, { name: 'GET', parentSpanId: undefined });
-    await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
+t.test('a request without a trace begins one, which the log names; rejected requests are marked', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
+  await server.request('/none');
+  const [none] = (await untilThere(1)) as [Span];
+  t.match(none, { name: 'GET', parentSpanId: undefined });
+  await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
 
-    const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
-    disk.fail();
-    t.equal((await send(server.port, '/v1/pets', create)).status, 503);
-    const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
-    t.equal(store.status.code, 2);
-    t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
-    disk.mend();
-    server.child.kill('SIGTERM');
-    t.equal(await server.exit, 0);
-  },
-);
+  const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
+  disk.fail();
+  t.equal((await send(server.port, '/v1/pets', create)).status, 503);
+  const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
+  t.equal(store.status.code, 2);
+  t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
+  disk.mend();
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+});
 
 /** So many that some come together on any machine. */
 const WRITES = 100;
@@ -177,32 +174,35 @@ t.test('a dead collector delays nothing, and the log reports it', async (t) => {
   t.equal(await server.exit, 0);
 });
 
-t.test('a configured part of requests without a trace is sampled; traced requests follow their own flag', async (t) => {
-  const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
-  for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
-    ['0', 0, 0],
-    ['0.5', 20, 80],
-    ['1', 100, 100],
-    ['all', 100, 100],
-  ] as const) {
-    const { server, untilThere } = await startTraced(t, { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG });
-    for (let count = 0; count < 100; count++) {
-      const headers = count % 2 === 0 ? {} : { traceparent: `00-${TRACE}-x` };
-      await server.request('/none', { headers });
+t.test(
+  'a configured share of requests without a trace is sampled; requests with a trace follow their flag',
+  async (t) => {
+    const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
+    for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
+      ['0', 0, 0],
+      ['0.5', 20, 80],
+      ['1', 100, 100],
+      ['all', 100, 100],
+    ] as const) {
+      const { server, untilThere } = await startTraced(t, { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG });
+      for (let count = 0; count < 100; count++) {
+        const headers = count % 2 === 0 ? {} : { traceparent: `00-${TRACE}-x` };
+        await server.request('/none', { headers });
+      }
+      for (const flag of ['00', '02', '01', '03'])
+        await server.request('/livez', { headers: { traceparent: `00-${TRACE}-${PARENT}-${flag}` } });
+      const spans = await untilThere(0);
+      while (spans.filter(({ parentSpanId }) => parentSpanId !== undefined).length < 2) await wait(20);
+      server.child.kill('SIGTERM');
+      t.equal(await server.exit, 0);
+      const own = spans.filter(({ parentSpanId }) => parentSpanId === undefined).length;
+      t.ok(own >= least && own <= most, `${own} of 100 with the ratio ${OTEL_TRACES_SAMPLER_ARG}`);
+      t.equal(spans.length - own, 2, 'of those that belong to a trace');
     }
-    for (const flag of ['00', '02', '01', '03'])
-      await server.request('/livez', { headers: { traceparent: `00-${TRACE}-${PARENT}-${flag}` } });
-    const spans = await untilThere(0);
-    while (spans.filter(({ parentSpanId }) => parentSpanId !== undefined).length < 2) await wait(20);
-    server.child.kill('SIGTERM');
-    t.equal(await server.exit, 0);
-    const own = spans.filter(({ parentSpanId }) => parentSpanId === undefined).length;
-    t.ok(own >= least && own <= most, `${own} of 100 with the ratio ${OTEL_TRACES_SAMPLER_ARG}`);
-    t.equal(spans.length - own, 2, 'of those that belong to a trace');
-  }
-});
+  },
+);
 
-t.test('the trace of a stranger makes no span, and is in the log alone', async (t) => {
+t.test("a stranger's trace makes no span, and appears only in the log", async (t) => {
   const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
   for (const [OTEL_TRACES_SAMPLER_ARG, count] of [
     ['0', 0],
