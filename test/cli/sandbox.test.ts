@@ -12,7 +12,7 @@ import { openSandbox, type SandboxOptions, toSandboxOptions } from '../../src/co
 import type { Json } from '../any-json.ts';
 import { edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
-import { books, record, reply } from './scaffold/books-contract.ts';
+import { books, json, path, record, reply, text } from './scaffold/books-contract.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../src/contract-first/', import.meta.url));
 const PETSTORE = fileURLToPath(new URL('../other-contracts/petstore.yaml', import.meta.url));
@@ -304,10 +304,25 @@ t.test('a resource that cannot be stored answers with its examples; the other re
     Object.assign(paths['/shelves'].get, { parameters, responses: { 200: list } });
   }, 'shelves');
   const shelves = JSON.parse(JSON.stringify(wrong).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
-  const schemas = { ...components.schemas, ...shelves.components.schemas };
-  const contract = { ...others, paths: { ...shelves.paths, ...paths }, components: { schemas } };
+  const Note = { type: 'object', required: ['id'], properties: { id: { type: 'integer', format: 'int64' }, text } };
+  const notes = (parent: string, id: string, name: string) => {
+    const parameters = [path(id, Note.properties.id)];
+    const requestBody = { required: true, ...json({ type: 'object', properties: { text } }) };
+    const post = { operationId: `create${name}`, requestBody, responses: { 201: reply(record(name)) } };
+    const get = { operationId: `get${name}`, responses: { 200: reply(record(name)) } };
+    const item = { parameters: [...parameters, path('noteId', Note.properties.id)], get };
+    return { [`${parent}/notes`]: { parameters, post }, [`${parent}/notes/{noteId}`]: item };
+  };
+  const ofShelves = notes('/shelves/{shelfId}', 'shelfId', 'Note');
+  const schemas = { ...components.schemas, ...shelves.components.schemas, Note };
+  const contract = { ...others, paths: { ...shelves.paths, ...paths, ...ofShelves }, components: { schemas } };
   const { origin, said } = await open(t, write(t, JSON.stringify(contract)));
-  t.match(said(), /^Books: 12 operations, 6 stored in memory, the others answered/m);
+  t.match(said(), /^Books: 14 operations, 6 stored in memory, the others answered/m);
   t.match(await sendJson(`${origin}/shelves/7`), { status: 200, body: { title: 1 } });
+  t.match(await sendJson(`${origin}/shelves/7/notes/9`), { status: 200, body: { id: 1 } }, 'its parent is not stored');
+  const ofBooks = notes('/books/{bookId}', 'bookId', 'Note');
+  const both = { ...others, paths: { ...shelves.paths, ...paths, ...ofBooks }, components: { schemas } };
+  const other = await open(t, write(t, JSON.stringify(both), 'both.json'));
+  t.match(other.said(), /^Books: 14 operations, 8 stored in memory, the others answered/m);
   t.equal((await sendJson(`${origin}/books/7`)).status, 404);
 });

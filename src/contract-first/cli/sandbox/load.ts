@@ -56,7 +56,10 @@ async function load(file: string, changes: string[]): Promise<LoadedContract> {
   return { contract, collections, toErrorBody, notes: [...changes, ...notes] };
 }
 
-/** The collections of which the contract allows all records: all at once, or else each that adds no problem to those before it. */
+/**
+ * The collections of which the contract allows all records: all at once, or else each that adds no problem to those before it. Records
+ * whose parents are not stored are not stored either.
+ */
 function findServable(contract: ReadContract, toErrorBody: ToErrorBody): WrittenCollection[] {
   const { collections } = writeCollections(contract);
   const isServable = (some: WrittenCollection[]) =>
@@ -64,6 +67,8 @@ function findServable(contract: ReadContract, toErrorBody: ToErrorBody): Written
   if (collections.length === 0 || isServable(collections)) return collections;
   const kept: WrittenCollection[] = [];
   for (const one of collections) {
+    const { parent } = one.plan;
+    if (parent && !kept.some(({ name }) => name === parent.name)) continue;
     kept.push(one);
     if (!isServable(kept)) kept.pop();
   }
