@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import { findExampleRequest } from '../../../src/contract-first/cli/sandbox/first-request.ts';
 import { toFirstCurl } from '../../../src/contract-first/engine/contract/first-request.ts';
+import { notImplemented } from '../../../src/contract-first/engine/errors/catalogue.ts';
 import { toErrorBody } from '../../../src/contract-first/engine/errors/error-body.ts';
 import { findKeys } from '../../../src/contract-first/operate/commands/check.ts';
 import { makeOneRunKey, takesKeys, toFirstWords } from '../../../src/contract-first/operate/process/one-run-key.ts';
@@ -41,7 +42,7 @@ t.test(
       const yaml = edited(edit);
       const contract = finished(await load(t, yaml));
       const { port } = await startService(t, { contract, yaml });
-      const request = await findExampleRequest(contract, { toErrorBody });
+      const request = await findExampleRequest(contract, { toErrorBody, handlers: {} });
       const line = request ? toFirstCurl(request, `http://127.0.0.1:${port}`, KEY) : '';
       t.ok(line.includes(words), line);
       t.notMatch(line, /<(UUID|API_KEY)>/);
@@ -54,13 +55,23 @@ t.test(
 t.test('a first start prints no request if it would need a third-party token or would not work', async (t) => {
   const tokens = withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
   const contract = finished(await load(t, edited(tokens)));
-  t.match(await findExampleRequest(contract, { toErrorBody }), { url: '/v1/pets' });
+  t.match(await findExampleRequest(contract, { toErrorBody, handlers: {} }), { url: '/v1/pets' });
   const verifyToken = () => ({ refused: 'no token is valid' });
-  const firstRequest = await findExampleRequest(contract, { toErrorBody, verifyToken });
+  const firstRequest = await findExampleRequest(contract, { toErrorBody, verifyToken, handlers: {} });
   t.equal(firstRequest, undefined);
   const words = toFirstWords(KEY, 'http://a', { firstRequest });
   t.notMatch(words, 'Try it');
   t.match(words, `make one that lasts with \`node dist/src/main.js keys create <name>\`.\n\nDocumentation`);
+});
+
+t.test('a first start prints a request of an operation whose handler is written', async (t) => {
+  const yaml = edited(() => {});
+  const contract = finished(await load(t, yaml));
+  const request = await findExampleRequest(contract, { toErrorBody, handlers: { createPet: notImplemented } });
+  t.match(request, { url: '/v1/pets' });
+  t.notOk(request?.options.join(' ').includes('-d '), 'creating a pet answers 501');
+  const none = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
+  t.equal(await findExampleRequest(contract, { toErrorBody, handlers: none }), undefined);
 });
 
 t.test('production makes no key, and the error names the command that does', async (t) => {

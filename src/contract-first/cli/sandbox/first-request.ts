@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Contract, Operation } from '../../engine/contract/contract.ts';
 import type { FirstRequest } from '../../engine/contract/first-request.ts';
+import { notImplemented } from '../../engine/errors/catalogue.ts';
 import type { ToErrorBody } from '../../engine/errors/error-body.ts';
 import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { build } from '../../start/build.ts';
@@ -36,32 +37,37 @@ export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
   return build(service, config, { contract });
 }
 
-/** Finds the request for the contract of a service. With `verifyToken`, a key is not sent in place of a token. */
+/**
+ * Finds the request for the contract of a service, of an operation whose handler is written. With `verifyToken`, a key is not sent in place
+ * of a token.
+ */
 export async function findExampleRequest(
   contract: Contract,
-  { toErrorBody, verifyToken }: Pick<Service, 'toErrorBody' | 'verifyToken'>,
+  { toErrorBody, verifyToken, handlers }: Pick<Service, 'toErrorBody' | 'verifyToken'> & { handlers: object },
 ): Promise<FirstRequest | undefined> {
   const key = makeKey('sandbox');
+  const all: Record<string, unknown> = { ...handlers };
+  const needsToken = (operation: Operation) => needsOf(operation).some(({ location }) => location.isToken);
+  const isServed = (operation: Operation) =>
+    all[operation.id] !== notImplemented && !(verifyToken && needsToken(operation));
   const app = await buildSandboxServer(contract, { toErrorBody, key, logLevel: 'silent' });
   try {
-    return await findFirstRequest(app, contract, key, verifyToken !== undefined);
+    return await findFirstRequest(app, contract, key, isServed);
   } finally {
     await app.close();
   }
 }
 
-/** `key` is sent where an operation needs one. Undefined if no request is accepted. */
+/** `key` is sent where an operation needs one. Only operations that `isServed` accepts are tried. Undefined if no request works. */
 export async function findFirstRequest(
   app: FastifyInstance,
   contract: Contract,
   key: string,
-  takesTokens = false,
+  isServed: (operation: Operation) => boolean = () => true,
 ): Promise<FirstRequest | undefined> {
   const { toInjected, toRequest } = buildSampleRequests(contract, key);
   const candidates = [...contract.operations.values()].filter(
-    (operation) =>
-      (operation.body?.contents[0]?.kind ?? 'json') === 'json' &&
-      !(takesTokens && needsOf(operation).some(({ location }) => location.isToken)),
+    (operation) => (operation.body?.contents[0]?.kind ?? 'json') === 'json' && isServed(operation),
   );
   for (const operation of candidates.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_TRIES)) {
     const { statusCode } = await app.inject(toInjected(operation));
