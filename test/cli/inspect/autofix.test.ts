@@ -457,6 +457,18 @@ t.test('a path item that several paths share gets no parameters if their names d
   t.match(autofix(document), [/^\/components\/pathItems\/P\/post\/parameters has \{x\}/]);
 });
 
+t.test('alternatives of oneOf that differ only in a default are written as anyOf', async (t) => {
+  const kind = (preset: string) => ({ properties: { kind: { type: 'string', default: preset } } });
+  const all = { ...kind('other'), enum: [null, { kind: 'b' }] };
+  const oneOf = [{ $ref: '#/components/schemas/Empty' }, all];
+  const components = { schemas: { Empty: { ...all, ...kind('empty') } } };
+  const document = contractWith({ oneOf }, { components });
+  t.match(autofix(document), [/\/schema\/oneOf is written as anyOf: some alternatives differ only in a default/]);
+  t.strictSame(schemaOf(document), { anyOf: oneOf });
+  const beside = { oneOf, anyOf: [{ type: 'object' }] };
+  t.strictSame(autofix(contractWith(structuredClone(beside), { components })), [], 'both keywords stay');
+});
+
 t.test('an alternative of oneOf is removed if another one accepts the same values', async (t) => {
   const field = (description: string) => ({
     required: ['title'],

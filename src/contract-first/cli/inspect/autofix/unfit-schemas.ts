@@ -34,7 +34,10 @@ export function addRequiredProperties(schema: Keywords, at: string, names: Set<s
   }
 }
 
-/** Removes an alternative of `oneOf` that differs from another only in its documentation: a value that fits one would fit both. */
+/**
+ * Removes an alternative of `oneOf` that differs from another only in its documentation: a value that fits one would fit both. If two
+ * differ only in the values of defaults, all of them stay, as `anyOf`.
+ */
 export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
   if (!Array.isArray(oneOf) || discriminator) return;
@@ -44,6 +47,12 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
   for (const [index, other] of first.entries())
     if (other !== index)
       report(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
+  const left = bare.filter((_, index) => first[index] === index).map(withoutDefaults);
+  const isTwice = left.some((one, index) => left.findIndex((other) => isDeepStrictEqual(one, other)) < index);
+  if (!isTwice || 'anyOf' in schema) return;
+  schema.anyOf = schema.oneOf;
+  delete schema.oneOf;
+  report(`${at}/oneOf is written as anyOf: some alternatives differ only in a default, and only one may fit`);
 }
 
 /** The target of a reference, unless there are other keywords next to it. */
@@ -59,6 +68,16 @@ function withoutWords(node: unknown, hasNames = false): unknown {
   const entries = Object.entries(node).filter(([key]) => hasNames || MEANT.test(key) || !ANNOTATION.test(key));
   return Object.fromEntries(
     entries.map(([key, value]) => [key, isValue(key) ? value : withoutWords(value, !hasNames && isNames(key))]),
+  );
+}
+
+/** The schema with `true` in place of each default that is not an object. */
+function withoutDefaults(node: unknown): unknown {
+  if (!isNode(node)) return node;
+  if (Array.isArray(node)) return node.map(withoutDefaults);
+  const entries = Object.entries(node);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, key === 'default' && !isNode(value) ? true : withoutDefaults(value)]),
   );
 }
 
