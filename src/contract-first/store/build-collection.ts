@@ -28,7 +28,7 @@ import {
 } from './collection.ts';
 import { hasLists, isPlain, readAll, readPage, toRecordPage, toStoredQuery, withTenant } from './lists.ts';
 import type { StoredTable } from './tables/record-codec.ts';
-import { type Field, isFree } from './tables/table.ts';
+import { type Field, isFree, withArticle } from './tables/table.ts';
 import { isStorable, toStored } from './tables/values.ts';
 
 /** A database's part of one collection: its table, its codec, and the reads of records and plain pages. */
@@ -147,7 +147,7 @@ async function toFitting(
   const records = [stored].flat();
   if (!records.some((record) => codec.check(record))) return outcome;
   const texts = await Promise.all(records.map((record) => readText(record[table.id.name])));
-  if (texts.includes(undefined)) throw new AlreadyDone(`a ${table.noun} of the stored answer is gone`);
+  if (texts.includes(undefined)) throw new AlreadyDone(`${withArticle(table.noun)} of the stored answer is gone`);
   const now = Array.isArray(stored) ? `[${texts}]` : String(texts);
   return { ...outcome, text: isNewText(text) ? toNewText(now) : now };
 }

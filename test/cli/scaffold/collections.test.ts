@@ -322,6 +322,23 @@ t.test('a handler follows its contract in pages, ids, bodies and envelopes', asy
   }
 });
 
+t.test('a message names a record with the right article', async (t) => {
+  for (const [name, noun] of [
+    ['items', 'an item'],
+    ['users', 'a user'],
+    ['hours', 'an hour'],
+  ] as const) {
+    const contract = books(({ body, book, paths }) => {
+      body.properties.id = book.properties.id;
+      body.required.push('id');
+      paths[`/${name}/{bookId}`].put.responses[200] = reply(text);
+    }, name);
+    const { collections, reasons } = await written(t, contract);
+    t.match(collections[0]?.handlers.get('createBook'), `There is ${noun} with this id.`);
+    t.equal(reasons.get('replaceBook'), 'its reply is not a Book');
+  }
+});
+
 t.test('for everything that is not stored, a reason is given', async (t) => {
   const CASES: [reason: RegExp, edit: Parameters<typeof books>[0]][] = [
     [

@@ -7,8 +7,9 @@ import { stringify } from 'lossless-json';
 import t from 'tap';
 import { writeService } from '../../../src/contract-first/cli/scaffold/write-service.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import type { Json } from '../../any-json.ts';
 import { NODE_ARGS } from '../../program.ts';
-import { books, json, path, record, reply, text } from './books-contract.ts';
+import { books, json, path, query, record, reply, text } from './books-contract.ts';
 
 const TEST = [...NODE_ARGS, '--test'];
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -99,6 +100,30 @@ t.test(
     t.equal(await run(['--eval', ''], false), '');
   },
 );
+
+t.test('the last line of the table counts the operations that are stored', async (t) => {
+  const folder = t.testdir({ openapi: {}, src: {} });
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  process.chdir(folder);
+  const write = () => true;
+  const countIn = async (contract: Json, name: string) => {
+    writeFileSync(join(folder, name), stringify(contract) as string);
+    const writing = { write, generate: ['--eval', ''], test: TEST, hasCollections: true };
+    const { table } = await writeService(await loadContract(join(folder, name)), writing);
+    return table.find((line) => / stored(:|;|\.)/.test(line));
+  };
+  t.equal(await countIn(books(), 'all.json'), 'All 6 operations are stored.');
+  const one = books(({ paths }) => {
+    const { get } = paths['/books/{bookId}'];
+    paths['/books/{bookId}'] = { get, parameters: [path('bookId', { type: 'integer', format: 'int64' })] };
+    get.parameters = [query('shelf', text, { required: true })];
+    delete paths['/books'].get;
+  });
+  t.equal(await countIn(one, 'one.json'), '1 of 2 operations is stored; the other one answers 501.');
+  delete one.paths['/books'];
+  t.equal(await countIn(one, 'none.json'), 'No operation is stored: each answers 501.');
+});
 
 t.test('if generate rejects a contract, only the collection in the message is dropped', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });

@@ -1,5 +1,6 @@
 /** Writes the handler that creates a record. */
 import type { Reply } from '../../engine/contract/contract.ts';
+import { withArticle } from '../../store/tables/table.ts';
 import {
   type CheckedCode,
   checkedName,
@@ -46,7 +47,7 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   }
   if (plan.id.is) {
     made.imports.add('isRefused');
-    const exists = failure(writing, made, 'conflict', 409, `There is a ${plan.noun} with this id.`);
+    const exists = failure(writing, made, 'conflict', 409, `There is ${withArticle(plan.noun)} with this id.`);
     made.lines.push(code`if (isRefused(${variable})) ${exists};`);
   }
   const answer = [...toReplyBody(writing, variable), ...toLocation(writing, made, variable)];

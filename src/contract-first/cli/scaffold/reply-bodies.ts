@@ -1,6 +1,7 @@
 /** Writes the body of a success around a record or a list of them. */
 import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { withArticle } from '../../store/tables/table.ts';
 import { type CheckedCode, code, joined, member, toLiteral, toPropertyName } from '../generate/source-text.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
 import { NotWritten, type Writing } from './handler-code.ts';
@@ -107,7 +108,7 @@ export function toReplyBody(writing: Writing, record: CheckedCode): [name: strin
   if (!reply.hasContent) return [answer];
   const envelope = envelopeOf(operation, plan, source);
   if (envelope?.isList || !isEnvelopeOf(envelope, plan, source))
-    throw new NotWritten(`its reply is not a ${plan.record}`);
+    throw new NotWritten(`its reply is not ${withArticle(plan.record)}`);
   const schema = schemaOfReply(operation, reply, source);
   const shown = toShownFields(writing, envelope, record);
   return [answer, ['body', toEnvelope(writing, schema, envelope.path, shown, toSuccessValue(status))]];

@@ -38,6 +38,14 @@ function toStored({ id, replies }: Operation, collection: WrittenCollection): st
   return `stored in ${folderOf(collection)}${others}`;
 }
 
+/** How many operations are stored. */
+function toCounts(stored: number, all: number): string {
+  if (stored === 0) return 'No operation is stored: each answers 501.';
+  if (stored === all) return `All ${all} operations are stored.`;
+  const others = all - stored === 1 ? 'the other one answers' : 'the others answer';
+  return `${stored} of ${all} operations ${stored === 1 ? 'is' : 'are'} stored; ${others} 501.`;
+}
+
 /** The statuses of errors that the server itself answers. */
 const OF_SERVER = [403, 405, 406, 408, 413, 414, 415, 417, 422, 429, 431];
 
@@ -187,7 +195,7 @@ class ServiceParts {
     return [
       ...rows.map(([id, request, said]) => `${id.padEnd(widths[0])}  ${request.padEnd(widths[1])}  ${said}`),
       '',
-      `${stored} of ${rows.length} operations are stored; the others answer 501.`,
+      toCounts(stored, rows.length),
       ...this.#collections.flatMap(({ assumed }) => assumed.map((one) => `assumed: ${one}`)),
       ...this.#collections.flatMap(({ plan, handlers }) =>
         plan.unknown

@@ -10,7 +10,7 @@ import {
   Refusal,
 } from '../collection.ts';
 import { type StoredTable, UnfitRecord } from '../tables/record-codec.ts';
-import type { Field, Table } from '../tables/table.ts';
+import { type Field, type Table, withArticle } from '../tables/table.ts';
 import { checkTexts, toRecord, toStoredFields, toStoredName } from '../tables/values.ts';
 import { type Change, isNewText, type Outcome } from './changes.ts';
 
@@ -61,7 +61,8 @@ export class ChangeBuilder {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
     const problems = codec.check(record);
-    if (problems) throw toUnfit(table, `a ${table.noun} that breaks its schema is not stored: ${problems.join('; ')}`);
+    if (problems)
+      throw toUnfit(table, `${withArticle(table.noun)} that breaks its schema is not stored: ${problems.join('; ')}`);
     checkTexts(table, record);
     return record;
   }
@@ -71,7 +72,7 @@ export class ChangeBuilder {
     const { table, codec } = this.#stored;
     const changes = splitChanges(table, given);
     const problems = codec.checkFields(changes.record);
-    if (problems) throw toUnfit(table, `a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
+    if (problems) throw toUnfit(table, `a change of ${withArticle(table.noun)} is not stored: ${problems.join('; ')}`);
     checkTexts(table, changes.record);
     return changes;
   }

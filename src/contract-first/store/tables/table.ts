@@ -239,6 +239,10 @@ function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: 
   return isNullable ? `CAST(${column} AS text)` : column;
 }
 
+/** A noun with its article, for messages: `an item`, but `a user`. */
+export const withArticle = (noun: string): string =>
+  `${/^(?!(uni|us[aeiu]|eu|one\b))[aeiou]|^(hour|hono|heir)/i.test(noun) ? 'an' : 'a'} ${noun}`;
+
 export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' || type === 'time';
 
 /** Writes the value of a `json` field as text, with every digit. */
