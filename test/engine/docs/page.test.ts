@@ -179,6 +179,56 @@ t.test('a type is described in one line, and a named object only once', async (t
   t.match(page, '<dt id="header-X-Shared">');
 });
 
+t.test('a property that two parts of allOf describe shows the stricter rules and both descriptions', async (t) => {
+  const contract = await load(
+    t,
+    `openapi: 3.1.0
+info: { title: Parts, version: 1.0.0 }
+paths:
+  /dogs:
+    get:
+      operationId: listDogs
+      responses: { "200": { description: Dogs., content: { application/json: { schema: { $ref: "#/components/schemas/Dog" } } } } }
+components:
+  schemas:
+    Owner: { type: object, description: A person., properties: { name: { type: string } } }
+    Pet:
+      type: object
+      required: [kind]
+      properties:
+        age: { type: integer, minimum: 0, maximum: 100, description: In years. }
+        kind: { type: string, enum: [cat, dog] }
+        mood: { type: string, enum: [calm, wild] }
+        name: { type: string, maxLength: 20 }
+        owner: { $ref: "#/components/schemas/Owner" }
+        parent: { $ref: "#/components/schemas/Pet" }
+    Dog:
+      allOf:
+        - $ref: "#/components/schemas/Pet"
+        - type: object
+          required: [parent]
+          properties:
+            age: { type: integer, minimum: 1, maximum: 200, description: At least one. }
+            kind: { type: string, enum: [dog] }
+            mood: { type: string, enum: [asleep], description: Of dogs. }
+            name: { type: string, maxLength: 20 }
+            owner: { description: Who walks it. }
+            parent: { $ref: "#/components/schemas/Dog" }
+        - properties: { age: { minimum: 0, maximum: 30, description: In years. } }
+`,
+  );
+  const page = renderPage(contract, []);
+  const dog = textOf(page, 'object-Dog');
+  t.match(dog, 'age integer, 1 to 30 In years. At least one.');
+  t.match(dog, 'kind string, one of dog required');
+  t.match(dog, 'mood string, one of calm wild Of dogs.', 'rules that exclude each other: the first ones');
+  t.match(dog, 'name string, at most 20 characters');
+  t.match(dog, 'owner Owner A person. Who walks it.');
+  t.match(dog, 'parent object required', 'both parts are named');
+  const [, reply = ''] = partsOf(sectionOf(page, 'listDogs'), '<pre tabindex="0">', '</pre>');
+  t.match(JSON.parse(decoded(reply)), { age: 1, kind: 'dog' });
+});
+
 t.test('a curl command sends exactly the request that its operation describes', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   t.equal(

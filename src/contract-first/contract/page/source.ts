@@ -1,11 +1,12 @@
 /** The contract as a page shows it: OpenAPI 3.1, with exact numbers and without references. */
+import { stringify } from 'lossless-json';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { Document, Method, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
 import { parseWithBigints } from '../../engine/contract/numbers.ts';
 import { withNames } from '../../engine/contract/path-names.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { lookUp } from '../../engine/schema/keys.ts';
-import { mergeAllOf } from '../../engine/schema/value-types.ts';
+import { mergeAllOf, strictestOf } from '../../engine/schema/value-types.ts';
 import { fromPointerToken } from '../../json/pointer.ts';
 import { toCurrent } from '../read/normal-form.ts';
 
@@ -23,6 +24,7 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
   const document = read.openapi.startsWith('3.0.') ? toCurrent(read) : read;
   const items = new Map(Object.entries(document.paths ?? {}).map(([path, item]) => [withNames(path), item]));
   const flats = new WeakMap<Keywords, Keywords>();
+  const joinParts = buildJoinParts();
 
   function follow<Kind>(node: Kind, seen?: Set<unknown>): Kind;
   function follow(node: unknown, seen = new Set()): unknown {
@@ -38,7 +40,8 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
     if (known) return known;
     const { $ref, allOf = [], ...own } = node;
     const targets = typeof $ref === 'string' ? [lookUp(document, $ref) as Schema, ...allOf] : allOf;
-    const made = mergeAllOf({ ...own, allOf: targets.map(flat) });
+    const parts = [own, ...targets.map(flat)].filter((part) => Object.keys(part).length > 0);
+    const made = parts.length > 1 ? joinParts(parts, own) : (parts[0] ?? {});
     flats.set(node, made);
     return made;
   }
@@ -59,11 +62,44 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
   };
 }
 
-/** The name of the component that a schema refers to, directly or as the only part of its `allOf`. */
+/** Merges the parts of an `allOf`, with all of their descriptions, unless it has its own. */
+function buildJoinParts() {
+  const joined = new Map<string, Schema>();
+  const partsOfJoined = new Map<Schema, Schema[]>();
+
+  /** One schema for a field that several parts describe. Returns the same one for the same parts: recursive schemas need an end. */
+  function joinFields(fields: Schema[]): Schema {
+    const parts = fields.flatMap((field) => partsOfJoined.get(field) ?? [field]);
+    const byText = new Map(parts.map((part) => [stringify(part) as string, part]));
+    const [first = true, ...others] = byText.values();
+    if (others.length === 0) return first;
+    const key = [...byText.keys()].join();
+    const made = joined.get(key) ?? { allOf: [...byText.values()] };
+    joined.set(key, made);
+    partsOfJoined.set(made, [...byText.values()]);
+    return made;
+  }
+
+  return function joinParts(parts: Keywords[], { description }: Keywords): Keywords {
+    const texts = new Set(parts.flatMap((part) => part.description ?? []));
+    const fields = new Map<string, Schema[]>();
+    for (const { properties = {} } of parts)
+      for (const [name, field] of Object.entries(properties)) fields.set(name, [...(fields.get(name) ?? []), field]);
+    return {
+      ...mergeAllOf({ allOf: parts }),
+      ...strictestOf(parts),
+      ...(texts.size > 0 && { description: description ?? [...texts].join('\n\n') }),
+      properties: Object.fromEntries([...fields].map(([name, all]) => [name, joinFields(all)])),
+    };
+  };
+}
+
+/** The name of the component that a schema refers to, directly or as the only part of its `allOf` that is more than a description. */
 export function componentNameOf(schema: Schema | undefined): string | undefined {
   const { $ref, allOf = [] } = keywordsOf(schema);
   if (typeof $ref === 'string') return /^#\/components\/schemas\/([^/]+)$/.exec(fromPointer($ref))?.[1];
-  return allOf.length === 1 && !keywordsOf(schema).properties ? componentNameOf(allOf[0]) : undefined;
+  const rules = allOf.filter((part) => Object.keys(keywordsOf(part)).some((key) => key !== 'description'));
+  return rules.length === 1 && !keywordsOf(schema).properties ? componentNameOf(rules[0]) : undefined;
 }
 
 const fromPointer = ($ref: string): string =>

@@ -79,3 +79,26 @@ const COUPLED = [
   ['items', 'prefixItems'],
   ['additionalProperties', 'patternProperties'],
 ];
+
+const larger = <Value>(one: Value, other: Value): Value => (other > one ? other : one);
+const smaller = <Value>(one: Value, other: Value): Value => (other < one ? other : one);
+
+/** Chooses the stricter of two values of a keyword. */
+const STRICTER = {
+  ...{ minimum: larger, exclusiveMinimum: larger, minLength: larger, minItems: larger, minProperties: larger },
+  ...{ maximum: smaller, exclusiveMaximum: smaller, maxLength: smaller, maxItems: smaller, maxProperties: smaller },
+  /** Leaves out only texts: two equal numbers may be a number and a bigint. Lists without a common value stay. */
+  enum: (one: unknown[], other: unknown[]) => {
+    const both = one.filter((value) => typeof value !== 'string' || other.includes(value));
+    return both.length > 0 ? both : one;
+  },
+};
+
+/** The strictest limits of schemas that all describe the same value, to show them in one: `mergeAllOf` keeps the first ones. */
+export function strictestOf(parts: Keywords[]): Keywords {
+  const limits = Object.entries(STRICTER).map(([key, choose]) => {
+    const values = parts.map((part) => part[key]).filter((value) => value !== undefined);
+    return [key, values.length > 0 ? values.reduce(choose as typeof larger) : undefined] as const;
+  });
+  return Object.fromEntries(limits.filter(([, value]) => value !== undefined));
+}
