@@ -98,6 +98,51 @@ t.test('a redocly.yaml next to the contract adds rules, and can change the built
   });
 });
 
+t.test(
+  'a name or severity in a redocly.yaml that does not exist is a warning, also for the rules of a plugin',
+  async (t) => {
+    const lines = [
+      'operation-sumary: error',
+      'theirs/neverr: error',
+      'contract-first/integer-formts: error',
+      'info-contact: eror',
+    ];
+    const files = {
+      'contract.yaml': contractOf(),
+      'plugin.mjs': PLUGIN,
+      'redocly.yaml': `plugins: [plugin.mjs]\nrules:\n  theirs/never: error\n  ${lines.join('\n  ')}\noas3_1Rules:\n  contract-first/link: off\n`,
+    };
+    const { text, hasErrors } = await lintIn(t, files);
+    t.equal(hasErrors, false, text);
+    const warned = [...text.matchAll(/^ {2}(\d+):\d+ {2}warn {2}configuration spec {2}(.*)$/gm)].map(
+      ([, line, words]) => [line, words],
+    );
+    t.strictSame(
+      warned.toSorted(([one], [other]) => Number(one) - Number(other)),
+      [
+        ['4', 'Property `operation-sumary` is not expected here.'],
+        ['5', 'There is no rule `theirs/neverr`.'],
+        ['6', 'There is no rule `contract-first/integer-formts`.'],
+        ['7', '`info-contact` can be one of the following only: "error", "warn", "off".'],
+        ['9', 'There is no rule `contract-first/link`.'],
+      ],
+    );
+    t.match(text, /^\S+redocly\.yaml:$/m);
+    const wrong = contractOf(({ components }) => (components.schemas.Book.properties.title.example = 7));
+    t.match(await lintIn(t, { ...files, 'contract.yaml': wrong }), { text: /operation-sumary/, hasErrors: true });
+    t.match(
+      await lintIn(t, {
+        ...files,
+        'extended.yaml': 'rules: { theirs/unknown: warn }',
+        'redocly.yaml': 'extends: [extended.yaml]',
+      }),
+      {
+        text: /redocly\.yaml:\n {2}1:1 {2}warn {2}configuration spec {2}There is no rule `theirs\/unknown`\.$/m,
+      },
+    );
+  },
+);
+
 t.test('an example in OpenAPI 3.0 may be null, and may omit read-only or write-only fields', async (t) => {
   const contract = contractOf((contract) => {
     contract.openapi = '3.0.3';

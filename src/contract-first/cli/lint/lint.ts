@@ -4,18 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   type Config,
   createConfig,
-  findConfig,
-  getConfig,
   getLineColLocation,
   lint as lintFile,
-  loadConfig,
   type NormalizedProblem,
   Source,
-  SpecVersion,
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
@@ -36,21 +31,12 @@ import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
 import { findContract } from '../project.js';
 import { type LoadedParts, loadTeamParts } from '../team-parts.ts';
 import { findUnservable, problemsThrownBy } from '../unservable.ts';
-
-const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
-/** Redocly's rules may differ by version of OpenAPI; ours do not. */
-const VERSION = SpecVersion.OAS3_1;
+import { CONFIG, loadRules, type Rules, VERSION } from './rules.ts';
 
 /** The lines to print, and whether an error was found: warnings alone do not fail the lint. */
 interface LintResult {
   text: string;
   hasErrors: boolean;
-}
-
-/** The rules of a lint, and the problems that count. */
-interface Rules {
-  config: Config;
-  counts: (rule: string, severity: string) => boolean;
 }
 
 /** Lints the files; without any, the project's contract. Returns the name of each file with problems, and a line for each problem. */
@@ -71,33 +57,20 @@ export async function lint(files: string[] = [], { isRelease = false } = {}): Pr
   return result;
 }
 
-/**
- * The rules in `redocly.yaml` here apply to every contract. A `redocly.yaml` next to the contract is read after them, so that it may change
- * them; its plugins are loaded. For a release, only the errors of every contract count.
- */
-async function loadRules(folder: string, isRelease: boolean): Promise<Rules> {
-  const base = await loadConfig({ configPath: CONFIG });
-  const configPath = findConfig(folder);
-  const { styleguide } = configPath ? (await getConfig({ configPath })).rawConfig : {};
-  const customExtends = [CONFIG, ...(styleguide?.extends ?? [])];
-  const config = configPath ? await loadConfig({ configPath, customExtends }) : base;
-  const isInvalidity = (rule: string) => base.styleguide.getRuleSettings(rule, VERSION).severity === 'error';
-  return { config, counts: (rule, severity) => !isRelease || (severity === 'error' && isInvalidity(rule)) };
-}
-
 async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promise<LintResult> {
   const files = await Files.of(ref);
   const found = (await problemsOf(files, ref, rules.config)).filter(
     (problem) => isMeant(problem) && rules.counts(problem.ruleId, problem.severity),
   );
-  const text = toReports(found, files, ref).join('');
-  if (found.some(({ severity }) => severity === 'error')) return { text, hasErrors: true };
+  const text = toReports(found, ref, (location) => files.toOrigin(location));
+  const mistakes = toReports(rules.findMistakes(), ref);
+  if (found.some(({ severity }) => severity === 'error')) return { text: text + mistakes, hasErrors: true };
   const contract = await loadContract(ref);
   const { ofContract } = findUnservable(contract, own);
   if (ofContract.length > 0) throw new ContractError(ofContract);
   const judged = await judgeOperations(contract, own, rules, ref);
   const name = text === '' && judged.text !== '' ? `${ref}:\n` : '';
-  return { text: text + name + judged.text, hasErrors: judged.hasErrors };
+  return { text: text + name + judged.text + mistakes, hasErrors: judged.hasErrors };
 }
 
 /** Finds formats, keywords, defaults and required fields that the server ignores: they may be misspelt. */
@@ -226,7 +199,7 @@ async function toLines(error: Error, file: string): Promise<string[]> {
 }
 
 /** The name of each file, with a line for each problem. */
-function toReports(problems: NormalizedProblem[], files: Files, ref: string): string[] {
+function toReports(problems: NormalizedProblem[], ref: string, toOrigin = (location: Location) => location): string {
   const lines = new Map<string, string>();
   for (const {
     location: [found],
@@ -234,13 +207,13 @@ function toReports(problems: NormalizedProblem[], files: Files, ref: string): st
     ruleId,
     message,
   } of problems) {
-    const location = files.toOrigin(found as Location);
+    const location = toOrigin(found as Location);
     const { start } = getLineColLocation(location);
     const name = join(dirname(ref), relative(dirname(resolve(ref)), location.source.absoluteRef));
     const line = `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
     lines.set(name, `${lines.get(name) ?? `${name}:\n`}${line}`);
   }
-  return [...lines.values()];
+  return [...lines.values()].join('');
 }
 
 /** The arguments are contracts; by default, the service's. Returns the exit code. */

@@ -1,0 +1,64 @@
+/** Loads the rules of a lint: those of every contract, and those of the team. */
+import { fileURLToPath } from 'node:url';
+import {
+  type Config,
+  findConfig,
+  getConfig,
+  lintConfig,
+  loadConfig,
+  type NormalizedProblem,
+  SpecVersion,
+} from '@redocly/openapi-core';
+import { toPointerOf } from '../../json/pointer.ts';
+
+export const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
+/** Redocly's rules may differ by version of OpenAPI; ours do not. */
+export const VERSION = SpecVersion.OAS3_1;
+
+export interface Rules {
+  config: Config;
+  /** Whether a problem counts. */
+  counts: (rule: string, severity: string) => boolean;
+  /** Finds names and values in the team's `redocly.yaml` that do not exist. Only after a lint is it known which rules exist. */
+  findMistakes: () => NormalizedProblem[];
+}
+
+type ProcessConfig = NonNullable<NonNullable<Parameters<typeof loadConfig>[0]>['processRawConfig']>;
+
+/**
+ * The rules in `redocly.yaml` here apply to every contract. A `redocly.yaml` next to the contract is read after them, so that it may change
+ * them; its plugins are loaded. For a release, only the errors of every contract count.
+ */
+export async function loadRules(folder: string, isRelease: boolean): Promise<Rules> {
+  const base = await loadConfig({ configPath: CONFIG });
+  const isInvalidity = (rule: string) => base.styleguide.getRuleSettings(rule, VERSION).severity === 'error';
+  const counts = (rule: string, severity: string) => !isRelease || (severity === 'error' && isInvalidity(rule));
+  const configPath = findConfig(folder);
+  if (!configPath) return { config: base, counts, findMistakes: () => [] };
+  const { styleguide } = (await getConfig({ configPath })).rawConfig;
+  const customExtends = [CONFIG, ...(styleguide?.extends ?? [])];
+  let findMistakes: Rules['findMistakes'] = () => [];
+  const processRawConfig: ProcessConfig = async (parts) => {
+    const problems = await lintConfig({ ...parts, severity: 'warn' });
+    findMistakes = () => [...problems, ...findUnknownRules(parts)];
+  };
+  const config = await loadConfig({ configPath, customExtends, ...(!isRelease && { processRawConfig }) });
+  return { config, counts, findMistakes: () => findMistakes() };
+}
+
+/** Finds rules that no plugin has. Redocly itself only reports unknown rules without a plugin's name. */
+function findUnknownRules({ document, config }: Parameters<ProcessConfig>[0]): NormalizedProblem[] {
+  const { source, parsed } = document;
+  const unknown = config.styleguide.getUnusedRules().rules.filter((rule) => rule.includes('/'));
+  return unknown.map((rule) => {
+    const list = Object.keys(parsed).find((key) => /rules$/i.test(key) && rule in Object(parsed[key])) ?? '';
+    const location = [{ source, pointer: `#${toPointerOf(list, rule)}`, reportOnKey: true }];
+    return {
+      ruleId: 'configuration spec',
+      severity: 'warn',
+      message: `There is no rule \`${rule}\`.`,
+      location,
+      suggest: [],
+    };
+  });
+}
