@@ -1,18 +1,19 @@
 /** The next migration of each collection: compares the tables that SQLite's files make with the descriptions. */
 import { toSqlLiteral } from '../../json/literals.ts';
 import { areSame } from '../../store/changes/changes.ts';
-import { POSTGRES_TYPES } from '../../store/postgres/dialect.ts';
+import { POSTGRES_TYPES, type PostgresType } from '../../store/postgres/dialect.ts';
 import { Driver } from '../../store/sqlite/drive.ts';
 import { runAlone, SELECT_NAMED_INDEXES, TARGET } from '../../store/sqlite/migrate.ts';
-import { writeRebuild } from '../../store/sqlite/rebuild.ts';
+import { writeConversion, writeRebuild } from '../../store/sqlite/rebuild.ts';
 import { Sqlite } from '../../store/sqlite/sqlite.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { type FoundIndex, isIndexed, toIndexSql, toWantedIndexes } from '../../store/tables/indexes.ts';
 import { runMigrations, toFoundIndex } from '../../store/tables/migrate.ts';
-import { type DatabaseKind, loadMigrations } from '../../store/tables/migrations.ts';
+import { type DatabaseKind, loadMigrations, type Migration } from '../../store/tables/migrations.ts';
 import { type Field, mayBeAbsent, type Table, toTables } from '../../store/tables/table.ts';
+import { readPostgresTypes, toPostgresValue, toSqliteValue } from './postgres-types.ts';
 import {
-  ignoresCase,
+  isUniqueName,
   type SqlWriter,
   toReference,
   WRITERS,
@@ -38,22 +39,35 @@ export interface Next {
   questions: string[];
 }
 
+interface NamedIndex extends FoundIndex {
+  name: string;
+  /** Whether CREATE INDEX made it, and not a constraint of the table. */
+  isOwn: boolean;
+}
+
 /** A table after all migrations. */
 interface Made {
   columns: { name: string; type: string; isNotNull: boolean }[];
-  indexes: { name: string; isOwn: boolean; columns: string[] }[];
+  indexes: NamedIndex[];
   /** Such as `shop,item items CASCADE`, with sorted columns. */
   references: string[];
+}
+
+/** Where the tables are: in SQLite in memory, and in the files for PostgreSQL. */
+interface Files {
+  driver: Driver;
+  postgres: readonly Migration[];
 }
 
 /** @throws Error if a migration fails */
 export function findNext(domain: AnyDomain, answers: Answers): Next {
   const db = new Sqlite(':memory:');
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
+  const files: Files = { driver: new Driver(db), postgres: loadMigrations('postgres', domain) };
   const all = toTables(domain).map((table) => {
-    const made = readTable(new Driver(db), table.name);
+    const made = readTable(files.driver, table.name);
     if (made.columns.length === 0) return { collection: table.collection, questions: [], ...writeBoth(table) };
-    return { collection: table.collection, ...compare(table, made, answers, new Driver(db)) };
+    return { collection: table.collection, ...compare(table, made, answers, files) };
   });
   db.close();
   const migrations = all.filter(({ sqlite }) => sqlite !== '');
@@ -73,10 +87,10 @@ function readTable(driver: Driver, name: string): Made {
       type,
       isNotNull: Number(isNotNull) === 1,
     })),
-    indexes: query(SELECT_NAMED_INDEXES).map(([index = '', origin, all = '']) => ({
+    indexes: query(SELECT_NAMED_INDEXES).map(([index = '', origin, isUnique, columns = '']) => ({
       name: index,
       isOwn: origin === 'c',
-      columns: all.split(','),
+      ...toFoundIndex([isUnique, columns]),
     })),
     references: query(TARGET.selectReferences).map(([text = '']) =>
       text.replace(/^\S+/, (columns) => columns.split(',').sort().join()),
@@ -84,25 +98,26 @@ function readTable(driver: Driver, name: string): Made {
   };
 }
 
-function compare(table: Table, before: Made, answers: Answers, driver: Driver) {
+function compare(table: Table, before: Made, answers: Answers, { driver, postgres }: Files) {
   const changes = new Changes(table, driver);
   const known = new Set([table.sequence, ...table.fields.map(({ column }) => column)]);
   const unknown = before.columns.filter((one) => !known.has(one.name)).map((one) => `${table.name}.${one.name}`);
   const isRenamed = (column: string) => known.has(answers.rename.get(column) ?? '');
   for (const column of unknown.filter(isRenamed)) changes.rename(column, answers.rename.get(column) as string);
   const made = readTable(driver, table.name);
+  const indexes = changes.dropFormer(made.indexes);
+  const types = readPostgresTypes([...postgres.map(({ sql }) => sql), ...changes.renames], table.name);
   for (const column of unknown.filter((one) => !isRenamed(one))) {
-    if (answers.drop.has(column)) changes.drop(column, made);
+    if (answers.drop.has(column)) changes.drop(column, indexes);
     else changes.ask(`no field has the column ${column}: --drop ${column}, or --rename ${column}=COLUMN`);
   }
   for (const field of table.fields) {
     const found = made.columns.find((one) => one.name === field.column);
     if (!found) changes.add(field);
-    else if (field.column !== table.sequence) changes.alter(field, found);
+    else if (field.column !== table.sequence) changes.alter(field, found, types.get(field.column));
   }
   changes.refer(made.references);
-  const rows = driver.query({ sql: TARGET.selectIndexes, values: [table.name] }) as [unknown, string][];
-  changes.index(rows.map(toFoundIndex));
+  changes.index(indexes);
   return changes.result();
 }
 
@@ -111,7 +126,7 @@ class Changes {
   readonly #table: Table;
   readonly #driver: Driver;
   readonly #questions: string[] = [];
-  readonly #renames: string[] = [];
+  readonly renames: string[] = [];
   readonly #dropped = new Set<string>();
   readonly #added = new Set<Field>();
   /** The values of new and changed columns from the rows before, for a new table in SQLite. */
@@ -119,6 +134,7 @@ class Changes {
   readonly #statements: Record<DatabaseKind, string[]> = { sqlite: [], postgres: [] };
   /** The indexes that a new table in SQLite needs in addition to those that it had. */
   readonly #indexes: string[] = [];
+  readonly #droppedIndexes: string[] = [];
   #isRebuilt = false;
 
   constructor(table: Table, driver: Driver) {
@@ -134,20 +150,21 @@ class Changes {
   rename(column: string, now: string): void {
     const sql = `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column.replace(/^.*\./, '')} TO ${now};`;
     this.#driver.query({ sql });
-    this.#renames.push(sql);
+    this.renames.push(sql);
   }
 
   /** SQLite cannot drop a column that an index uses. PostgreSQL drops the index with it. */
-  drop(name: string, { indexes }: Made): void {
+  drop(name: string, indexes: readonly NamedIndex[]): void {
     const column = name.replace(/^.*\./, '');
     this.#dropped.add(column);
-    const own = indexes.filter(({ isOwn, columns }) => isOwn && columns.includes(column));
+    const own = indexes.filter((index) => index.isOwn && isOn(index, column));
     const statements = [
       ...own.map((index) => `DROP INDEX ${index.name};`),
       `ALTER TABLE ${this.#table.name} DROP COLUMN ${column};`,
     ];
     this.#all(() => statements.join('\n'));
-    this.#isRebuilt ||= !canRun(this.#driver, statements);
+    const former = this.#droppedIndexes.map((index) => `DROP INDEX ${index};`);
+    this.#isRebuilt ||= !canRun(this.#driver, [...former, ...statements]);
   }
 
   add(field: Field): void {
@@ -165,23 +182,31 @@ class Changes {
     this.#all((writer) => `ALTER TABLE ${name} ADD COLUMN ${writeColumn(field, this.#table, writer)}${end};`);
   }
 
-  /** Values that do not fit the new type make the migration fail, because SQLite's table is strict, and PostgreSQL gets texts. */
-  alter(field: Field, { type, isNotNull }: Made['columns'][number]): void {
-    const isOther = type !== TARGET.types[field.type];
-    if (!isOther && isNotNull !== mayBeAbsent(field)) return;
+  /** Values that do not fit the new type make the migration fail. `before` is the type in PostgreSQL. */
+  alter(field: Field, { type, isNotNull }: Made['columns'][number], before: PostgresType | undefined): void {
     const { column } = field;
+    const { name } = this.#table;
+    const now = POSTGRES_TYPES[field.type];
+    const isStoredAlike = type === TARGET.types[field.type];
+    const isOther = !isStoredAlike || (before ?? now) !== now;
+    const isFit = isNotNull !== mayBeAbsent(field);
+    if (!isOther && isFit) return;
     const value = mayBeAbsent(field) || isNotNull ? undefined : toDefault(field);
     const fill = (sql: string) => (value === undefined ? sql : `coalesce(${sql}, ${value})`);
-    this.#isRebuilt = true;
-    this.#values.set(field, fill(column));
+    const sqlite = isOther ? toSqliteValue(column, before, now) : column;
+    this.#isRebuilt ||= !(isStoredAlike && isFit);
+    this.#values.set(field, fill(sqlite));
+    this.#statements.sqlite.push(
+      sqlite === column ? `-- SQLite stores ${name}.${column} as before.` : writeConversion(name, column, sqlite),
+    );
     const pgType = WRITERS.postgres.typeOf(field.type);
-    const cast = isOther ? `${column}::text::${POSTGRES_TYPES[field.type]}` : column;
+    const cast = isOther ? toPostgresValue(column, before, now) : column;
     const parts = [
       'DROP DEFAULT',
       ...(isOther || value !== undefined ? [`TYPE ${pgType} USING ${fill(cast)}`] : []),
       `${mayBeAbsent(field) ? 'DROP' : 'SET'} NOT NULL`,
     ].map((part) => `ALTER COLUMN ${column} ${part}`);
-    this.#statements.postgres.push(`ALTER TABLE ${this.#table.name} ${parts.join(', ')};`);
+    this.#statements.postgres.push(`ALTER TABLE ${name} ${parts.join(', ')};`);
   }
 
   /** Makes the foreign keys those of the description. PostgreSQL has named the ones before by their columns. */
@@ -206,19 +231,40 @@ class Changes {
     );
   }
 
-  /** Adds the indexes that are missing. */
-  index(found: readonly FoundIndex[]): void {
-    const kept = found.filter(({ columns }) => columns.every(({ sql }) => !this.#dropped.has(sql)));
+  /** Drops the indexes of former unique sets: a record that they reject would be a 500. Returns the other ones. */
+  dropFormer(found: readonly NamedIndex[]): NamedIndex[] {
     const table = this.#table;
-    for (const columns of table.unique.map((one) => one.columns).filter((one) => !isUniqueIn(kept, table, one))) {
-      if (ignoresCase(table, columns)) this.#indexes.push(writeUnique(table, columns, WRITERS.sqlite));
-      this.#all((writer) => writeUnique(table, columns, writer));
+    const isFormer = (index: NamedIndex) =>
+      index.isOwn &&
+      index.isUnique &&
+      isUniqueName(table, index.name) &&
+      !table.unique.some(({ columns }) => isUniqueIn([index], table, columns));
+    for (const { name } of found.filter(isFormer)) {
+      this.#droppedIndexes.push(name);
+      this.#all(() => `DROP INDEX ${name};`);
     }
-    const missing = toWantedIndexes(table).filter((one) => !isIndexed(one, kept, table, TARGET));
-    for (const one of missing) {
-      this.#indexes.push(`${toIndexSql(table, one, WRITERS.sqlite.dialect)};`);
-      this.#all((writer) => `${toIndexSql(table, one, writer.dialect)};`);
+    return found.filter((index) => !isFormer(index));
+  }
+
+  /** Adds the key and the indexes that are missing. */
+  index(found: readonly FoundIndex[]): void {
+    const table = this.#table;
+    const { id, key, sequence } = table;
+    const kept = found.filter((index) => ![...this.#dropped].some((column) => isOn(index, column)));
+    if (id.column !== sequence && !isUniqueIn(kept, table, key)) {
+      // The key changes with the tenant. The new table of SQLite has it.
+      this.#isRebuilt = true;
+      this.#statements.postgres.push(`ALTER TABLE ${table.name} ADD UNIQUE (${key.join(', ')});`);
     }
+    for (const { columns } of table.unique.filter((one) => !isUniqueIn(kept, table, one.columns)))
+      this.#create((writer) => writeUnique(table, columns, writer));
+    for (const one of toWantedIndexes(table).filter((one) => !isIndexed(one, kept, table, TARGET)))
+      this.#create((writer) => `${toIndexSql(table, one, writer.dialect)};`);
+  }
+
+  #create(write: (writer: SqlWriter) => string): void {
+    this.#indexes.push(write(WRITERS.sqlite));
+    this.#all(write);
   }
 
   #all(write: (writer: SqlWriter) => string): void {
@@ -227,7 +273,7 @@ class Changes {
 
   result(): Record<DatabaseKind, string> & { questions: string[] } {
     const { sqlite, postgres } = this.#statements;
-    const toText = (statements: string[]) => [...this.#renames, ...statements].map((one) => `${one}\n`).join('');
+    const toText = (statements: string[]) => [...this.renames, ...statements].map((one) => `${one}\n`).join('');
     return {
       sqlite: toText(this.#isRebuilt ? this.#rebuild() : sqlite),
       postgres: toText(postgres),
@@ -239,6 +285,7 @@ class Changes {
     const toValue = (field: Field) => this.#values.get(field) ?? field.column;
     const { statements, unfit } = writeRebuild(this.#table, this.#driver, {
       dropped: this.#dropped,
+      droppedIndexes: this.#droppedIndexes,
       toValue,
       toCreate: (name, more) => writeCreate(this.#table, WRITERS.sqlite, name, more),
     });
@@ -247,6 +294,10 @@ class Changes {
     return [...statements, ...this.#indexes];
   }
 }
+
+/** Whether a column is in the index. */
+const isOn = ({ columns }: FoundIndex, column: string) =>
+  columns.some(({ sql }) => sql.replace(/ COLLATE .*$/, '') === column);
 
 function isUniqueIn(found: readonly FoundIndex[], { fields }: Table, wanted: readonly string[]): boolean {
   const own = wanted.map((column) => TARGET.toCompared(fields.find((one) => one.column === column) as Field, column));

@@ -50,7 +50,7 @@ export function writeFirstMigrations(domain: AnyDomain): FirstMigration[] {
   }));
 }
 
-/** A table with its constraints and its indexes. */
+/** A table with its constraints and its indexes. Each unique set is an index, which a later migration can drop by its name. */
 export function writeTable(table: Table, writer: SqlWriter): string {
   return [writeCreate(table, writer), ...toIndexStatements(table, writer), ''].join('\n');
 }
@@ -79,30 +79,30 @@ export const toReference = ({ field, columns, parent }: Table['relations'][numbe
   return `REFERENCES ${parent.name} (${target})${field.onDelete ? ' ON DELETE CASCADE' : ''}`;
 };
 
-function toConstraints(table: Table): string[] {
-  const { key, relations } = table;
-  const sets = [...(key.length > 1 ? [key] : []), ...table.unique.map(({ columns }) => columns)];
+function toConstraints({ key, relations }: Table): string[] {
   const keys = relations.filter(({ columns }) => columns.length > 1);
   return [
-    ...sets.filter((columns) => !ignoresCase(table, columns)).map((columns) => `UNIQUE (${columns.join(', ')})`),
+    ...(key.length > 1 ? [`UNIQUE (${key.join(', ')})`] : []),
     ...keys.map((relation) => `FOREIGN KEY (${relation.columns.join(', ')}) ${toReference(relation)}`),
   ];
 }
 
-const fieldOf = ({ fields }: Table, column: string) => fields.find((field) => field.column === column) as Field;
-export const ignoresCase = (table: Table, columns: readonly string[]) =>
-  columns.some((column) => fieldOf(table, column).ignoresCase);
-
-export function writeUnique(table: Table, columns: readonly string[], { dialect }: Pick<SqlWriter, 'dialect'>): string {
-  const parts = columns.map((column) => dialect.toCompared(fieldOf(table, column), column));
+export function writeUnique(table: Table, columns: readonly string[], { dialect }: SqlWriter): string {
+  const parts = columns.map((column) => {
+    const field = table.fields.find((one) => one.column === column) as Field;
+    return dialect.toCompared(field, column);
+  });
   return `CREATE UNIQUE INDEX ${table.name}_${columns.join('_')}_key ON ${table.name} (${parts.join(', ')});`;
 }
 
-/** The indexes for lists, and those of unique sets that ignore case. */
-export function toIndexStatements(table: Table, { dialect }: SqlWriter): string[] {
-  const unique = table.unique.filter(({ columns }) => ignoresCase(table, columns));
+/** Whether an index has a name that `writeUnique` gives. */
+export const isUniqueName = (table: Table, index: string) =>
+  index.startsWith(`${table.name}_`) && index.endsWith('_key');
+
+/** The indexes of unique sets, and those for lists. */
+function toIndexStatements(table: Table, writer: SqlWriter): string[] {
   return [
-    ...unique.map(({ columns }) => writeUnique(table, columns, { dialect })),
-    ...toWantedIndexes(table).map((index) => `${toIndexSql(table, index, dialect)};`),
+    ...table.unique.map(({ columns }) => writeUnique(table, columns, writer)),
+    ...toWantedIndexes(table).map((index) => `${toIndexSql(table, index, writer.dialect)};`),
   ];
 }

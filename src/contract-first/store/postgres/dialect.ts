@@ -22,7 +22,8 @@ export const NOW = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"
 export const POSTGRES_TYPES = {
   ...{ int64: 'bigint', int32: 'integer', number: 'double precision', boolean: 'boolean' },
   ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
-};
+} as const;
+export type PostgresType = (typeof POSTGRES_TYPES)[keyof typeof POSTGRES_TYPES];
 
 /** The columns, and `$1::text[],…` for the arrays. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {

@@ -25,10 +25,14 @@ const SELECT_OBJECTS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqli
 const LOST = `SELECT 'rows of ' || "table" || ' that refer to no row of ' || parent || ': ' || count(*)
   FROM pragma_foreign_key_check GROUP BY "table", parent`;
 
-/** SQL that reads a table's indexes: the name, the origin (`c` for CREATE INDEX), and the columns, joined by commas. */
-export const SELECT_NAMED_INDEXES = `
-  SELECT list.name, list.origin, group_concat(coalesce(info.name, '?'))
-  FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info WHERE info.key GROUP BY list.name`;
+const selectIndexes = (names: string) => `
+  SELECT ${names} list."unique" AND NOT list.partial,
+    group_concat(coalesce(info.name, '?') || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', '') || iif(info."desc", ' DESC', '') ORDER BY info.seqno)
+  FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
+  WHERE info.key GROUP BY list.name`;
+
+/** SQL that reads a table's indexes: the name and the origin (`c` for CREATE INDEX) before what `selectIndexes` reads. */
+export const SELECT_NAMED_INDEXES = selectIndexes('list.name, list.origin,');
 
 export const TARGET: MigrationTarget = {
   ...DIALECT,
@@ -39,11 +43,7 @@ export const TARGET: MigrationTarget = {
   },
   findApplied: "SELECT 1 FROM sqlite_schema WHERE name = 'applied_migrations'",
   selectColumns: 'SELECT name, type, "notnull", dflt_value IS NOT NULL FROM pragma_table_info(?)',
-  selectIndexes: `
-    SELECT list."unique" AND NOT list.partial,
-      group_concat(coalesce(info.name, '?') || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', '') || iif(info."desc", ' DESC', '') ORDER BY info.seqno)
-    FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
-    WHERE info.key GROUP BY list.name`,
+  selectIndexes: selectIndexes(''),
   selectReferences: `
     SELECT group_concat("from") || ' ' || "table" || iif(on_delete = 'CASCADE', ' CASCADE', '')
     FROM pragma_foreign_key_list(?) GROUP BY id`,

@@ -22,13 +22,16 @@ export interface Rebuild {
 /** The change of a table. */
 export interface TableChange {
   dropped: ReadonlySet<string>;
+  /** The names of the dropped indexes. */
+  droppedIndexes: readonly string[];
   /** Writes the SQL of a field's value, from a row of the old table. */
   toValue: (field: Field) => string;
   /** Writes CREATE TABLE with this name and with further constraints. */
   toCreate: (name: string, more: readonly string[]) => string;
 }
 
-export function writeRebuild(table: Table, driver: Driver, { dropped, toValue, toCreate }: TableChange): Rebuild {
+export function writeRebuild(table: Table, driver: Driver, change: TableChange): Rebuild {
+  const { dropped, droppedIndexes, toValue, toCreate } = change;
   const { name, sequence, fields } = table;
   const rows = driver.query({
     sql: 'SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL',
@@ -37,7 +40,7 @@ export function writeRebuild(table: Table, driver: Driver, { dropped, toValue, t
   const all = rows.map(([type, name, table, sql]) => ({ type, name, table, sql }) as Created);
   const usesDropped = (sql: string) => [...dropped].some((column) => isNaming(sql, column));
   const own = all.filter((one) => one.table === name && one.type !== 'table');
-  const kept = own.filter(({ sql }) => !usesDropped(sql));
+  const kept = own.filter((one) => !usesDropped(one.sql) && !droppedIndexes.includes(one.name));
   const checks = checksIn((all.find((one) => one.name === name) as Created).sql)
     .filter((check) => !usesDropped(check) && check.replace(/\s/g, '') !== `(${sequence}>0)`)
     .map((check) => `CHECK ${check}`);
@@ -59,17 +62,19 @@ export function writeRebuild(table: Table, driver: Driver, { dropped, toValue, t
   };
 }
 
+/** Converts the values of a column whose type in SQLite stays. It fails if the column rejects a converted value. */
+export const writeConversion = (table: string, column: string, value: string): string =>
+  `UPDATE ${table} SET ${column} = ${value} WHERE ${column} IS NOT ${value};`;
+
 const isNaming = (sql: string, name: string) => new RegExp(`\\b${name}\\b`, 'i').test(sql);
 
-/** The unique constraints of the table that its description does not mention. */
+/** The unique constraints of the table, except its key. */
 function uniqueIn(table: Table, driver: Driver): string[] {
-  const known = [table.key, ...table.unique.map(({ columns }) => columns)].map(
-    (columns) => `UNIQUE (${columns.join(', ')})`,
-  );
+  const key = `UNIQUE (${table.key.join(', ')})`;
   const select = `SELECT group_concat(info.name, ', ') FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info
     WHERE list.origin = 'u' GROUP BY list.name`;
   const found = driver.query({ sql: select, values: [table.name] }).map(([columns]) => `UNIQUE (${columns})`);
-  return found.filter((one) => !known.includes(one));
+  return found.filter((one) => one !== key);
 }
 
 /** Matches the begin of a comment, of a text, of a quoted name or of a check, or a parenthesis. */

@@ -168,7 +168,7 @@ function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
 }
 
 /** Yields the words, semicolons, texts and quoted names of SQL, without comments. */
-function* partsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
+export function* partsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
   const tokens = new RegExp(TOKENS[database]);
   for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {
     const [text, start] = token;
