@@ -13,7 +13,10 @@ export const toKeyPrefix = (service: string) => `${service}_`;
 /** The prefix of the ids of configured keys. The ids of stored keys never begin with it. */
 export const CONFIGURED = 'API_KEYS.';
 
-/** Matches names of keys: 1 to 100 characters, without outer spaces, and without those that control a terminal, or hide or reorder text. */
+/**
+ * Matches names of keys: 1 to 100 characters, without spaces at the ends. Characters that control a terminal, or hide or reorder text, do
+ * not match.
+ */
 export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
 
 /** Makes a key: the prefix, and 192 random bits. */
@@ -21,7 +24,7 @@ export function makeKey(service: string): string {
   return toKeyPrefix(service) + randomBytes(24).toString('hex');
 }
 
-/** Returns the SHA-256 of a key in hexadecimal digits. That is enough for random keys: a word list does not help to guess them. */
+/** Returns the SHA-256 of a key in hexadecimal digits. A plain hash is safe for random keys, because no word list contains them. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
@@ -39,7 +42,7 @@ export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?
   };
 }
 
-/** Whether a stored key is valid at this time. */
+/** Whether a stored key is valid at the given time. */
 export function isValid({ revokedAt, expiresAt }: StoredKey, now: number): boolean {
   return revokedAt == null && (expiresAt == null || now < Date.parse(expiresAt));
 }
@@ -56,7 +59,7 @@ function toStatements({ nameOf, mark, keyState, keyOrder }: Dialect) {
   const select = `SELECT ${COLUMNS} FROM ${table}`;
   return {
     insertInto: `INSERT INTO ${table} (${COLUMNS})`,
-    /** The placeholders of a row's values, after this number of other placeholders. */
+    /** The placeholders of a row's values. `before` is the number of placeholders that come earlier in the statement. */
     marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),
     selectAll: `${select} ORDER BY created_at, ${keyOrder}`,
     selectUnrevoked: `${select} WHERE revoked_at IS NULL`,
@@ -115,7 +118,7 @@ function buildUseRows({ nameOf, elements }: Dialect) {
     ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE known.used_at < excluded.used_at`;
   const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
   return {
-    /** Takes the uses as a JSON array: this is one text to copy to a thread, and needs one statement. */
+    /** Takes the uses as a JSON array, because one text is quick to copy to a thread and needs only one statement. */
     *addUses(uses: string): SqlSteps<void> {
       yield sqlStep(add, uses);
     },

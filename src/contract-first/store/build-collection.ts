@@ -31,7 +31,7 @@ import type { StoredTable } from './tables/record-codec.ts';
 import { type Field, isFree, withArticle } from './tables/table.ts';
 import { isStorable, toStored } from './tables/values.ts';
 
-/** A database's part of one collection: its table, its codec, and the reads of records and plain pages. */
+/** The part of a collection that depends on the database: its table, its codec, and the functions that read records and plain pages. */
 interface Own extends StoredTable {
   reads: PlainReads;
 }
@@ -48,7 +48,7 @@ export interface ForCollections {
   change(change: Change | TransactionCall): Promise<Outcome>;
   /** Runs a statement that only reads. */
   read<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
-  /** Runs several such statements, which see one snapshot. */
+  /** Runs several statements that only read; all of them see the same snapshot. */
   readAll<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
@@ -99,7 +99,10 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
 
 function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): AnyCollection {
   const { table, codec, reads, read, change, dialect } = parts;
-  /** Reads a whole record. Without internal columns, it may come from the cache, or share a statement with other reads. */
+  /**
+   * Reads a whole record. If the collection does not have internal columns, the record may come from the cache, or share a statement with
+   * other reads.
+   */
   const readText = async (id: unknown) =>
     table.internal.length > 0
       ? read(() => changes.read(table, id, tenant))
@@ -132,8 +135,8 @@ function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: 
 }
 
 /**
- * Returns the outcome of a change. If it is a stored one, and the contract no longer allows its records, they are read as they are now.
- * @throws AlreadyDone if one of these records is gone
+ * Returns the outcome of a change. A stored outcome may contain records that the contract no longer allows: these records are read again.
+ * @throws AlreadyDone if one of these records no longer exists
  */
 async function toFitting(
   { table, codec }: CollectionParts,
@@ -189,7 +192,7 @@ function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: 
   };
 }
 
-/** Builds the create of records that cannot conflict with others, and so do not need a transaction. */
+/** Builds the create for collections whose records cannot conflict with others. Such a create does not need a transaction. */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
   const { collection, id, sequence: column, fields, internal } = table;
   const isSequence = id.column === column;

@@ -7,12 +7,12 @@ export type Awaitable<T> = T | Promise<T>;
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
-/** A statement that a transaction yields. Whoever runs it returns the rows, at once or after a round trip. */
+/** A statement that a transaction yields. The driver that runs it returns the rows, at once or after a round trip. */
 export interface SqlStep {
   sql: string;
   /** The values to bind; absent for a script of several statements. */
   values?: unknown[];
-  /** Whether it is a team's own SQL: then it may only read, and its rows are objects with the names of columns. */
+  /** Whether the statement is a team's own SQL. If so, it may only read, and its rows are objects with the names of columns. */
   isReadOnly?: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
   ): Answers<Found[] | Conflicts>[As];
   /**
    * Changes some fields. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }` adds to a number. If a rule of
-   * the schema covers several fields, use `replace` instead. Both return undefined if the record with this id does not exist.
+   * the schema covers several fields, use `replace` instead. `update` and `replace` return undefined if the record does not exist.
    */
   update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
     id: Id,
@@ -69,13 +69,16 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
-  /** Replaces the record with this id, or creates it; `isNew` shows which. Only for ids that clients choose. A condition prevents the create. */
+  /**
+   * Replaces the record with this id, or creates it; `isNew` is true if it was created. This method exists only if clients choose the ids.
+   * A call with a condition never creates a record.
+   */
   put<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
     record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>[As];
-  /** Deletes a record, and returns whether there was one. If the store sets the ids and they are int64, the id is never used again. */
+  /** Deletes a record, and returns whether it existed. An int64 id that the store has set is never used again. */
   delete<const How extends Hows<Found>[As]>(id: Id, how?: How): Answers<boolean | Referenced | ChangedIf<How>>[As];
 }
 
@@ -97,7 +100,7 @@ export interface Collection<
   Shown = Found,
   Causes = NoCauses,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise', Causes> {
-  /** Reads the record as clients see it. The result is a text that a reply sends unchanged. */
+  /** Reads the record as clients see it. Replies send the resulting text unchanged. */
   get(id: Id): Awaitable<JsonText<Shown> | undefined>;
   /** Reads the whole record, with its internal columns. */
   read(id: Id): Awaitable<Found | undefined>;
@@ -127,9 +130,9 @@ export interface Put<Found> {
   isNew: boolean;
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
-/** The fields that can cause the refusals of conflicts are known by their codes. */
+/** The default for `Causes`: no refusal is limited to changes of certain fields. */
 type NoCauses = Record<never, never>;
-/** The refusals that a change of these fields can cause. */
+/** The refusals that a change of the given fields can cause. */
 type ConflictsIf<Changes, Conflicts, Causes> =
   Conflicts extends Refused<infer Why>
     ? Why extends keyof Causes
@@ -151,7 +154,7 @@ type IsMerged<Value> = unknown extends Value
       ? true
       : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
-/** The type of a field in an update. For a field that the store sets it is `undefined`: nobody else changes it. */
+/** The type of a field in an update. It is `undefined` for a field that only the store may set. */
 type Change<Value> = [Exclude<Value, undefined>] extends [never]
   ? never
   :
@@ -189,8 +192,9 @@ export class Refusal implements Refused {
 }
 
 /**
- * The query of a page: at most `limit` records (at least 1) with the given values, after a cursor. They are in a declared order, or in the
- * order in which they were added. If a range is on another field than the order, a page may be shorter although there is a next one.
+ * The query of a page: at most `limit` records (at least 1) that have the given values and come after a cursor. The records are in a
+ * declared order, or in the order in which they were added. If the query orders by one field and restricts the range of another, a page may
+ * be shorter than `limit` although a next page follows.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
@@ -219,7 +223,10 @@ export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
   'limit' | 'after' | 'skip' | 'count'
 > & { most: number };
 export type NoOther<Query, Known> = { [Name in Exclude<keyof Query, keyof Known>]: never };
-/** The type of a page. It may be undefined only with a cursor, which may be of another list. With `count`, it includes the total. */
+/**
+ * The type of a page. The result can be undefined only if the query has a cursor, since the cursor may belong to another list. With
+ * `count`, the result includes the total.
+ */
 export type PageOf<Query, Found> = [Query] extends [never] ? Page<Found> | undefined : PageFor<Query, Found>;
 type PageFor<Query, Found> =
   | (Page<Found> & (Query extends { count: true } ? { total: number } : unknown))
@@ -244,7 +251,7 @@ export interface Page<Found = Fields> {
 
 /** The `Idempotency-Key` of a change. However often a client sends it, the change takes effect once. */
 export interface Idempotency {
-  /** The owner of the key: the id of an API key, or a tenant. Several callers may choose the same key. */
+  /** The owner of the `Idempotency-Key`: the id of an API key, or a tenant. Other owners may choose the same key. */
   readonly caller: string;
   /** The operationId. */
   readonly operation: string;
@@ -254,13 +261,13 @@ export interface Idempotency {
   readonly hours: number;
   /** The digest of the request's parameters and body, to recognise another request with the same key. */
   readonly digest: string;
-  /** Set by the store: whether the change was made earlier, and the answer is the stored one. */
+  /** The store sets this to true if the change was made earlier, so that the answer is the stored one. */
   isReplayed?: boolean | undefined;
 }
 
 /**
- * An `Idempotency-Key` that passes on the value that the store sets. It is a class, because V8 turns each object literal with accessors
- * into a dictionary.
+ * A copy of an `Idempotency-Key`. When the store sets `isReplayed` of the copy, the original is also set. It is a class, because V8 turns
+ * each object literal with accessors into a slow dictionary.
  */
 export class ForwardedKey implements Idempotency {
   readonly caller: string;
@@ -288,17 +295,20 @@ export class ForwardedKey implements Idempotency {
   }
 }
 
-/** The error of an `Idempotency-Key` that was sent before with another request. */
+/** The error for an `Idempotency-Key` that an earlier, different request has used. */
 export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
-/** The error of a change that an earlier request with the same key made, if its answer can no longer be reproduced. */
+/** The error for a repeated request whose first answer can no longer be reproduced. The first request made the change. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
 
-/** The error of a value that the database cannot store: the request is a 400. `code` identifies the error, also across threads. */
+/**
+ * The error for a value that the database cannot store; the reply is a 400. `code` identifies the error even if it comes from another
+ * thread.
+ */
 export class InvalidValue extends Error {
   override name = 'InvalidValue';
   readonly code = 'INVALID_VALUE';

@@ -1,4 +1,4 @@
-/** The whole contents of a database: the interface for moves, and the count of records that do not fit a contract. */
+/** The interface for copying the whole contents of a database, and the function that counts records that do not fit a contract. */
 
 import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { Awaitable, SqlSteps } from './collection.ts';
@@ -11,17 +11,22 @@ export type Row = (string | null)[];
 
 export interface MovedTable {
   name: string;
-  /** The columns. If `isSeconds`, SQLite stores seconds since 1970, and PostgreSQL a time. */
+  /** The columns. A column with `isSeconds` contains seconds since 1970 in SQLite, and a time in PostgreSQL. */
   columns: readonly { column: string; type: ColumnType; isSeconds?: true }[];
   /** The column that sorts the rows when they are read. */
   order: string;
-  /** The word for the rows in messages. A target must not have such rows. A table without a word is emptied before the move. */
+  /**
+   * The word for the rows in messages. If the target contains such rows, the move fails. A table without a word is emptied before the move.
+   */
   word?: string;
   /** Whether the database numbers the rows, in the column `order`. */
   isNumbered?: true;
 }
 
-/** One of the two databases of a move, in one transaction. Values are texts. Statements name tables without a schema. */
+/**
+ * One of the two databases of a move. All its statements run in one transaction. Values are texts, and statements name tables without a
+ * schema.
+ */
 export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
   /** Begins the transaction. Nobody else can write to a target until its end; a source is read as it is now. */
   begin(isTarget: boolean): Awaitable<unknown>;
@@ -31,7 +36,7 @@ export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
   insert(table: MovedTable, rows: Row[]): Awaitable<unknown>;
   /** Reads the highest number that a row ever had. */
   readLast(table: MovedTable): Awaitable<string>;
-  /** Makes the number of the next row higher than `last`, and higher than the number that any row ever had here. */
+  /** Ensures that the next row gets a number higher than `last`, and higher than any number that a row of this table ever had. */
   raiseLast(table: MovedTable, last: string): Awaitable<unknown>;
   commit(): Awaitable<unknown>;
   /** Rolls back the transaction if it was not committed. */
@@ -49,8 +54,8 @@ export const sizeOf = (rows: Row[]) =>
 const CHUNK = 1000;
 
 /**
- * Counts the stored records that do not fit a contract. If all fit, the database notes the contract, unless it must not be written to: then
- * records are not read again for this contract.
+ * Counts the stored records that do not fit a contract. If all fit, the database stores the contract's digest, so that the next start does
+ * not read the records again. A read-only check stores nothing.
  */
 export function* countInvalidRecords(
   { nameOf, mark, toJsonSql }: Pick<Dialect, 'nameOf' | 'mark' | 'toJsonSql'>,

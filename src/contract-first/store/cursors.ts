@@ -2,23 +2,23 @@
 import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
 
-/** The length of the filters' digest in a cursor. The digest only distinguishes lists, and need not be secure. */
+/** The length of the digest of the filters in a cursor. The digest only has to distinguish lists; it does not have to be secure. */
 const LENGTH = 11;
 
 /**
- * Writes the cursor after the record with this id, in a list with these values of filters; undefined is an unused filter. `position` is the
- * text of the record's values of the declared order, if there is one.
+ * Writes the cursor for the position after a record. `id` is the record's id. `values` are the values of the list's filters; undefined
+ * means an unused filter. In a declared order, `position` is the text of the record's values in the fields of the order.
  */
 export function toCursor(id: bigint, values: readonly unknown[] = [], position?: string): string {
-  // Unused filters at the end are left out, so that old cursors stay valid when a filter is added at the end.
+  // Unused filters at the end are omitted. So old cursors stay valid when a description gains a filter at its end.
   const used = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
   const text = `${id} ${used.length > 0 ? toDigest(used) : ''}`;
   return Buffer.from(position === undefined ? text : `${text} ${position}`).toString('base64url');
 }
 
 /**
- * Reads a cursor: the id, and in a declared order also the position. Returns undefined if a client has made the cursor up, or if it belongs
- * to another list.
+ * Reads the id from a cursor, and in a declared order also the position. Returns undefined if a client has invented the cursor, or if it
+ * belongs to another list.
  */
 export function fromCursor(
   cursor: string,
@@ -36,5 +36,5 @@ function toDigest(values: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(texts), 'base64url').slice(0, LENGTH);
 }
 
-/** The shortest and the longest cursor of a list that is ordered by id. */
+/** The shortest and the longest cursor that a list ordered by id can have. */
 export const EXTREME_CURSORS = [toCursor(1n), toCursor(-(2n ** 63n), [''])];

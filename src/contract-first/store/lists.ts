@@ -1,6 +1,6 @@
 /**
- * The statements of lists with ranges, with prefixes, or in a declared order. If a range is on another field
- * than the order, a page scans a limited number of records. So it may be shorter than its limit although there is a next page.
+ * The statements of lists with ranges, with prefixes, or in a declared order. If the range is on one field and the order on another, a page
+ * scans only a limited number of records. So the page may be shorter than its limit although a next page follows.
  */
 import { JsonText, type TextSource } from '../json/json-text.ts';
 import { type Dialect, Statement } from './changes/statement.ts';
@@ -17,7 +17,7 @@ import { fromCursor, toCursor } from './cursors.ts';
 import { type Field, mayBeAbsent, type OrderKey, sequenceOf, type Table } from './tables/table.ts';
 import { fromText, isStorable, toStored } from './tables/values.ts';
 
-/** The most records that such a page scans. */
+/** The most records that a page with a limited scan reads. */
 const MAX_SCANNED = 1000;
 
 interface FoundPage {
@@ -61,8 +61,9 @@ export const withTenant = <Query extends object>({ tenant }: Table, query: Query
   tenant ? { ...query, [tenant.name]: value } : query;
 
 /**
- * Converts the values of a query to their stored form, and drops ranges without ends. So equal lists have equal cursors and cache entries.
- * @throws Error if a filter is missing that every query must contain; InvalidValue if it skips too many records
+ * Converts the values of a query to their stored form, and drops ranges without ends. So two queries of the same list get the same cursors
+ * and cache entries.
+ * @throws Error if the query lacks a required filter, and InvalidValue if it skips too many records
  */
 export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped }: Table, query: PageQuery): PageQuery {
   const asked: PageQuery & Fields = { ...query };
@@ -82,11 +83,11 @@ function toQueryValue(field: Field, value: unknown): unknown {
   return ends.length > 0 ? Object.fromEntries(ends) : undefined;
 }
 
-/** Whether a query from `toStoredQuery` is plain: it has neither a declared order nor ranges, and neither skips nor counts. */
+/** Whether a query from `toStoredQuery` is plain: it does not use a declared order, ranges, `skip` or `count`. */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && !isExact(query) && toRanges(table, query).length === 0;
 
-/** Whether the page must scan all records, because it skips or counts those that match its ranges. */
+/** Whether the page must scan all matching records, because the query skips or counts records. */
 const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || count === true;
 
 /** How a page is read. */
@@ -94,7 +95,7 @@ export interface Reading {
   dialect: Dialect;
   /** SQL of a record; by default, as clients see it. */
   toJsonSql?: Dialect['toJsonSql'];
-  /** Whether the page must contain all records that match, up to its limit. */
+  /** Whether the page must be filled up to its limit with the matching records. */
   isWhole?: boolean;
 }
 
@@ -114,7 +115,7 @@ export function* readPage(table: Table, query: PageQuery, reading: Reading): Sql
   const isNone = !values.every(isStorable);
   const total = (query as Fields).count === true ? { total: isNone ? 0 : yield* readTotal(asked, dialect) } : {};
   if (isNone) return { texts: [], next: undefined, ...total };
-  // The index of the order only helps a range of its first field. For other ranges, a limited number of rows is read.
+  // The index of the order helps only if the range is on the order's first field. For other ranges, only a limited number of rows is read.
   const isScanned = !isWhole && ranges.some(({ field }) => field !== order[0]?.field);
   const rows = (yield toPageSql({ ...asked, isScanned }, dialect)) as Row[];
   return { ...toPage(rows, query.limit, isScanned, (row) => toCursorOf(table, order, row, values)), ...total };
@@ -151,11 +152,11 @@ export function toRecordPage(found: FoundPage | undefined, source: TextSource): 
   return { body: JsonText.of<Fields[]>(`[${texts}]`, source), ...page };
 }
 
-/** Returns the fields of an order that a cursor needs a value of. The record's sequence number is in every cursor anyway. */
+/** Returns the fields whose values a cursor of this order contains. The sequence number is in every cursor anyway. */
 export const placedIn = (table: Table, order: readonly OrderKey[]) =>
   order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
 
-/** Whether a cursor contains a JSON list of values. A single value that is never absent is written as a plain text. */
+/** Whether the values in a cursor are a JSON list. If there is a single value that is never absent, it is a plain text instead. */
 const isList = (fields: readonly Field[]) => fields.length > 1 || fields.some(mayBeAbsent);
 
 /** Writes the values in a cursor as text; undefined if the list is ordered by sequence numbers. */
@@ -173,14 +174,14 @@ function toPosition(table: Table, order: readonly OrderKey[], cursor: string, va
   const fields = placedIn(table, order);
   const { id, position = '' } = fromCursor(cursor, values, fields.length > 0) ?? {};
   if (id === undefined) return undefined;
-  // The digest in the cursor proves that it was made here, with this number of values.
+  // The digest has proven that the cursor comes from this list, so the number of values is right.
   const texts: (string | null)[] = isList(fields) ? fromJson(position, fields.length) : [position];
   const places = new Map(fields.map((field, index) => [field, fromPlace(field, texts[index])]));
   if ([...places.values()].includes(undefined)) return undefined;
   return order.map(({ field }) => (places.has(field) ? places.get(field) : id));
 }
 
-/** Reads a JSON list of texts. Returns an empty list for any other text, which a client has made up. */
+/** Reads a JSON list of texts. Any other text was invented by a client, and gives an empty list. */
 function fromJson(text: string, count: number): (string | null)[] {
   try {
     const list = JSON.parse(text);
@@ -213,7 +214,7 @@ const toWhere = (conditions: readonly string[]) => (conditions.length > 0 ? `WHE
 
 /**
  * The statement of a page. Absent values come last in both directions, but an index does not sort like that. If the first field of the
- * order may be absent, the records with a value are read by one range of its index, and the records without a value by another range.
+ * order may be absent, the statement reads two ranges of its index: first the records with a value, then the records without one.
  */
 function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   const { query, order, position, isScanned } = asked;
@@ -276,7 +277,7 @@ class PageWriter {
     ];
   }
 
-  /** Writes the order: by the columns of the table, or by the columns of the rows that were found. */
+  /** Writes ORDER BY, either with the columns of the table or, if `isFound`, with the columns of the rows that a subquery has found. */
   toOrderBy(keys: readonly Key[], isFound = false): string {
     const parts = keys.flatMap(({ field, isDown, isPresent }, index) => {
       const column = isFound ? toAlias(index) : field.column;
@@ -293,7 +294,10 @@ class PageWriter {
     );
   }
 
-  /** Writes the condition for the records after a position. The range of the first field is first, so that an index finds them. */
+  /**
+   * Writes the condition for the records after a position. The condition begins with the range of the first field, so that the database
+   * uses an index.
+   */
   #toAfter(keys: readonly Key[], position: readonly unknown[], isFirst = false): string {
     const [{ field, isDown, isPresent }, ...others] = keys as [Key, ...Key[]];
     const isPlain = (key: Key) => key.isDown === isDown && (key.isPresent || !mayBeAbsent(key.field));

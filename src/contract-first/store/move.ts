@@ -10,11 +10,11 @@ import { toTables } from './tables/table.ts';
 /** The limits for opening the target, which only creates or migrates its tables: no writes wait. */
 const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 
-/** The state of a move. */
+/** The state of a move, for the message if it fails. */
 interface Progress {
-  /** The database that is in use, for the message of a failure. */
+  /** The database that the move is working on. */
   at: Database;
-  /** The second sentence of that message: the state of the target. */
+  /** The second sentence of the message, which gives the state of the target. */
   outcome: string;
   readonly sides: MovingSide[];
 }
@@ -68,7 +68,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   progress.at = from;
   const [salt] = await source.query('SELECT salt FROM api_key_changes');
   progress.at = to;
-  // The salt must stay the same: the ids of configured keys are made with it.
+  // The salt must stay the same, because the ids of configured keys depend on it.
   await target.query(`UPDATE api_key_changes SET salt = ${target.mark(1)}`, salt);
   progress.outcome =
     'Either everything was moved or nothing. Try again: if the target is not empty then, everything was moved.';
@@ -76,7 +76,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   return counts;
 }
 
-/** Reads the version of a database; 0 if it does not exist yet. @throws Error if it is not the version of this program */
+/** Reads the version of a database; 0 if it does not exist yet. @throws Error if the database does not have this program's version */
 async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
   if (database.kind === 'memory') throw new Error('no other program can see it');
   const { version, newest } = await inspectDatabase(database, domain);

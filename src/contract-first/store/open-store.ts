@@ -1,4 +1,4 @@
-/** Opens the store on a database. For `--check`, it inspects a database without creating, migrating or writing anything. */
+/** Opens the store on a database. Also inspects a database for `--check`, without creating, migrating or writing anything. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { OfDomain } from './changes/transactions.ts';
@@ -50,7 +50,10 @@ export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }
 
-/** Whether opening the store would make the database, or its tables in PostgreSQL. False if it cannot be inspected: opening it gives the reason. */
+/**
+ * Whether opening the store would create the database, or its tables in PostgreSQL. Returns false if the database cannot be inspected:
+ * opening it then gives the reason.
+ */
 export async function isNew(database: Database, domain: AnyDomain): Promise<boolean> {
   if (database.kind !== 'postgres') return missingFile(database) !== undefined;
   return inspectDatabase(database, domain).then(
@@ -59,7 +62,7 @@ export async function isNew(database: Database, domain: AnyDomain): Promise<bool
   );
 }
 
-/** Inspects a database. @throws Error with the reason why it cannot be used */
+/** Inspects a database. @throws Error with the reason if that fails be used */
 export async function inspectDatabase(
   database: Database,
   domain: AnyDomain,

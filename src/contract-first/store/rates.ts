@@ -27,16 +27,16 @@ export const TOKEN_BUCKET = 'token ';
 /** The most addresses and tokens that are remembered. A long id counts as several. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
 
-/** The state of each limit, by its id. */
+/** The remembered states of limits, by the ids of the limits. */
 interface Known<Value> {
   get(id: string): Value | undefined;
   set(id: string, value: Value): unknown;
 }
 
 /**
- * Keeps the state of limits in the current window. All windows of the same length begin together, and then the state of the previous one is
- * dropped. The state of keys is kept until the end of the window: operators make the keys. Addresses and tokens are unlimited, so the
- * oldest are evicted.
+ * Keeps the state of limits in the current window. All windows of the same length begin together; at that moment the state of the previous
+ * window is dropped. The state of keys is kept until the end of the window: operators make the keys. Addresses and tokens are unlimited, so
+ * the oldest are evicted.
  */
 export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
   const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();

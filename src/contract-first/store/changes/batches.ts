@@ -14,7 +14,7 @@ export type ChangeOrCall = Change | TransactionCall;
 /** The stored part of an `Idempotency-Key`: the digest of its request, and the answer. */
 type KnownKey = Pick<Idempotency, 'digest'> & { answer: string };
 
-/** The keys of a batch: its keys that are already stored, by their texts, and the keys that it adds. */
+/** The keys of a batch: those that are already stored, by their texts, and those that the batch adds. */
 interface KnownKeys {
   stored: Map<string, KnownKey>;
   added: (Idempotency & KnownKey)[];
@@ -22,7 +22,7 @@ interface KnownKeys {
 
 /** How a database runs the changes of a batch. */
 export interface RunningBatch<Fault> extends RunContext {
-  /** Whether the change may begin. If not, this change and all changes after it are left to another batch. */
+  /** Whether the change may begin. If not, another batch runs this change and all changes after it. */
   mayBegin(change: ChangeOrCall): boolean;
   /** Converts the error of a change that failed alone to its answer. */
   toFault(error: unknown): Fault;
@@ -91,8 +91,8 @@ export class Batches {
   }
 
   /**
-   * Adds the keys, and deletes expired ones: at most one more than it adds. So expired keys become fewer, and no write waits for many
-   * deletes.
+   * Adds the keys of the batch, and deletes expired keys: at most one more than it adds. So the number of expired keys falls, and a write
+   * never waits for many deletes.
    */
   *#add({ added }: KnownKeys): SqlSteps<void> {
     if (added.length === 0) return;
@@ -114,8 +114,8 @@ const ALL = [...KEY_COLUMNS, 'digest', 'answer', 'hours'] as const;
 type Name = (typeof ALL)[number];
 
 /**
- * The statements for stored keys. Each takes all keys as one JSON text. If a statement does not cost a round trip, each takes one key
- * instead.
+ * The statements for stored keys. In PostgreSQL, each statement takes all keys as one JSON text, to save round trips. In SQLite, each takes
+ * one key.
  */
 function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
@@ -124,7 +124,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
   const marks = (count: number) => Array.from({ length: count }, (_, index) => mark(index + 1)).join();
   return {
     nestsWrites,
-    /** Returns the values to bind, one list for each run of a statement. */
+    /** Returns the values to bind: one list for each run of the statement. */
     toValues: <Sent extends { [One in Name]?: unknown }>(all: readonly Sent[], names: readonly Name[]): unknown[][] => {
       if (!nestsWrites) return all.map((sent) => names.map((name) => sent[name]));
       return all.length > 0 ? [[JSON.stringify(all)]] : [];

@@ -31,7 +31,7 @@ const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, sec
 
 const MAKERS = Object.entries(CHANGE_BUILDERS);
 
-/** Builds the methods of a collection that change records. `run` builds a change by calling its parameter, and runs it. */
+/** Builds the methods of a collection that change records. `run` calls its parameter to build the change, and then runs the change. */
 export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
   for (const [name, make] of MAKERS) {
@@ -103,7 +103,7 @@ export class ChangeBuilder {
   }
 }
 
-/** Converts an `Idempotency-Key` to its stored form: with short names. If there is a tenant, all callers of the tenant share the key. */
+/** Converts an `Idempotency-Key` to its stored form, in which long names are digests. All callers of a tenant share the key. */
 export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
@@ -113,7 +113,7 @@ export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant
   return new ForwardedKey({ caller, operation, key, hours, digest }, idempotency);
 }
 
-/** Sets `isReplayed` of the key. @throws KeyReused if the key was used for another request */
+/** Sets the key's `isReplayed`. @throws KeyReused if the key was used for another request */
 export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
   if (idempotency) idempotency.isReplayed = isReplayed === true;

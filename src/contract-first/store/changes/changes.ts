@@ -29,7 +29,7 @@ export interface Change {
   record: Fields;
   /** Several records to create, all or none. */
   all?: Fields[] | undefined;
-  /** The tenant, if the collection has tenants: only its records are found. */
+  /** The tenant, if the collection has tenants. Only records of this tenant are found. */
   tenant: unknown;
   /** The amounts to add to numbers. */
   add: Fields;
@@ -45,7 +45,7 @@ export interface TransactionCall {
   collection: string;
   call: string;
   input: unknown;
-  /** The tenant, if the collection has tenants: only its records are found. */
+  /** The tenant, if the collection has tenants. Only records of this tenant are found. */
   tenant: unknown;
   idempotency: Idempotency | undefined;
 }
@@ -112,7 +112,7 @@ export class ChangeRunner {
     const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
     const placeholders = newFields.map((field, index) => {
       const placeholder = this.dialect.placeholder(index + 1, field);
-      // The revisions of a deleted record are not used again by a new one with the same id: they are entity tags.
+      // A new record with the id of a deleted one must not reuse its revisions, because revisions are entity tags.
       return field.set === 'revision' && table.id.is ? `${placeholder} + coalesce(${deleted}, 0)` : placeholder;
     });
     return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
@@ -125,7 +125,9 @@ export class ChangeRunner {
     return { text: `[${texts}]` };
   }
 
-  /** Merges the objects of a change into the record's. Returns undefined if the result would not fit the schema of the objects. */
+  /**
+   * Merges the objects of a change into the objects of the record. Returns undefined if the result would not fit the schema of the objects.
+   */
   *#merge(table: Table, change: Change): SqlSteps<Change | undefined> {
     const patches = Object.entries(change.merge ?? {});
     const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
@@ -142,7 +144,7 @@ export class ChangeRunner {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
     });
-    // An update without changes must also return the record, so it sets a column to its own value.
+    // An update without changes must also return the record. So the statement sets a column to its present value.
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.dialect.toJsonSql(table)}`;
@@ -155,7 +157,7 @@ export class ChangeRunner {
     return (yield { sql, values: statement.values }).length > 0 ? 'true' : undefined;
   }
 
-  /** Reads the whole record as JSON, if it belongs to the tenant and has these values. */
+  /** Reads the whole record as JSON, if it belongs to the tenant and has the given values. */
   *read(
     table: Table,
     id: unknown,

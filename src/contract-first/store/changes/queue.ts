@@ -1,9 +1,9 @@
-/** A queue with a timeout, for any database. Rejects each item that is not taken in time. */
+/** A queue for any database. It rejects each item that waits longer than the timeout. */
 
 /** A waiting item. Whoever takes it must resolve or reject it. */
 export interface Waiting<Item, Result = unknown> {
   item: Item;
-  /** The time when it was added, by performance.now(). */
+  /** The time when the item was added, by performance.now(). */
   since: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -15,7 +15,7 @@ export class Queue<Item, Result = unknown> {
   #all: Waiting<Item, Result>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `timeout` is the longest wait of an item, in milliseconds; `toError` makes the error of a late one. */
+  /** `timeout` is the longest time that an item may wait, in milliseconds. `toError` makes the error for an item that waits longer. */
   constructor(timeout: number, toError: () => Error) {
     this.#timeout = timeout;
     this.#toError = toError;

@@ -24,7 +24,7 @@ export interface Dialect {
   toCompared(field: Field, sql: string): string;
   /** SQL of a value to sort by, or to compare with the ends of a range. */
   toOrdered(field: Field, sql: string): string;
-  /** SQL of a table with the elements of a bound JSON array, in the column `value`. `number` is the number of the bound value. */
+  /** SQL of a table that contains the elements of a JSON array in the column `value`. `number` is the number of the array's placeholder. */
   elements(number: number): string;
   /** SQL of the current time, in the form of `expires_at` of a stored `Idempotency-Key`. */
   now: string;
@@ -37,8 +37,8 @@ export interface Dialect {
   /** Whether the database allows data-modifying statements in WITH. */
   nestsWrites: boolean;
   /**
-   * SQL of a text that identifies the state of the database. If the text has changed, the API keys may be older ones, for example from
-   * a restored backup: then all keys are read again.
+   * SQL of a text that identifies the state of the database. If the text changes, for example because a backup was restored, all API keys
+   * are read again.
    */
   keyState: string;
 }
@@ -57,7 +57,7 @@ export class Statement {
     return this.#dialect.placeholder(this.values.length, field);
   }
 
-  /** SQL to compare a field for equality: of the row's value, or of the given value. */
+  /** SQL to compare a field for equality. Without `values` it is SQL of the row's value, and otherwise of the given value. */
   toCompared(field: Field, ...values: unknown[]): string {
     return this.#dialect.toCompared(field, values.length > 0 ? this.bind(field, values[0]) : field.column);
   }

@@ -1,6 +1,6 @@
 /**
- * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements. So the writing
- * thread can run them as part of a batch, and they cannot wait for anything but the database.
+ * Transactions: functions of a domain that make several changes, all or none. A transaction is a generator that yields statements. So the
+ * writing thread can run it as part of a batch, and it can only wait for the database.
  */
 
 import { isObject } from '../../json/merge-patch.ts';
@@ -23,7 +23,7 @@ import { buildMethods, ChangeBuilder } from './change-builder.ts';
 import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.ts';
 import { sqlStep } from './statement.ts';
 
-/** The type of the first parameter of a transaction's function. The collections in it see the transaction's own changes. */
+/** The type of the first parameter of a transaction's function. Its collections see the changes that the transaction has made. */
 type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
@@ -32,7 +32,7 @@ type Given<Domain extends AnyDomain> = {
   sql: Sql;
   tenant: Tenants<Domain>;
 };
-/** The type of the tenant, in a transaction of a collection with tenants. Except for `sql`, all parameters see only its records. */
+/** The type of the tenant, in a transaction of a collection with tenants. Only `sql` can read records of other tenants. */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
 /** The type of the first parameter of a reading function. All its reads see one snapshot. */
@@ -74,7 +74,9 @@ export interface DomainTransactions {
 }
 export const NO_TRANSACTIONS: DomainTransactions = { all: {}, source: '' };
 
-/** The parts that are derived from a domain and its contract. Without codecs, only the column types check records. */
+/**
+ * The parts that are derived from a domain and its contract. If there are no codecs, only the types of the columns restrict the records.
+ */
 export interface OfDomain {
   codecs?: RecordCodecs | undefined;
   transactions?: DomainTransactions;
@@ -123,7 +125,7 @@ export interface RunContext {
   isSafe: boolean;
   /** Whether the change needs its own savepoint. */
   hasSavepoint(change: Change | TransactionCall): boolean;
-  /** Whether the error has made all changes of the batch fail. */
+  /** Whether the error makes all changes of the batch fail. */
   isFatal(error: unknown): boolean;
   /** Finds the code of a refusal in the error of a change; undefined for other errors. */
   refusalCodeOf(error: unknown, change: Change): string | undefined;
@@ -175,7 +177,7 @@ export class TransactionRunner {
   }
 
   *#start({ collection, call, input, tenant }: TransactionCall, steps: Steps, more: Fields): SqlSteps<unknown> {
-    // A proxy, because each function uses only a few of the collections.
+    // This is a proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
       const stored = this.#changes.stored.get(name);
       if (!stored) return own[String(name)];
@@ -197,7 +199,7 @@ class Steps {
   readonly #changes: ChangeRunner;
   readonly #running: RunContext | undefined;
   readonly #failures: unknown[] = [];
-  /** The calls that have not ended. */
+  /** The calls that have begun and not ended. */
   readonly #open = new Set<unknown>();
   readonly #parts = new WeakMap<object, SqlTemplate>();
 
@@ -237,7 +239,7 @@ class Steps {
     return steps;
   };
 
-  /** Puts the texts and values of parts in their places. A part that is used need not run itself. */
+  /** Inserts the text and the values of each part into the statement. A part that is inserted does not need to run alone. */
   #join([first = '', ...others]: readonly string[], values: readonly unknown[]): SqlTemplate {
     const all: SqlTemplate = { texts: [first], values: [] };
     const append = ([head, ...rest]: readonly string[]) => all.texts.push(all.texts.pop() + String(head), ...rest);
@@ -289,10 +291,13 @@ class Steps {
   }
 }
 
-/** Prefixes in JSON of bigints, of texts, and of lists of internal columns. With them, a client's text is never read as anything else. */
+/**
+ * In JSON, these prefixes mark bigints, texts, and lists of internal columns. So a client's text can never be mistaken for one of the
+ * others.
+ */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
-/** The JSON form of a record with internal columns. Contains the names of these columns, since replies leave them out. */
+/** The JSON form of a record with internal columns. It lists the names of these columns, because replies omit them. */
 class WrittenRecord {
   readonly internal: string;
   readonly record: Fields;

@@ -20,7 +20,7 @@ import { lockOf, NOW, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
 import { localSettingsSql } from './session.ts';
 
-/** How many changes, and how many calls of a domain's transactions, may share one of PostgreSQL: it must end before its timeout. */
+/** The most changes, and the most calls of a domain's transactions, in one transaction of PostgreSQL. It must end before its timeout. */
 export const MOST_CHANGES = 64;
 export const MOST_CALLS = 8;
 
@@ -63,8 +63,8 @@ class ChangeTransactions {
   }
 
   /**
-   * Runs the first changes, as many as fit into a turn, and returns their answers. Returns an error if that fails: a StoreUnavailable
-   * contains the outcome, and after any other error nothing was done.
+   * Runs as many of the first changes as fit into a turn, and returns their answers. If that fails, returns the error: a StoreUnavailable
+   * gives the outcome, and after any other error nothing was done.
    */
   async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
@@ -75,7 +75,7 @@ class ChangeTransactions {
       await connection.query('COMMIT');
       return answers;
     } catch (error) {
-      // If the connection is lost, so is the transaction.
+      // A lost connection has already rolled back the transaction.
       if (connection.isOpen) await Promise.allSettled([connection.query('ROLLBACK')]);
       else if (isCommitting) return new StoreUnavailable(error, 'outcome_unknown');
       return connection.isOpen || error instanceof StoreUnavailable ? (error as Error) : new StoreUnavailable(error);
@@ -112,7 +112,7 @@ class ChangeTransactions {
   }
 }
 
-/** An error of PostgreSQL, with the names of the columns in `detail`. */
+/** An error of PostgreSQL. Its `detail` contains the names of the columns. */
 interface DatabaseError extends Error {
   code?: string;
   detail?: string;
@@ -125,7 +125,7 @@ const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 function codeOf({ code, detail = '' }: DatabaseError, change: Change, changes: ChangeRunner): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
-  // `Key (shop, lower(name))=(…)`, in the server's language; SQL's reserved words are quoted.
+  // The text is like `Key (shop, lower(name))=(…)`, in the server's language. Reserved words of SQL are quoted.
   const [keys] = detail.slice(detail.indexOf('(') + 1).split(')=(', 1) as [string];
   const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
   if (code === NO_PARENT)

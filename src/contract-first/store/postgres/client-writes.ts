@@ -1,4 +1,4 @@
-/** Writes of clients: limits how many wait, counts them, inserts records, and proves that the database can be written. */
+/** Runs the writes of clients: limits how many may wait, counts them, inserts records, and proves that the database can be written. */
 import type { Created } from '../changes/changes.ts';
 import type { Fields } from '../collection.ts';
 import { type StoreCounts, StoreUnavailable } from '../store.ts';
@@ -17,7 +17,7 @@ export class ClientWrites {
   readonly #most: number;
   readonly #counts: StoreCounts;
   #waiting = 0;
-  /** When the last create in each table was done, or tried successfully. */
+  /** The times when each table last accepted a create or a trial row. */
   #provenAt: ReadonlyMap<string, number> = new Map();
 
   /** `most` is how many writes may wait. */
@@ -27,7 +27,7 @@ export class ClientWrites {
     this.#counts = counts;
   }
 
-  /** Whether creates in these tables have worked recently, and no write has failed or begun since. */
+  /** Whether creates in these tables have worked recently, and no write has failed or begun after that. */
   areProven(tables: readonly string[]): boolean {
     const oldest = performance.now() - PROOF_AGE;
     return tables.every((table) => (this.#provenAt.get(table) ?? Number.NEGATIVE_INFINITY) > oldest);
@@ -112,7 +112,7 @@ export function buildInsert(
   const { columns, arrays } = toArraysSql(newFields);
   const times = newFields.filter(({ set }) => set === 'created' || set === 'changed');
   const values = newFields.map((field) => (times.includes(field) ? 'now' : field.column));
-  // The time is computed when the first row is read; by then, the table's trigger holds the lock.
+  // PostgreSQL computes the time when it reads the first row. By then, the table's trigger holds the lock.
   const moment = times.length > 0 ? `WITH moment AS MATERIALIZED (SELECT ${NOW} AS now)` : '';
   const sql = `${moment}
     INSERT INTO ${schema}.${name} (${columns})
@@ -124,15 +124,16 @@ export function buildInsert(
   });
 }
 
-/** An explicit id that no record has, so that the sequence does not advance. */
+/** An id that no record has. Giving it explicitly keeps the sequence from advancing. */
 const LAST_ID = '9223372036854775807';
 
-/** Our SQLSTATE for a row that was inserted. */
+/** Our own SQLSTATE, which reports that the trial row was inserted. */
 const DONE = 'PT001';
 
 /**
- * Inserts a trial row into each table, and rolls back, all in one statement: so no lock is left if the server process dies, and
- * PostgreSQL logs no error. A row that only violates a constraint is proof enough. Then a row is rewritten unchanged.
+ * Inserts a trial row into each table, and rolls back. One statement does both, so that the lock is released even if the server process
+ * dies, and PostgreSQL does not log an error. A row that only violates a constraint is proof enough. Then the statement rewrites a row
+ * unchanged.
  */
 export function buildProveWritable(schema: string, tables: readonly Table[]): BatchLoader<undefined, unknown> {
   const tries = tables.map((table) => {

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { RunTask } from './connection-pool.ts';
 
-/** Answers all questions by one statement, in their order. An Error is the answer to one that fails. */
+/** Answers all questions by one statement, in the order of the questions. If a question fails, its answer is an Error. */
 export type BatchLoader<Question, Answer> = (
   connection: PostgresConnection,
   questions: Question[],
@@ -19,17 +19,20 @@ interface Batch<Question, Answer> {
   answers: Promise<(Answer | Error)[]>;
 }
 
-/** Shared by kinds of calls that run their statements in turn: a few large statements cost less than many small ones at once. */
+/**
+ * The turns of several kinds of calls. They run their statements one after the other, because a few large statements cost less than many
+ * small ones at once.
+ */
 interface Turns {
   latest: Promise<unknown>;
 }
 
-/** How long a statement waits for the previous one, in milliseconds: a slow one does not hold up the others. */
+/** How long a statement waits for the previous one, in milliseconds. So a slow statement does not delay the others. */
 const LONGEST_WAIT = 5;
 
 /**
- * A call joins the waiting batch until a connection takes it. So a call never sees data that was read before it was made. An answer that
- * is an Error is thrown.
+ * Makes a function whose calls join the waiting batch until a connection takes the batch. So a call never gets data that was read before
+ * the call. If its answer is an Error, the call throws it.
  */
 export function coalesce<Question, Answer>(
   run: RunTask,
@@ -53,7 +56,7 @@ export function coalesce<Question, Answer>(
     );
     turns.latest = answers.catch(() => {});
     const batch = { questions, answers };
-    // For a batch that no connection has taken in time.
+    // Also counts if no connection takes the batch in time.
     answers.catch(leave);
     return batch;
   }

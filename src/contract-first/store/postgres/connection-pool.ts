@@ -15,7 +15,10 @@ export interface ConnectionPoolOptions {
   count: number;
   /** How long a task may wait for a connection, in milliseconds. After that, nothing was done. */
   waitTimeout: number;
-  /** How long a transaction may wait, if it is longer: when its connection is lost, it is known that nothing was done. */
+  /**
+   * How long a transaction may wait, if longer than `waitTimeout`. If a transaction loses its connection, it is known that nothing was
+   * done.
+   */
   transactionWait?: number;
   /** How long a task may take, including its wait for a connection, in milliseconds. */
   timeout: number;
@@ -24,7 +27,7 @@ export interface ConnectionPoolOptions {
 interface Job {
   task: Task<unknown>;
   isRepeatable: boolean;
-  /** How long it may wait. */
+  /** How long the task may wait. */
   wait: number;
 }
 
@@ -42,7 +45,7 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #transactionWait: number;
   readonly #waiting: Queue<Job>;
-  /** Wakes an idle connection, one function for each. */
+  /** For each idle connection, the function that wakes it. */
   readonly #idle: (() => void)[] = [];
   readonly #serving: Promise<void>[];
   readonly #opened = new EventEmitter();
@@ -64,15 +67,15 @@ export class ConnectionPool {
   }
 
   /**
-   * Runs the task on the next free connection, at the end of an iteration of the event loop, and retries it when its connection is
-   * lost. @throws StoreUnavailable
+   * Runs the task on the next free connection, at the end of an iteration of the event loop. If the connection is lost, the task runs
+   * again. @throws StoreUnavailable
    */
   readonly run: RunTask = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
 
   /** Runs a task. If its connection is lost, the outcome is unknown. */
   readonly runOnce: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
 
-  /** Runs a task that itself reports the outcome if its connection is lost. */
+  /** Runs a task. If the connection is lost, the task itself reports the outcome. */
   readonly runTransaction: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 
   /** Resolves when all connections have been open once. @throws Error with the reason, after `timeout` milliseconds */
@@ -85,7 +88,7 @@ export class ConnectionPool {
     return { used: this.#used, idle: Math.max(0, this.#open - this.#used), waiting: this.#waiting.length };
   }
 
-  /** Waits for running and waiting tasks. Tasks that no connection takes any more are rejected. */
+  /** Waits for running and waiting tasks. Rejects tasks that no connection can take any more. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#wakeAll();
@@ -123,7 +126,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Runs tasks until the connection is lost, or the pool is closing and none waits. */
+  /** Runs tasks until the connection is lost, or until the pool is closing and no task waits. */
   async #runAll(connection: PostgresConnection): Promise<void> {
     this.#open++;
     void connection.ended.then(() => {
@@ -137,7 +140,10 @@ export class ConnectionPool {
     }
   }
 
-  /** The next job, in the iteration after it came; undefined when the connection is lost, or the pool is closing and none waits. */
+  /**
+   * Returns the next job, in the iteration of the event loop after the job arrived. Returns undefined if the connection is lost, or if the
+   * pool is closing and no job waits.
+   */
   async #takeNext(connection: PostgresConnection): Promise<Waiting<Job> | undefined> {
     while (connection.isOpen && !(this.#isClosing && this.#waiting.length === 0)) {
       if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#idle.push(resolve));

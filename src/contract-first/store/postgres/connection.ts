@@ -15,7 +15,10 @@ export interface PostgresConnection {
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
-  /** The time after which its task may not begin another step, by performance.now(): soon after, the task is given up. */
+  /**
+   * The time after which the task on the connection may not begin another step, by performance.now(). Soon after this time the task is
+   * given up.
+   */
   until?: number;
   /** Whether the server was read-only when it last answered. */
   readonly isReadOnly: boolean;
@@ -30,11 +33,14 @@ export interface PostgresConnection {
 /** Returns every value as text. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
-/** SQLSTATEs about the server, not about the statement: resources, operator intervention, system errors, conflicts, locks, read-only. */
+/**
+ * Matches SQLSTATEs that concern the server and not the statement: resources, operator intervention, system errors, conflicts, locks,
+ * read-only.
+ */
 const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
-/** The server is read-only: the next connection may find the primary. */
+/** The SQLSTATE of a read-only server. The next connection may find the primary. */
 const READ_ONLY = '25006';
-/** The codes of a lost connection: the outcome of the statement is unknown. */
+/** Matches the codes of a lost connection. The outcome of the statement is then unknown. */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
 /** PgBouncer drops the connection's `statement_timeout` if it is set to ignore it. */
@@ -45,11 +51,11 @@ export interface ConnectionOptions {
   toConnect: number;
   /** The limit of each statement, which PostgreSQL enforces. */
   toAnswer: number;
-  /** Whether it runs the same small statements again and again, so that it pays to prepare them. */
+  /** Whether the connection runs the same small statements again and again. If so, the statements are prepared. */
   isForChanges?: boolean;
 }
 
-/** @throws Error even if the server is only read-only: then it is not the primary */
+/** Opens a connection to the primary. @throws Error if the server does not answer, or is read-only and so not the primary */
 export async function connectTo(
   { host, port }: ServerAddress,
   { user, password, database, schema, sslNegotiation, isPrepared, applicationName }: PostgresSettings,
@@ -59,12 +65,12 @@ export async function connectTo(
   const socket = new Socket();
   const client = new pg.Client({
     ...{ host, port, user, password, database, ssl, statement_timeout: toAnswer },
-    // pg would read PGSSLNEGOTIATION.
+    // Without this value, pg would read the variable PGSSLNEGOTIATION.
     sslnegotiation: sslNegotiation,
     stream: () => socket,
     types: AS_TEXT,
     keepAlive: true,
-    // The system's default is two hours.
+    // The default of the operating system is two hours.
     keepAliveInitialDelayMillis: 5000,
     application_name: applicationName,
   });
@@ -86,7 +92,7 @@ export async function connectTo(
     prepared.isOn = isForChanges && (isPrepared ?? isDirect === 't');
   } catch (error) {
     connection.end(error as Error);
-    // An AggregateError, for a name with several addresses, comes without a message.
+    // If a host name has several addresses, the error is an AggregateError without a message.
     const { message, code } = error as { message: string; code?: string };
     throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
   } finally {
@@ -101,7 +107,7 @@ interface ParameterStatus {
   parameterValue: string;
 }
 
-/** SQLSTATE and routine of a prepared statement after a change of its table changed the types of its columns. */
+/** The SQLSTATE and the routine in the error of a prepared statement after a migration changed the types of its columns. */
 const [UNSUPPORTED, STALE] = ['0A000', 'RevalidateCachedQuery'];
 
 function toConnection(
@@ -135,7 +141,7 @@ function toConnection(
       const { code = '', routine } = error instanceof pg.DatabaseError ? error : {};
       if (code === UNSUPPORTED && routine === STALE) {
         prepared.forgetAll();
-        // A transaction is run again by its owner.
+        // The owner of a transaction runs the whole transaction again.
         if (client.getTransactionStatus() === 'I') return query(text, values);
       }
       if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);

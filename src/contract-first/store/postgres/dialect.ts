@@ -1,4 +1,6 @@
-/** PostgreSQL's dialect: names, locks, times, and values, also as one array per field, which `unnest` turns into rows. */
+/**
+ * PostgreSQL's dialect: names, locks, times and values. Many records are bound as one array for each field, which `unnest` turns into rows.
+ */
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { Dialect } from '../changes/statement.ts';
 import type { Fields } from '../collection.ts';
@@ -12,7 +14,7 @@ export function quote(name: string): string {
 /** Text columns use the collation "C": its `lower` changes only the letters A to Z. */
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
 
-/** The number of the advisory lock for writing records of a schema, by its quoted name. */
+/** SQL of the number of the advisory lock for writing records of a schema. `schema` is its quoted name. */
 export const lockOf = (schema: string) => `${toSqlLiteral(schema)}::regnamespace::oid::bigint`;
 
 /** SQL of the current time, in its stored form. */
@@ -25,7 +27,7 @@ export const POSTGRES_TYPES = {
 } as const;
 export type PostgresType = (typeof POSTGRES_TYPES)[keyof typeof POSTGRES_TYPES];
 
-/** The columns, and `$1::text[],…` for the arrays. */
+/** SQL of the columns, and of their arrays: `$1::text[],…`. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
   return {
     columns: fields.map(({ column }) => column).join(),
@@ -33,7 +35,7 @@ export function toArraysSql(fields: readonly Field[]): { columns: string; arrays
   };
 }
 
-/** `$1::text[]` */
+/** SQL of a field's array, such as `$1::text[]`. */
 export const toArraySql = ({ type }: Field, index: number) => `$${index}::${POSTGRES_TYPES[type]}[]`;
 
 /** The arrays of values, with NULL for absent fields. */
@@ -41,7 +43,10 @@ export function toArrays(fields: readonly Field[], records: readonly Fields[]): 
   return fields.map((field) => records.map((record) => toValue(field, record[field.name])));
 }
 
-/** A value as it is bound. For a field that may be absent or null, NULL means absent, and the text `null` means null. */
+/**
+ * Converts a value to the form in which it is bound. For a field that may be absent or null, NULL means absent, and the text `null` means
+ * null.
+ */
 function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;
   return value === null && isNullable && !isOptional ? null : toJsonText(value);

@@ -29,7 +29,10 @@ async function query(connection: PostgresConnection, { sql, values, isReadOnly }
 
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
-/** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there, unless the connection is lost. */
+/**
+ * Runs a generator to its end. If a statement fails, the error is thrown into the generator, which may catch it. If the connection is lost,
+ * the generator ends.
+ */
 export async function drive<Result>(connection: PostgresConnection, steps: SqlSteps<Result>): Promise<Result> {
   let step = steps.next();
   while (!step.done) {

@@ -1,4 +1,4 @@
-/** Migrates a schema, with our own triggers, and inspects one for `--check`. */
+/** Migrates a schema and adds our own triggers. Also inspects a schema for `--check`. */
 import { toSqlLiteral } from '../../json/literals.ts';
 import { sqlStep } from '../changes/statement.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
@@ -14,9 +14,9 @@ import type { PostgresSettings } from './settings.ts';
 
 /** How long to wait for locks, in milliseconds. */
 interface LockTimeouts {
-  /** For another program that migrates the same schema. */
+  /** The wait for another program that migrates the same schema. */
   migration: number;
-  /** The timeout for a lock on a table: statements of running servers queue after it, and must be answered in time. */
+  /** The wait for a lock on a table. Statements of running servers queue behind this wait, and must be answered in time. */
   table: number;
 }
 
@@ -80,7 +80,7 @@ export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): 
   };
 }
 
-/** @throws Error with the reason why no server can be used, or why a start would fail */
+/** Inspects a schema for `--check`. @throws Error with the reason why no server can be used, or why a start would fail */
 export async function inspectPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
@@ -118,7 +118,7 @@ function* check(schema: string, applied: readonly Applied[], pending: readonly M
     throw new Error(`its role may not create tables there: GRANT CREATE ON ${granted} TO ${quote(role)}`);
 }
 
-/** Names the lock in the error of a lock timeout. */
+/** Runs a step. If a lock is not free in time, the error names the lock. */
 function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
   try {
     yield step;
@@ -128,7 +128,10 @@ function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
   }
 }
 
-/** Triggers on a table of records: one takes the lock of writers, one notes the revisions of deleted records. To run after migrations. */
+/**
+ * SQL of the triggers on a table of records, to run after migrations. One trigger takes the lock of writers, and one notes the revisions of
+ * deleted records.
+ */
 function toTriggersSql(table: Table): string {
   const { name } = table;
   const revision = revisionOf(table);
@@ -142,9 +145,9 @@ function toTriggersSql(table: Table): string {
 }
 
 /**
- * SQL that gives each record that the migrations have changed a revision that was never used, and so a new entity tag. These are the
- * records with rows that the migrations have written. If a column that records show is new or changed, they are all records. The statement
- * must not take the lock of writers: a writer may hold it, and wait for this table.
+ * SQL that gives each record changed by the migrations an unused revision, and so a new entity tag. A record counts as changed if a
+ * migration has written its row. If the migrations have added or changed a column that records show, all records count as changed. The
+ * statement must not take the lock of writers: a writer may hold that lock and wait for this table.
  */
 function toAdvanceSql({ name, fields }: Table, revision: string): string {
   const isOwn = 'age(xmin) <= 0';

@@ -9,7 +9,7 @@ import type { PostgresSettings } from './settings.ts';
 
 /** How many records are read at once, to limit memory. */
 const CHUNK = 1000;
-/** How long connecting, each step of the start, and locks of writers may take, in milliseconds. */
+/** The timeout for connecting, for each step of the start, and for the lock of writers, in milliseconds. */
 const MOVE_TIMEOUT = 10_000;
 const LOCK_TIMEOUT = 5000;
 
@@ -51,7 +51,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
           WHERE last > coalesce(pg_sequence_last_value(${sequence}), 0)`,
         [last],
       );
-      // At once, not some time after servers have begun to query.
+      // Run now, because PostgreSQL itself would do it only some time after the servers have begun to query.
       await query(`ANALYZE ${name}`);
     },
     commit: () => query('COMMIT'),
@@ -59,13 +59,13 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
   };
 }
 
-/** Reads as many rows at a time as those before have room for. */
+/** Reads the rows in chunks. The size of the rows that were read decides how many rows the next chunk contains. */
 async function* readRows(connection: PostgresConnection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
   const texts = columns.map(({ column, type, isSeconds }) => {
     if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
     return type === 'boolean' ? `CAST(${column} AS integer)` : column;
   });
-  // As JSON writes a number: PostgreSQL writes 1e-07.
+  // Writes a number as JSON does, since PostgreSQL writes 1e-07.
   const toCommon = (value: string | null, index: number) =>
     columns[index]?.type === 'number' && value !== null ? toJsonText(Number(value)) : value;
   await connection.query(`DECLARE moved NO SCROLL CURSOR FOR SELECT ${texts} FROM ${name} ORDER BY ${order}`);

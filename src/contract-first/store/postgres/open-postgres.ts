@@ -25,22 +25,28 @@ import { buildGetRecords, buildListRecords } from './reads.ts';
 import type { PostgresSettings } from './settings.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
-/** The number of connections that read, next to the one that writes. More would not help: each takes all waiting reads. */
+/** The number of connections that read; one more connection writes. More would not help, because each takes all waiting reads at once. */
 const READERS = 3;
 /** The timeout of a call, in milliseconds, so that clients get an answer after two seconds at most. */
 const CALL_TIMEOUT = 1700;
-/** The timeout of each step of the start, in milliseconds: the database may also be starting, on a busy machine. */
+/**
+ * The timeout of each step of the start, in milliseconds. It is long, because the database may be starting at the same time on a busy
+ * machine.
+ */
 const START_TIMEOUT = 10_000;
-/** The part of the timeout until PostgreSQL cancels a read, and until we give up connecting to a server. */
+/** The share of the timeout after which PostgreSQL cancels a read, and after which connecting to a server is given up. */
 const READ_SHARE = 0.6;
-/** The part of the timeout that a write may wait to begin, and the part until PostgreSQL cancels it: then it was not done. */
+/**
+ * The share of the timeout in which a write must begin, and the share after which PostgreSQL cancels the write. A canceled write was not
+ * done.
+ */
 const WRITE = 0.4;
-/** The part of the timeout that a transaction may wait to begin. */
+/** The share of the timeout in which a transaction must begin. */
 const TRANSACTION = 0.7;
 
 const CANNOT_WRITE = new Error('the database can only be read');
 
-/** @throws Error when no server accepts a connection, or the schema is newer than this program's */
+/** Opens the store on PostgreSQL. @throws Error if no server accepts a connection, or if the schema is newer than this program */
 export async function openPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
@@ -118,7 +124,7 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
     listKeys: through(read, keys.list),
     readKeys: async (since) => {
       const changes = await through(read, keys.readChanges)(since);
-      // The state is that of `transaction_read_only`.
+      // The version begins with the value of `transaction_read_only`.
       if (changes.version.startsWith('on ')) throw new StoreUnavailable(CANNOT_WRITE);
       return changes;
     },
@@ -141,7 +147,10 @@ const through =
   (...values: Values): Promise<Result> =>
     run((connection) => drive(connection, toSteps(...values)));
 
-/** Builds the function that makes a change. Fewer calls of transactions share a transaction of PostgreSQL: each runs several statements. */
+/**
+ * Builds the function that makes a change. A transaction of PostgreSQL takes fewer calls of a domain's transactions than changes, because
+ * each call runs several statements.
+ */
 function buildChange(
   writes: ClientWrites,
   run: RunTask,

@@ -10,7 +10,7 @@ type Connect = (options: ConnectionOptions) => Promise<PostgresConnection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
-/** @throws Error when a file with certificates or a key cannot be read */
+/** Builds the function that connects to the primary. @throws Error if a file with certificates or a key cannot be read */
 export function buildConnect(settings: PostgresSettings): Connect {
   const ssl = toTlsOptions(settings);
   const open = new Set<PostgresConnection>();
@@ -33,8 +33,8 @@ export function buildConnect(settings: PostgresSettings): Connect {
 }
 
 /**
- * Runs reads on the primary only. If a server is read-only, another one may have become the primary: this is looked up after the read.
- * If so, the connection has been ended, and the read is retried on the new primary.
+ * Runs reads only on the primary. If the server turns out to be read-only, another server may have become the primary, so a connection to
+ * it is tried after the read. If that succeeds, the old connection ends, and the read runs again on the new primary.
  */
 export function buildRead(run: RunTask, connect: () => Promise<PostgresConnection>): RunTask {
   const look = () =>
@@ -51,7 +51,10 @@ export function buildRead(run: RunTask, connect: () => Promise<PostgresConnectio
     });
 }
 
-/** Like libpq: with trusted certificates (`caFile`), `require` also verifies the server's certificate. */
+/**
+ * Converts the settings to TLS options with the meaning of libpq: if there are trusted certificates (`caFile`), `require` also verifies the
+ * server's certificate.
+ */
 function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): TlsOptions | false {
   if (sslMode === 'disable') return false;
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)

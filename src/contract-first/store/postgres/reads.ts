@@ -24,7 +24,7 @@ interface Group {
 type PageRow = [text: string, last: string | null, hasMore: 't' | 'f'];
 
 export function buildListRecords(schema: string, table: Table, source: TextSource): BatchLoader<PageAsked, Page> {
-  /** The statements by combination of filters, made when first used. */
+  /** The statement for each combination of filters. It is written when the combination is first used. */
   const statements = new Map<string, string>();
 
   async function ask(connection: PostgresConnection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
@@ -59,9 +59,9 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * SQL of a page. It reads one record more than the limit, to find out whether there is a next page. The filters that every query must
- * contain, and one more, are written as a range of (columns, id). With equalities, PostgreSQL might use the index of ids instead, and read
- * all records with other values.
+ * SQL of a page. It reads one record more than the limit, to find out whether a next page follows. The required filters, and one more, are
+ * written as a range of (columns, id). If they were written as equalities, PostgreSQL might use the index of ids instead, and read all
+ * records with other values.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;
@@ -98,7 +98,10 @@ function toPage([text, last, hasMore]: PageRow, values: readonly unknown[], sour
   return { body: JsonText.of<Fields[]>(text, source), next };
 }
 
-/** Reads the records as one text, a line for each: rows cost more than splitting lines. JSON text has no line breaks. */
+/**
+ * Reads the records as one text with a line for each record, because splitting lines costs less than reading rows. JSON text does not
+ * contain line breaks.
+ */
 export function buildGetRecords(
   schema: string,
   table: Table,

@@ -1,11 +1,11 @@
-/** The settings that statements and the texts of their values depend on, and the statements that a session has prepared. */
+/** The settings of a session that statements and the texts of values depend on, and the statements that a session has prepared. */
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toSqlLiteral } from '../../json/literals.ts';
 
 /**
- * Settings that statements need in order not to fail or lose something. With a pooler the sessions are shared, perhaps one for each
- * transaction, so there the role needs the settings.
+ * Settings without which statements could fail or lose data. A pooler may use another session for each transaction, so behind a pooler the
+ * role needs these settings.
  */
 const NEEDED = {
   // NULL is a value, not the text `NULL`.
@@ -16,28 +16,28 @@ const NEEDED = {
   extra_float_digits: '1',
   // Types and indexes are compared by their names.
   quote_all_identifiers: 'off',
-  // `replica` runs no triggers, and checks no references.
+  // The value `replica` would disable triggers and the checks of references.
   session_replication_role: 'origin',
   standard_conforming_strings: 'on',
 };
 
-/** Limits that ours replace. */
+/** Limits that are switched off, because the engine sets its own. */
 const UNLIMITED = { idle_in_transaction_session_timeout: '0', idle_session_timeout: '0', lock_timeout: '0' };
 
-/** Settings for a team's own statements, as they are on most servers. */
+/** The settings of a team's own statements, with the values of most servers. */
 const OF_TEAMS = {
   ...{ DateStyle: 'ISO, MDY', IntervalStyle: 'postgres', TimeZone: 'UTC', bytea_output: 'hex', xmlbinary: 'base64' },
   ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', backslash_quote: 'safe_encoding' },
   ...{ transform_null_equals: 'off', gin_fuzzy_search_limit: '0' },
 };
 
-/** How long a server that has gone in the middle of a transaction holds the lock, in milliseconds. */
+/** How long the lock is held for a server that has disappeared in the middle of a transaction, in milliseconds. */
 const IDLE_TIMEOUT = 2000;
 
 /**
  * SQL that reads the state of a new session, and makes the settings that our statements need, in one statement. `$1` is the process id that
- * the server reported at the connection. With a pooler it is not a process of the server: then nothing is set, and the last column names
- * the missing settings of the role.
+ * the server reported when the connection began. A pooler reports an id that is not a process of the server: then nothing is set, and the
+ * last column names the settings that the role lacks.
  */
 export function sessionSetupSql(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
@@ -64,7 +64,7 @@ export function localSettingsSql(schema: string): string {
 /** The most statements per connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
 const MAX_STATEMENTS = 200;
 
-/** How long a plan is used, in milliseconds: the table may have been nearly empty when the plan was made, and be large now. */
+/** How long a plan is used, in milliseconds. A plan that was made for a nearly empty table is slow after the table has grown. */
 const FRESH = 10_000;
 
 /** The part of pg's connection that lists its prepared statements. */
@@ -82,7 +82,7 @@ export class PreparedStatements {
   constructor(connection: pg.Connection) {
     const { parsedStatements } = connection as unknown as Noting;
     const dispose = (name: string) => {
-      // Sent before the next statement, without waiting for an answer.
+      // This is sent before the next statement, without waiting for an answer.
       connection.close({ type: 'S', name }, true);
       delete parsedStatements[name];
     };

@@ -1,7 +1,7 @@
 /** Parses a PostgreSQL URL. Options have libpq's meaning; others are errors with their name. */
 
 export interface PostgresSettings {
-  /** Servers of the same database; the primary is used. */
+  /** The servers of one database. The store uses the primary. */
   hosts: readonly ServerAddress[];
   user: string;
   password?: string | undefined;
@@ -17,7 +17,7 @@ export interface PostgresSettings {
   keyFile?: string | undefined;
   /** `direct` starts TLS without asking the server first. */
   sslNegotiation: 'postgres' | 'direct';
-  /** Whether statements are prepared by name; undefined means yes, unless a pooler is between. */
+  /** Whether statements are prepared by name. Undefined means yes, unless the connection goes through a pooler. */
   isPrepared?: boolean | undefined;
   /** How the server names our connections to its administrators. */
   applicationName: string;
@@ -34,7 +34,9 @@ type SslMode = (typeof SSL_MODES)[number];
 export const POSTGRES_FORM =
   'postgres://<user>[:<password>]@<host>[:<port>][,…]/<database>[?sslmode=…&sslrootcert=…&schema=…]';
 
-/** libpq's form, with commas between hosts, which a URL does not have. User, password and database are percent-encoded. */
+/**
+ * Matches libpq's form of a URL, which may contain several hosts with commas between them. User, password and database are percent-encoded.
+ */
 const FORM = /^postgres(?:ql)?:\/\/([^:@/]+)(?::([^@/]*))?@([^@/?]+)\/([^/?]+)(?:\?(.*))?$/;
 const HOST = /^(\[[\da-f:.]+\]|[^:]+)(?::(\d{1,5}))?$/i;
 type Parts = [
@@ -65,7 +67,7 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
   }
 }
 
-/** @throws Error if the text is not a host with a port */
+/** Parses a host with a port. @throws Error if the text is not one */
 function toAddress(text: string): ServerAddress {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);
@@ -78,7 +80,7 @@ function toOptions(
   const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, prepared, target_session_attrs, ...unknown } =
     options;
   const [other] = Object.keys(unknown);
-  // An odd name is not shown: it may be a piece of a password.
+  // A name with unusual characters is not shown, because it may be a piece of a password.
   if (other !== undefined) throw new Error(`has an option that is not known${/^\w+$/.test(other) ? `: ${other}` : ''}`);
   if ((target_session_attrs ?? 'read-write') !== 'read-write')
     throw new Error('must have target_session_attrs=read-write');

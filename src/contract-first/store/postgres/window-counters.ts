@@ -5,7 +5,7 @@ import type { PostgresConnection } from './connection.ts';
 
 interface Addition {
   id: string;
-  /** In seconds. */
+  /** The length of the window, in seconds. */
   window: number;
   amount: number;
 }

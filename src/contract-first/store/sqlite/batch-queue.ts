@@ -1,7 +1,7 @@
 /**
- * The queue of a writer that takes writes in batches (group commit). Writes of one iteration of the event loop, and writes that arrive
- * while a batch is written, form the next batch. So under load a write costs a fraction of an fsync. The queue is independent of threads
- * and files.
+ * The queue of a writer that takes writes in batches (group commit). The next batch contains the writes of one iteration of the event loop,
+ * and the writes that arrive while another batch is written. So under load a write costs only a fraction of an fsync. The queue is
+ * independent of threads and files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
@@ -13,7 +13,7 @@ export interface BatchOptions<Item, Result> {
    * @throws Error if the batch cannot be handed over
    */
   post: (items: Item[]) => void;
-  /** Whether the batch has written an item with this result to the disk. It has not if a change was refused, or was made before. */
+  /** Whether an item with this result was written to the disk. A refused change, and a change that was made before, write nothing. */
   isWritten: (item: Item, result: Result) => boolean;
   /** The most writes that may wait, including the current batch. */
   maxWaiting: number;
@@ -42,7 +42,7 @@ export class BatchQueue<Item, Result> {
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
-  /** The time since which the writer is busy with the batch, or has ended; undefined while it is idle. */
+  /** The time when the writer began the batch, or when it ended; undefined while the writer is idle. */
   #busySince: number | undefined;
   /** The timer that rejects late writes of the batch. */
   #watching: NodeJS.Timeout | undefined;
@@ -109,8 +109,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Reports that one item has prevented the whole batch from being written. `find` finds this item. If it is not known, the queue bisects
-   * the batch, so that only the faulty item is rejected.
+   * Reports that one item prevented the whole batch from being written. `find` finds this item. If the item is not known, the queue bisects
+   * the batch, so that it rejects only the faulty item.
    */
   blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
     const culprit = find?.(itemsOf(this.#batch));
@@ -151,7 +151,7 @@ export class BatchQueue<Item, Result> {
   resume(): void {
     this.#busySince = undefined;
     this.#emptyBatch();
-    // If writes wait, waits for another iteration: clients that were just answered cannot send a request in this one.
+    // If writes wait, the batch waits for another iteration: clients that were just answered cannot send a request in this one.
     this.#handOverSoon(0);
   }
 
@@ -165,7 +165,7 @@ export class BatchQueue<Item, Result> {
 
   /**
    * Hands the batch over after an iteration of the event loop without new writes. Clients that were answered by one batch send their next
-   * requests in the next few iterations. If the first of these were written alone, all others would wait for its fsync.
+   * requests in the next few iterations. If the first of these requests were written alone, all others would wait for its fsync.
    */
   #gather(seen: number, until: number): void {
     const { length } = this.#waiting;
@@ -175,7 +175,7 @@ export class BatchQueue<Item, Result> {
 
   #handOver(): void {
     this.#isDue = false;
-    // The writer has ended meanwhile: the next one gets the writes.
+    // If the writer has ended meanwhile, the next writer gets the writes.
     if (this.#busySince !== undefined) return;
     const isProving = this.#isUnproven && this.#checks.length > 0;
     this.#batch = isProving ? [] : this.#waiting.take(this.#batchSize);

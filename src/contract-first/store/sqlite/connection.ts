@@ -12,7 +12,7 @@ export const BUSY_TIMEOUT = 2000;
 /** The size of each connection's page cache, in KiB. better-sqlite3's default is 16 MB, but the operating system caches the file anyway. */
 const CACHE_SIZE = 2000;
 
-/** Checks a link. @throws Error if the file is a link into a folder that does not exist: the disk may not be mounted */
+/** Checks that a file is not a link into a missing folder, as when the disk is not mounted. @throws Error if it is */
 export function checkMap(file: string): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
   if (!link?.isSymbolicLink() || existsSync(file)) return;
@@ -119,8 +119,8 @@ function tryCreate(db: Database, table: Table): void {
 
 /**
  * Whether the connection is to be replaced after an error. A new one may succeed: if a file was read-only when the connection was opened,
- * the connection stays read-only. After other errors the connection is reused, because on Node 24 each connection and statement uses
- * memory until the thread ends.
+ * the connection stays read-only. After other errors the connection is used again, because on Node 24 each connection and statement keeps
+ * its memory until the thread ends.
  */
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 

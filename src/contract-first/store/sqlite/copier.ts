@@ -8,6 +8,6 @@ try {
   db.prepare<[string]>('VACUUM INTO ?').run(workerData.to);
   db.close();
 } catch (error) {
-  // Thrown again as an Error: a SqliteError would lose its message on the way out of the thread.
+  // The error is thrown again as an Error, because a SqliteError would lose its message on the way out of the thread.
   throw new Error((error as Error).message);
 }

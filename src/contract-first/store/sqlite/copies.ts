@@ -8,7 +8,7 @@ import { Sqlite } from './sqlite.ts';
 
 const COPIER = new URL(`./copier${extname(import.meta.url)}`, import.meta.url);
 
-/** Copies one snapshot to an empty file, in a thread, while other programs may write. @throws Error with the reason why it cannot */
+/** Copies one snapshot to an empty file, in a thread, while other programs may write. @throws Error with the reason if that fails */
 export async function copySnapshot(from: string, to: string): Promise<void> {
   await once(new Worker(COPIER, { workerData: { from, to } }), 'exit');
 }
@@ -26,7 +26,7 @@ export function checkIntegrity(file: string): void {
 }
 
 /**
- * Replaces a database file, and keeps the old one under another name. At every moment, one of the two files is at `location`, and complete.
+ * Replaces a database file, and keeps the old one under another name. At every moment, one of the two complete files is at `location`.
  * @throws SqliteError if another program has opened the database
  */
 export function exchange(file: string, location: string, old: string): void {

@@ -10,7 +10,7 @@ import { buildStatements } from './sqlite.ts';
 const JSON_SQL: JsonDialect = {
   quote: (column) => `json_quote(${column})`,
   toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
-  // Tests for NULL, because `json_quote(NULL)` is the text null.
+  // This tests for NULL, because `json_quote(NULL)` is the text `null`.
   unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
 };
 
@@ -31,7 +31,7 @@ export const DIALECT: Dialect = {
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
   },
   toCompared,
-  // Converts numbers, which are stored as text: otherwise "10" would sort before "9".
+  // Numbers are stored as text, and converted here: otherwise "10" would sort before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
   elements: () => 'json_each(?)',
   now: 'unixepoch()',

@@ -4,7 +4,7 @@ import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Field, isText, type Table, toJsonText } from '../tables/table.ts';
 
-/** Rows as one text, which is copied to a thread quickly. */
+/** Rows as one text, because a text is copied to a thread quickly. */
 export interface Rows {
   count: number;
   /** A JSON array with an array of values for each row. */
@@ -67,7 +67,8 @@ const USED_UP = new Error('all ids are used up');
 
 export function prepareInsert(db: Database, table: Table): Insert {
   const insertRows = prepareInsertRows(db, table, table.newFields, '@now');
-  // Computed as SQLite does (https://www.sqlite.org/autoinc.html), so it is right even if somebody has edited sqlite_sequence.
+  // The last id is computed as SQLite does it (https://www.sqlite.org/autoinc.html). So it is right even if somebody has edited
+  // sqlite_sequence.
   const lastId = db
     .prepare<[], bigint>(`
       SELECT max(id) FROM (SELECT 0 AS id UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '${table.name}'

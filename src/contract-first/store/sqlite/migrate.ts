@@ -70,7 +70,7 @@ export const TARGET: MigrationTarget = {
   },
 };
 
-/** Raises the highest id of a table. Otherwise a table that was rebuilt or filled would use the ids of deleted rows again. */
+/** Raises the highest used id of a table. Without this, a table that was rebuilt or filled would use the ids of deleted rows again. */
 export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   const add = 'INSERT INTO sqlite_sequence SELECT ?, 0 WHERE ? NOT IN (SELECT name FROM sqlite_sequence)';
   yield sqlStep(add, name, name);
@@ -97,7 +97,8 @@ export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result 
 export function inspectSqlite(file: string | undefined, domain: AnyDomain, records?: RecordCheck): Inspection {
   if (file !== undefined) checkMap(file);
   const location = file !== undefined && existsSync(file) ? file : ':memory:';
-  // Changes no files: a read-only connection would create SQLite's log files if there are none, any other would remove existing ones.
+  // This must not change files. A read-only connection would create missing log files of SQLite, and a writing one would remove existing
+  // ones.
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
@@ -114,7 +115,9 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain, recor
  * migrations, so a change of the triggers needs a migration.
  */
 
-/** The first parts of the triggers' names: `_` and the table's name follow. The names of other triggers do not begin with them. */
+/**
+ * The prefixes of the triggers' names; `_` and the name of the table follow. The names of other triggers do not begin with these prefixes.
+ */
 const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_edits_by_insert'];
 
 /** Returns the names of a table's triggers, quoted for SQL. */
@@ -145,8 +148,8 @@ const toNoteSql = (rows: string) => `INSERT INTO deleted_revisions ${rows}
   ON CONFLICT DO UPDATE SET revision = excluded.revision WHERE revision < excluded.revision;`;
 
 /**
- * Drops the triggers of all tables before migrations: a table cannot be rebuilt while triggers refer to it. Instead of the triggers, it
- * notes the highest revision of each table, since a migration may delete any record.
+ * Drops the triggers of all tables before migrations: a table cannot be rebuilt while triggers refer to it. While there are no triggers, a
+ * migration may delete any record. So the function first notes the highest revision of each table.
  */
 function* dropTriggers(): SqlSteps<void> {
   const find = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'record_edits_by_*'";

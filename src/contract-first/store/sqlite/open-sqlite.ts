@@ -55,7 +55,10 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** The module that the writing thread loads: the domain and its contract are needed only for transactions, and to check merged objects. */
+/**
+ * Returns the URL of the module that the writing thread must load. The thread needs the domain and its contract only for transactions, and
+ * to check merged objects.
+ */
 function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string): string {
   const isMerging = tables.some(({ fields }) => fields.some(({ type }) => type === 'json'));
   return isMerging || Object.keys(calls).length > 0 ? source : '';
@@ -121,7 +124,7 @@ function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess
   return { table, codec, prove, reads: { get: guard(reads.readRecord), list: guard(reads.readPage) } };
 }
 
-/** Access to a database in a file or in memory. In memory it needs neither locks nor checks: there is only one writer. */
+/** Access to a database in a file or in memory. A database in memory has only one writer, so it needs neither locks nor checks. */
 class SqliteAccess {
   readonly isMemory: boolean;
   /** The opened files, with their inodes. */
@@ -148,13 +151,16 @@ class SqliteAccess {
     return result;
   };
 
-  /** Ends the shared snapshot, and checks that the files are still the opened ones. @throws SqliteError if they are not */
+  /** Ends the shared snapshot, and checks that nobody has moved or replaced the opened files. @throws SqliteError if somebody has */
   readonly goOutside = () => {
     this.leave();
     checkInodes(this.inodes);
   };
 
-  /** Closes the thread's connection last. The last connection makes the final checkpoint, which must not block the event loop. */
+  /**
+   * Closes the connections, that of the writing thread last. The last connection makes the final checkpoint, which must not block the event
+   * loop.
+   */
   async close(writer: Writer): Promise<void> {
     await writer.flush();
     this.leave();

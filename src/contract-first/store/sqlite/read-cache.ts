@@ -1,6 +1,6 @@
 /**
- * Caches pages and records as text, until any program may have changed a record. Records that are added at the end only invalidate last
- * pages; full pages stay valid, because a next page follows them.
+ * Caches pages and records as text, until any program may have changed a record. New records are added at the end, so they only change the
+ * last page of a list; full pages stay valid.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -13,13 +13,19 @@ import type { Reads } from './reads.ts';
 import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associative-cache.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** The size of each of the three caches, for all collections together, in characters. Each page counts PAGE_SIZE characters more. */
+/**
+ * The size of each of the three caches for all collections together, in characters. A page counts as PAGE_SIZE characters more than its
+ * text.
+ */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
-/** How long full pages and records stay cached after a write, in milliseconds: the writer may have disabled the triggers. */
+/**
+ * How long full pages and records stay cached after a write, in milliseconds. The time is limited, because a writer may have disabled the
+ * triggers that report changes.
+ */
 const MAX_TRUST = 1000;
 
-/** Answers reads from the cache. Looks for changes once for each snapshot. */
+/** Answers reads from the cache, and looks for changes once for each snapshot. */
 export class ReadCache implements Reads {
   readonly #table: Table;
   readonly #snapshots: Snapshots;
@@ -31,7 +37,7 @@ export class ReadCache implements Reads {
   readonly #lastPages: ReturnType<typeof buildPages>;
   readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
-  /** The time when full pages and records are dropped; infinity if nothing was written since they were last dropped. */
+  /** The time when full pages and records will be dropped; infinity if nothing was written after the last drop. */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
   /** `share` is this collection's part of the caches. */
@@ -74,7 +80,7 @@ export class ReadCache implements Reads {
     }
     this.#recordHits.misses++;
     const record = this.#reads.readRecord(id);
-    // After a write, the record is not cached, since it would be dropped after a second at most: caching would save nothing.
+    // Soon after a write, records are not cached: they would be dropped within a second anyway.
     if (record && this.#trustedUntil === Number.POSITIVE_INFINITY) this.#records.set(id, record);
     return record;
   };
@@ -101,8 +107,8 @@ export class ReadCache implements Reads {
 }
 
 /**
- * Writes the cache key of a page. The length of each value is before it, and the cursor is at the end, because both may be any text. Unused
- * filters are left out, because V8 finds texts of up to 12 characters faster.
+ * Writes the cache key of a page. Each value follows its length, and the cursor is at the end, because values and cursors may be any text.
+ * Unused filters are left out, because V8 finds texts of up to 12 characters faster.
  */
 function toKey({ filters }: Table, query: PageQuery): string {
   const { limit, after } = query;
@@ -136,10 +142,10 @@ function buildPages(share: number) {
 }
 
 /**
- * Makes a function that looks for changes since its last call. It returns `added` if at most records were added at the end, and `any` if
- * anything may have changed. SQLite reports whether other connections (`data_version`) or this one (`total_changes`) have written, and
- * whether the schema has changed (`schema_version`), as after a restored backup. As long as the triggers exist, they count every edit of
- * records.
+ * Makes a function that looks for changes since its last call. The function returns `added` if the only possible change is new records at
+ * the end, and `any` if anything may have changed. SQLite reports three kinds of changes: writes of other connections (`data_version`),
+ * writes of this connection (`total_changes`), and changes of the schema (`schema_version`), as after a restored backup. As long as the
+ * triggers exist, they count every edit of records.
  */
 function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;
@@ -161,7 +167,7 @@ function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
-    // Noted only after all reads have succeeded: after a failed read, the next call must see the change again.
+    // These values are stored only after all reads have succeeded. After a failed read, the next call must see the change again.
     [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };

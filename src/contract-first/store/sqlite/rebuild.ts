@@ -1,6 +1,7 @@
 /**
- * SQLite cannot change the type of a column, or its constraints. These statements create the table anew and copy its rows, as in
- * https://www.sqlite.org/lang_altertable.html#otheralter. Indexes, triggers, views and constraints that a team has written stay.
+ * Writes the statements that change the types or the constraints of columns. SQLite cannot do that directly, so they create the table anew
+ * and copy its rows, as in https://www.sqlite.org/lang_altertable.html#otheralter. Indexes, triggers, views and constraints of the team are
+ * kept.
  */
 import type { Field, Table } from '../tables/table.ts';
 import type { Driver } from './drive.ts';

@@ -5,7 +5,8 @@ import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
  * Matches the errors of COMMIT after which its record in SQLite's log is incomplete. After any other error, such as a failed fsync, the
- * record may be complete. Then nobody sees the write now, but it may appear after a crash, unless that part of the log was overwritten.
+ * record in the log may be complete. Then nobody sees the write now, but it may appear after a crash, unless that part of the log was
+ * overwritten.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
@@ -32,8 +33,8 @@ export function inTransaction<Values extends unknown[], Result>(
 }
 
 /**
- * The busy timeout of a connection with retried writes, in milliseconds. After this time, SQLite's pauses begin again at 1 ms. With a
- * shorter timeout, processes would take turns more often, each for fewer writes, and throughput would fall.
+ * The busy timeout of a connection with retried writes, in milliseconds. After each timeout, SQLite's pauses begin again at 1 ms. A shorter
+ * timeout would lower the throughput: processes would take turns more often, each for fewer writes.
  */
 export const TURN_INTERVAL = 10;
 

@@ -32,14 +32,17 @@ interface Uses {
   uses: string;
 }
 
-/** A task for the thread. An empty batch tests creates and the disk. `hold` only opens the connection if it is closed. */
+/**
+ * A task for the thread. An empty batch tests whether creates work and whether the disk can be written. `hold` only opens the connection if
+ * it is closed.
+ */
 type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
 /** The answer to a task: the outcomes of its writes, or the reason why nothing was done. */
 export type Answer = Written | NotDone;
-/** The reason why nothing was done. Without `kind`, one write is to blame: `at` is the index of the change, if it is known. */
+/** The reason why nothing was done. If `kind` is absent, one write is to blame; `at` is the index of this write, if it is known. */
 interface NotDone {
   kind: OutageKind | undefined;
   code: string | undefined;
@@ -74,7 +77,10 @@ function close(): void {
   addUses = undefined;
 }
 
-/** Checks the files. If the `-wal` file was removed, its content would be lost with this connection, so a checkpoint saves it first. */
+/**
+ * Checks the files. If the `-wal` file was removed, a checkpoint first saves its content, which would otherwise be lost with this
+ * connection.
+ */
 function look(): void {
   try {
     checkInodes(inodes);

@@ -36,7 +36,7 @@ interface Fault {
   message: string;
 }
 
-/** The longest time for the changes of a batch, in milliseconds; each change adds one. Nobody else can write meanwhile. */
+/** The longest time for the changes of a batch, in milliseconds, plus one for each change. Nobody else can write during this time. */
 const MOST_TIME = 1000;
 
 /** The error of a change that did not end in time. */
@@ -166,7 +166,7 @@ class ChangeRunner {
     } catch (error) {
       if ((error as Fault).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       const begun = changes.slice(0, this.#begun).findLast(isTransactionCall) as TransactionCall;
-      // Otherwise an earlier change may have used most of the time.
+      // If not, an earlier change may have used most of the time.
       const isToBlame = performance.now() - this.#beganAt > time / 2;
       throw new TooLong(begun, time, isToBlame ? this.#begun - 1 : undefined);
     }

@@ -40,7 +40,7 @@ export interface Writer {
 /** The longest wait of a health check for the disk, in milliseconds. */
 const CHECK_TIMEOUT = 700;
 
-/** Limits of the thread. The objects of a batch are garbage after it. V8's own limit is three times as high, and would not be faster. */
+/** Limits of the thread. After a batch, its objects are garbage. V8's own limit is three times as high, which would not be faster. */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 12 };
 
 export class WritingThread implements Writer {
@@ -112,7 +112,7 @@ export class WritingThread implements Writer {
   }
 }
 
-/** Whether a write has certainly written to the disk. A transaction may only have read. */
+/** Whether it is certain that a write has written to the disk. A transaction may only have read. */
 const isWritten = (write: Write, result: Created | Outcome): boolean =>
   'sequence' in result || (!isTransactionCall(write) && result.text !== undefined && !result.isReplayed);
 
