@@ -1,8 +1,8 @@
 /** The constant headers of every reply. `connections/response.ts` sends them. */
 
 /**
- * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
- * They are constants; @fastify/helmet would add a hook to each request for them. The proxy that terminates TLS sets
+ * The headers that OWASP's REST cheat sheet recommends. With them, browsers do not cache replies, do not show them as pages, and do not
+ * guess their type. They are constants, because @fastify/helmet would run a hook for each request. The proxy that terminates TLS sets
  * `Strict-Transport-Security` (RFC 6797, section 7.2).
  */
 export const SECURITY_HEADERS = {

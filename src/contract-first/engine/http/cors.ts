@@ -16,7 +16,10 @@ const EXPOSED_HEADERS = [
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
 ];
 
-/** The headers of replies that are sent before any hook runs, so without a check of the origin. These replies are not secret. */
+/**
+ * The headers of replies that are sent before any hook runs. Nothing has checked the origin of their requests, but these replies are not
+ * secret.
+ */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
     ? {}
@@ -30,7 +33,7 @@ const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions =>
   origin: (origin, done) => done(null, origin !== undefined && origins.has(origin) && origin),
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 600,
-  // With `true`, the plugin would answer an OPTIONS that is not a preflight with its own text; ours is a 405.
+  // With `true`, the plugin would answer an OPTIONS that is not a preflight with its own text. The engine answers 405.
   strictPreflight: false,
   preflightContinue: true,
 });
@@ -38,7 +41,10 @@ const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions =>
 /** The longest `Access-Control-Request-Headers`, in characters. */
 const MOST_ASKED = 1024;
 
-/** The plugin repeats the header in its reply. nginx fails on a reply with a large head, and takes its server for broken. */
+/**
+ * Rejects a preflight whose `Access-Control-Request-Headers` is too long. The plugin repeats this header in its reply, and nginx takes a
+ * server with such large replies for broken.
+ */
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   const { length } = headers['access-control-request-headers'] ?? '';
   if (length > MOST_ASKED)

@@ -11,8 +11,8 @@ import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
 const CHALLENGED = [401, 403];
 
 /**
- * Codes that are logged as errors only with a cause. Without one, the request's own line is enough: that the server stops, or that keys
- * cannot be read, is logged once when it begins; the others are not faults.
+ * Codes that are logged as errors only if the error has a cause. For the others the log line of the request is enough: a stop, and keys
+ * that cannot be read, are logged once when they begin, and the rest are not faults.
  */
 const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
@@ -28,7 +28,10 @@ const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: u
 /** Answers a request with the error for a thrown value. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Builds the function for Fastify's option `frameworkErrors` and its error handlers. `catalogue` is that of the service, if there is one. */
+/**
+ * Builds the function for Fastify's option `frameworkErrors` and its error handlers. `catalogue` is the service's catalogue of codes, if
+ * there is a service.
+ */
 export function buildSendError(logger: Logger, renderError: RenderError, catalogue: Catalogue = {}): SendError {
   return (thrown, request, reply) => {
     const state = stateOf(request);
@@ -65,7 +68,7 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
   const headers = Object.entries(reply.getHeaders()).filter(
     ([name, value]) => !isOfBody(name) && [value].flat().every((one) => isSendable(name, one)),
   );
-  // Node would keep the reason phrase of the status that it could not send.
+  // Node would otherwise keep the reason phrase of the status that could not be sent.
   raw.statusMessage = '';
   raw.writeHead(raw.statusCode, {
     ...(Object.fromEntries(headers) as Record<string, string>),
@@ -84,7 +87,7 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
   try {
     logger.error({ reqId, err: cause }, message);
   } catch {
-    // The logger may fail: the error is frozen, or a field of it throws.
+    // The logger may fail, for example if the error is frozen or one of its fields throws.
     logger.error({ reqId, err: new Error(describeThrown(cause)) }, message);
   }
 }
@@ -93,8 +96,8 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // When an error's own reply fails, Fastify calls the next error handler: after this app's, that would be of the app around it. Fastify reads
-  // the property once the context is complete; a call of `after` for each route would be another line of `printPlugins()`.
+  // If the reply to an error fails, Fastify calls the next error handler, which would be that of the surrounding app. Fastify reads this
+  // property only when the context is complete. Calling `after` for each route would add lines to `printPlugins()`.
   app.addHook('onRoute', function (route) {
     let own = route.errorHandler;
     Object.defineProperty(route, 'errorHandler', {

@@ -13,7 +13,10 @@ const UNLISTED = { schema: { hide: true } };
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;
 
-/** The health checks of a process. Logs why the service is not ready only when the reason changes: probes come every second. */
+/**
+ * Builds the readiness check of a process. It logs the reason why the service is not ready only when the reason changes, because probes
+ * come every second.
+ */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   const checkServices = buildCheckServices(services);
   let reported: string | undefined;

@@ -1,4 +1,4 @@
-/** Requests that are not HTTP: those that Node's parser rejects, and those that it accepts. */
+/** Finds requests that are not valid HTTP: both those that Node's parser rejects and those that it wrongly accepts. */
 import type { IncomingMessage } from 'node:http';
 import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type CodeAndMessage, HttpError } from '../errors/catalogue.ts';
@@ -16,7 +16,7 @@ const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missin
 const TWICE: CodeAndMessage = ['malformed_request', 'A header that counts once was sent twice.'];
 const OLD_CHUNKS: CodeAndMessage = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
 const CODED: CodeAndMessage = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
-/** RFC 9112, section 3.2. */
+/** The error for a URL with a fragment (RFC 9112, section 3.2). */
 const FRAGMENT: CodeAndMessage = ['malformed_request', 'The URL has a #, which belongs to no request.'];
 const UNMET: CodeAndMessage = [
   'expectation_failed',
@@ -31,10 +31,10 @@ const NODE_ERRORS: Record<string, CodeAndMessage> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
 
-/** A name or an address, with or without a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2); may be empty. */
+/** Matches a name or an address, with or without a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2), and the empty text. */
 const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
-/** The error for one of Node's HTTP server. */
+/** Converts an error of Node's HTTP server to the error for the client. */
 export const toMalformed = (error: ConnectionError): HttpError => new HttpError(...toCodeAndMessage(error));
 
 function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
@@ -46,7 +46,9 @@ function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
   return NODE_ERRORS[error.code] ?? MALFORMED;
 }
 
-/** The line that Node's parser failed in. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only, or undefined. */
+/**
+ * Returns the line that Node's parser failed in. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only, or undefined.
+ */
 function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
   const text = (rawPacket as unknown as Buffer | undefined)?.toString('latin1') ?? '';
   return text
@@ -58,7 +60,7 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
 /** Answers malformed requests after plugins, which may set headers on every reply, and before Fastify reads the body. */
 export function addFormCheck(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // On a server that is not ours, nothing else has added them; on ours, plugins may have changed them.
+    // On a server of a team, nothing else has added these headers. On our own, plugins may have changed them.
     if (!reply.hasHeader('x-request-id')) addServerHeaders(request, reply);
     done(findMalformed(request));
   });
@@ -90,12 +92,15 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** `Expect` is a list (RFC 9110, section 10.1.1). Empty elements are ignored (section 5.6.1.2). */
+/** Whether the server meets the header `Expect`. It is a list (RFC 9110, section 10.1.1); empty elements are ignored (section 5.6.1.2). */
 function isMet(expect: string): boolean {
   return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
 }
 
-/** Whether a proxy may see the end of the request elsewhere: then the connection must close after it (RFC 9112, section 6.1). */
+/**
+ * Whether a proxy could see the end of the request at another place. If so, the connection must close after the request (RFC 9112, section
+ * 6.1).
+ */
 export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return httpVersion !== '1.1' && httpVersion !== '1.0';
@@ -107,7 +112,10 @@ function toFramingFault({ httpVersion, headers }: IncomingMessage): CodeAndMessa
   return httpVersion === '1.0' ? OLD_CHUNKS : NO_VERSION;
 }
 
-/** Node joins duplicate headers with a comma (`joinDuplicateHeaders`). A `Host` so joined is invalid in any case. */
+/**
+ * Whether a header that may occur only once occurs twice. Node joins duplicate headers with a comma (`joinDuplicateHeaders`). A joined
+ * `Host` is invalid anyway.
+ */
 function isTwice({ rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase());
   return ['authorization', 'content-type'].some((name) => names.indexOf(name) < names.lastIndexOf(name));

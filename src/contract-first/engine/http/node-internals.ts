@@ -8,7 +8,7 @@ import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
  * Stops parsing this connection: the listener of Node's parser returns 2, which announces an upgrade and so the end of HTTP, although no
- * upgrade follows. Otherwise the up to 600 requests of one read would all become objects, which costs more than their error replies.
+ * upgrade follows. Without this, all requests of one read, up to 600, would become objects, which costs more than their error replies.
  */
 export function stopParsing(socket: Socket): void {
   type Take = (request: IncomingMessage & { upgrade: boolean }) => number;
@@ -21,8 +21,8 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
- * Adds lines to a head that is already written; each ends in CRLF. Otherwise Node would check and join the same constant lines for
- * each reply, which makes a get 5 % slower.
+ * Adds lines to a head that is already written; each line ends in CRLF. If Node added them, it would check and join the same constant lines
+ * for each reply, which makes a get 5 % slower.
  */
 export function appendToHead(response: ServerResponse, lines: string): void {
   const written = response as ServerResponse & { _header: string };
@@ -30,23 +30,23 @@ export function appendToHead(response: ServerResponse, lines: string): void {
 }
 
 /**
- * Lets `end` close the connection after the last reply, when Node calls `socket.destroySoon`. Otherwise a client that is still sending
- * gets a reset, which may destroy the reply before it is read (RFC 9112, section 9.6).
+ * Lets `end` close the connection after the last reply, when Node calls `socket.destroySoon`. Node itself would reset a client that is
+ * still sending, and the reset may destroy the reply before the client reads it (RFC 9112, section 9.6).
  */
 export function onSocketEnd(socket: Socket, end: (socket: Socket) => void): void {
   socket.destroySoon = () => end(socket);
 }
 
 /**
- * Answers clients that have closed their sending side, as other servers do. Otherwise Node closes the connection at once, even while
- * a record is being written.
+ * Answers clients that have closed their sending side, as other servers do. By default, Node closes the connection at once, even while a
+ * record is being written.
  */
 export function answerHalfClosed(server: Server): void {
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
 }
 
 /**
- * Reads on when a connection is resumed. Without this, a connection can stall: Node's parser stops reading on a pause. If a `data`
+ * Continues to read when a connection is resumed. Without this, a connection can stall: Node's parser stops reading on a pause. If a `data`
  * listener is added during the pause, the parser detaches from the socket, and nothing starts reading again.
  */
 export function readWhenResumed(socket: Socket): void {
@@ -56,8 +56,8 @@ export function readWhenResumed(socket: Socket): void {
 }
 
 /**
- * Passes the headers of each part of a multipart form to `take` before Busboy reads them, one character for each byte; `take` may change
- * them. Otherwise bytes in a file's name that are not UTF-8 would look like U+FFFD.
+ * Passes the headers of each part of a multipart form to `take` before Busboy reads them. They have one character for each byte, and `take`
+ * may change them. Busboy itself would replace bytes that are not UTF-8 by U+FFFD.
  */
 export function onPartHeaders(busboy: BusboyInstance, take: (headers: Record<string, string[]>) => void): void {
   const { parser } = (busboy as unknown as { _parser: { parser?: Dicer } })._parser;

@@ -5,13 +5,13 @@ import { HttpError, NO_ROUTE } from '../errors/catalogue.ts';
 import type { SendError } from './error-replies.ts';
 import { MAX_URL_LENGTH } from './malformed.ts';
 
-/** The methods that are served at a URL, as `GET, HEAD`; undefined for an unknown path. */
+/** Returns the methods that are served at a URL, such as `GET, HEAD`; undefined for an unknown path. */
 export type MethodsAt = (url: string) => string | undefined;
 
 /** Whether a parameter of the path is empty: the router matches `/items/` with `/items/{itemId}`. */
 const hasEmpty = (params: object): boolean => Object.values(params).includes('');
 
-/** To be called before the routes are added. */
+/** Builds the function that finds the methods of a URL. Call it before the routes are added. */
 export function buildMethodsAt(app: FastifyInstance): MethodsAt {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });

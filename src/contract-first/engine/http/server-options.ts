@@ -20,9 +20,9 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 
 export interface HttpOptions {
   logger: Logger;
-  /** The destination of the logger: the lines of requests go there as text. */
+  /** The destination of the logger, to which the lines of requests are written as text. */
   lines: DestinationStream;
-  /** Keys, or their beginnings, that no logged URL may show, and the names of query parameters that carry keys. */
+  /** The keys, or prefixes of keys, that logged URLs must not show, and the names of query parameters that carry keys. */
   secrets: readonly string[];
   secretNames: string[];
   /** The addresses and ranges of proxies with a trusted `X-Forwarded-For`. */
@@ -32,11 +32,11 @@ export interface HttpOptions {
   /** How long a connection may stay open without a request, in milliseconds; by default, Fastify's value. */
   keepAliveTimeout?: number | undefined;
   limits: ConnectionLimits;
-  /** The origins of pages that may read replies which are sent before any hook. */
+  /** The origins of web pages that may read even the replies that are sent before any hook. */
   corsOrigins?: readonly string[];
   /** Counts requests and connections for metrics; undefined if nobody reads them. */
   counts?: Counts | undefined;
-  /** `isAsked` becomes true before `app.close()`, which then loses no request. */
+  /** Set `isAsked` to true before you call `app.close()`, so that the stop does not lose a request. */
   stop: Stop;
   /** Makes the body of errors that belong to no operation. */
   toErrorBody: ToErrorBody;
@@ -53,7 +53,7 @@ interface HttpServer {
   counts: Counts;
   toAddress: ToAddress;
   toLogged: ToLogged;
-  /** Hides these query parameters, and URLs with these secrets, in the log, in addition to those of the options. */
+  /** Also hides these query parameters, and URLs with these secrets, in the log. */
   hide: (names: string[], secrets: string[]) => void;
   connections: Connections;
   healthPaths: Set<string | undefined>;
@@ -65,15 +65,15 @@ interface HttpServer {
 
 const httpServers = new WeakMap<Server, HttpServer>();
 
-/** Undefined for an app that was made without `serverOptions`. */
+/** Returns the parts of an app's server; undefined for an app that was made without `serverOptions`. */
 export const httpServerOf = ({ server }: FastifyInstance): HttpServer | undefined => httpServers.get(server);
 
-/** Options for one `fastify()`, with the limits of a configuration without variables. */
+/** Returns the options for one call of `fastify()`. Limits that are not given have the defaults of the configuration. */
 export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServerOptions {
   const { logger = pino() } = options;
   return buildHttpServer({
     logger,
-    // Through the logger, since only the logger knows its destination.
+    // The lines go through the logger, since only the logger knows its destination.
     lines: { write: (line) => writeAgain(logger, line) },
     ...{ secrets: [], secretNames: [], trustProxy: [], requestTimeout: 30_000, stop: { isAsked: false } },
     limits: { maxConnections: 1000, maxPipelined: 64, replyTimeout: 30_000 },
@@ -87,7 +87,7 @@ function writeAgain(logger: Logger, line: string): void {
   logger.info(fields, msg);
 }
 
-/** An app with these options, but for the logger, which `setLog` gives it. */
+/** Creates an app with these options, except for the logger, which `setLog` sets later. */
 export function createApp(options: HttpOptions): { app: FastifyInstance; server: HttpServer } {
   const server = buildHttpServer(options);
   const { loggerInstance: _none, childLoggerFactory: _usual, ...others } = server.options;
@@ -177,13 +177,16 @@ function toFastifyOptions(
 }
 
 /**
- * An object of `process.nextTick`. While none is alive, as in an idle server, V8 forgets their hidden class when it collects garbage,
- * and from then on each of the ten ticks of a request takes several times as long.
+ * An object of `process.nextTick`, kept so that one of them is always alive. If none were alive, as in an idle server, V8's garbage
+ * collection would drop their hidden class. From then on, each of the ten ticks of a request would take several times as long.
  */
 export const KEPT_TICK: object[] = [];
 process.nextTick(() => KEPT_TICK.push(executionAsyncResource()));
 
-/** Since 24.12, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore the option. */
+/**
+ * Since Node 24.12, this option saves reading a request without a body to its end, which takes a sixth of the time of a get. Older versions
+ * ignore the option.
+ */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 function createNodeServer(
@@ -193,13 +196,13 @@ function createNodeServer(
 ): Server {
   const options = {
     requireHostHeader: false,
-    // Joins duplicate headers, so that they become a 400: Node would take the first, a proxy perhaps the last.
+    // Joins duplicate headers, so that the request becomes a 400. Otherwise Node would use the first header, and a proxy perhaps the last.
     joinDuplicateHeaders: true,
     requestTimeout,
     keepAliveTimeout,
-    // Not longer than requestTimeout: Node would give the whole request that time.
+    // This must not be longer than requestTimeout, because Node would then use it as the limit of the whole request.
     headersTimeout: requestTimeout,
-    // The default of Node 22: uploads are read in larger pieces.
+    // This is the default of Node 22, with which uploads are read in larger pieces.
     highWaterMark: 64 * 1024,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
     IncomingMessage: HttpRequest,
@@ -210,7 +213,7 @@ function createNodeServer(
   hearErrors(server);
   // Only the total size of headers is limited: with a limit of their number, Node would drop the rest silently.
   server.maxHeadersCount = 0;
-  // Node caches the address when it is first read; once a client has reset its connection, the system no longer has it.
+  // Node caches the address at its first read. After a client has reset its connection, the system no longer knows the address.
   server.prependListener('connection', (socket) => socket.remoteAddress);
   made.connections.serve(server, handle);
   prioritizeNewConnections(server, made.connections);

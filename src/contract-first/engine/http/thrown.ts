@@ -23,7 +23,7 @@ const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   ],
 };
 
-/** Our messages for the statuses of Fastify's own errors. */
+/** The engine's messages for the statuses of Fastify's own errors. */
 const OF_FASTIFY: Record<number, CodeAndMessage> = {
   400: MALFORMED,
   404: NO_ROUTE,
@@ -47,8 +47,9 @@ interface ErrorLike {
 }
 
 /**
- * `replyStatus` is the status that a plugin may have set before it throws. After a change that was made before (`isReplayed`), an internal
- * error would be the same each time: the stored answer is one of an earlier version.
+ * Converts a thrown value to the error that the client gets. `replyStatus` is the status that a plugin may have set before it threw. If the
+ * change was made earlier (`isReplayed`), an internal error comes from an answer that an earlier version stored, and would come again at
+ * each retry.
  */
 export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = false): HttpError {
   try {
@@ -81,7 +82,7 @@ const isFailing = (status: unknown): status is number =>
 function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
   const { code, message, validation, expose, statusCode } = error;
   const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
-  // An error without a status was not made for clients: its message may reveal too much.
+  // An error without a status was not written for clients, and its message may reveal too much.
   const isFrank = status < 500 && (status === statusCode || status === error.status);
   const said = typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : '';
   if (code === 'FST_ERR_BAD_URL') return BAD_URL;
@@ -98,14 +99,14 @@ function toGeneralError(status: number): CodeAndMessage {
   return [codeOf(status) ?? 'bad_request', `The request failed with status ${status}.`];
 }
 
-/** The headers of an error of http-errors that can be sent. */
+/** Returns those headers of an error of http-errors that can be sent. */
 function toHeaders({ headers }: ErrorLike): Record<string, string> {
   if (typeof headers !== 'object' || headers === null) return {};
   const sendable = Object.entries(headers).filter(([name, value]) => isSendable(name, value) && !isOfBody(name));
   return Object.fromEntries(sendable.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** A thrown value in one line, for the log. */
+/** Describes a thrown value in one line, for the log. */
 export function describeThrown(thrown: unknown): string {
   return inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
     .split('\n', 1)[0]

@@ -1,11 +1,11 @@
-/** Accepts waiting connections before anything more is read, when an iteration of the event loop was long. */
+/** After a long iteration of the event loop, accepts the waiting connections before it reads anything more. */
 import type { Server, Socket } from 'node:net';
 import type { Connections } from './connections.ts';
 
-/** An iteration of the event loop is long above this, in milliseconds. */
+/** The time from which an iteration of the event loop counts as long, in milliseconds. */
 const LONG = 20;
 
-/** How many connections are accepted before others are read again. */
+/** How many connections are accepted before the existing ones are read again. */
 const MOST_ACCEPTED = 2000;
 
 /**
@@ -15,9 +15,9 @@ const MOST_ACCEPTED = 2000;
 const QUIET = 1 / 20;
 
 /**
- * libuv accepts one connection per iteration, and an iteration that answers 1,000 clients takes half a second: a new client would wait
- * that long for each one before it. So after a long iteration nothing is read until all waiting connections are accepted; then the new
- * ones are read first.
+ * Accepts all waiting connections after a long iteration, and only then reads, the new connections first. libuv accepts one connection per
+ * iteration, and an iteration that answers 1,000 clients takes half a second. So a new client would wait half a second for each client
+ * before it.
  */
 export function prioritizeNewConnections(server: Server, connections: Connections): void {
   let accepted = 0;
@@ -27,7 +27,7 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   function goOnWhenQuiet(delay: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
-      // After a pause of the process, a timer fires before waiting connections are accepted, and an immediate after it.
+      // After a pause of the process, timers fire before waiting connections are accepted, and immediates fire afterwards.
       const until = accepted;
       setTimeout(() => setImmediate(goOnWhenQuiet, delay, until), delay);
       return;
@@ -44,7 +44,7 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   server.on('connection', (socket: Socket) => {
     accepted++;
-    // Node begins to read the socket in the next tick, so it can only be paused then.
+    // Node begins to read the socket in the next tick, so the socket can be paused only then.
     if (isAccepting) process.nextTick(pause, socket, fresh);
     else if (connections.took > LONG) {
       isAccepting = true;
@@ -55,7 +55,7 @@ export function prioritizeNewConnections(server: Server, connections: Connection
   });
 }
 
-/** A socket that somebody else has paused is left paused. */
+/** Pauses a socket, unless other code has already paused it. */
 function pause(socket: Socket, paused: Socket[]): void {
   if (!socket.isPaused()) paused.push(socket.pause());
 }

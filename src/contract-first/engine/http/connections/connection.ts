@@ -1,4 +1,4 @@
-/** A connection. Serves one request after the other, each in its own iteration of the event loop. */
+/** One connection of a client. It serves one request after the other, each in its own iteration of the event loop. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
@@ -9,10 +9,10 @@ const CONNECTION = Symbol('connection');
 
 type HttpSocket = Socket & { [CONNECTION]: HttpConnection };
 
-/** The socket of `app.inject` is not a connection. */
+/** Returns the connection of a socket; undefined for the socket of `app.inject`, which has no connection. */
 export const httpConnectionOf = (socket: Socket): HttpConnection => (socket as HttpSocket)[CONNECTION];
 
-/** Whether a request came by `app.inject`: its reply is not ours. */
+/** Whether a request came by `app.inject`. If so, its reply is not an object of our classes. */
 export const isInjected = ({ socket }: { socket: Socket }): boolean => !(CONNECTION in socket);
 
 /** Whether the server was asked to stop. */
@@ -22,30 +22,30 @@ export interface Stop {
 
 export class HttpConnection implements Reader {
   readonly socket: Socket;
-  /** The listener of its server, for requests. */
+  /** The function that answers requests. */
   readonly handle: RequestListener;
   readonly stop: Stop;
-  /** The second of the last request, or of the connection before its first one. */
+  /** The second when the last request came. Before the first request, the second when the connection was accepted. */
   lastUse: number;
-  /** Whether it was accepted above the limit. */
+  /** Whether the connection was accepted above the limit. */
   isSurplus = false;
-  /** The response to the newest request; forgotten a second after it is sent. */
+  /** The response to the newest request. It is dropped a second after it was sent. */
   response: ServerResponse<HttpRequest> | undefined = undefined;
-  /** Whether nothing is served after the newest request. */
+  /** Whether the newest request is the last one that the connection serves. */
   isLast = false;
   /** Whether the newest request was over the limits. */
   isOverLimit = false;
-  /** Whether bytes came that are not a request. */
+  /** Whether bytes have arrived that are not a request. */
   isMalformed = false;
   /** How many requests are still to be answered. */
   pending = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #turns: ReadTurns;
-  /** How many bytes had been read when the last request that waited began. */
+  /** The number of bytes that had been read when the last waiting request began. */
   #readBefore = 0;
   /** True while the socket must stay paused, even if other code resumes it. */
   #isHeld = false;
-  /** The byte that the client must read up to, and the second when that began. */
+  /** The position in the output that the client must read up to, and the second when this wait began. */
   #awaited = 0;
   #awaitedSince = 0;
 
@@ -57,19 +57,19 @@ export class HttpConnection implements Reader {
     this.#turns = turns;
     (socket as HttpSocket)[CONNECTION] = this;
     readWhenResumed(socket);
-    // Node resumes it after each request, and whenever a body is read.
+    // Node resumes the socket after each request, and whenever a body is read.
     socket.resume = () => (this.#isHeld ? socket : Socket.prototype.resume.call(socket));
     onSocketEnd(socket, () => this.#end());
     socket.once('end', () => this.#endStream());
   }
 
-  /** Begins `job` when the replies before it are sent: a client would take one out of order for another request's. */
+  /** Begins `job` after all earlier replies are sent. A client would take a reply out of order for the reply to another request. */
   inTurn(job: () => void): void {
     if (this.pending++ > 0) this.#waiting.push(job);
     else job();
   }
 
-  /** Node calls it when a reply is sent, before it sends the next one, or ends the connection. */
+  /** Node calls this method when a reply is sent, before Node sends the next reply or ends the connection. */
   answered({ req }: ServerResponse<HttpRequest>): void {
     if (req.complete && this.pending === 1) {
       this.pending = 0;
@@ -91,7 +91,7 @@ export class HttpConnection implements Reader {
     });
   }
 
-  /** Reads no more until all requests that wait have begun, if there is enough to do. */
+  /** If enough requests wait, stops reading until all of them have begun. */
   boundReadAhead(): void {
     if (this.#isHeld || this.#waiting.length === 0 || this.socket.bytesRead - this.#readBefore <= MAX_READ_AHEAD)
       return;
@@ -113,7 +113,7 @@ export class HttpConnection implements Reader {
 
   #hold(): void {
     this.#isHeld = true;
-    // Now for `isPaused`, and again after a resume that Node has scheduled, which would undo it.
+    // The socket is paused now, for `isPaused`, and once more after a resume that Node has already scheduled.
     this.socket.pause();
     process.nextTick(() => this.#isHeld && this.socket.pause());
   }
@@ -124,24 +124,24 @@ export class HttpConnection implements Reader {
     stopParsing(this.socket);
   }
 
-  /** Drops the bytes that still arrive. */
+  /** Stops reading: bytes that still arrive are dropped. */
   stopReading(): void {
     const { socket } = this;
     this.resume();
     socket.removeAllListeners('data');
-    // Node would end the connection after the last reply that it knows of, before the replies that are still to come.
+    // Node would end the connection after the last reply that Node knows of, although more replies follow.
     socket.removeAllListeners('end').once('end', () => this.#endStream());
     boundReading(socket, () => socket.pause());
     socket.resume();
     onSocketEnd(socket, linger);
   }
 
-  /** Whether it has had nothing to do for a second. */
+  /** Whether the connection has had nothing to do for a second. */
   isIdle(second: number): boolean {
     return this.pending === 0 && this.response?.req.complete !== false && second - this.lastUse >= 2;
   }
 
-  /** Frees memory, once a second. Returns whether the client has left a reply unread for `most` seconds. */
+  /** Runs once a second, and frees memory. Returns whether the client has left a reply unread for `most` seconds. */
   isUnread(second: number, most: number): boolean {
     const { socket } = this;
     if (this.pending === 0 && this.response?.req.complete) this.response = undefined;
@@ -151,7 +151,9 @@ export class HttpConnection implements Reader {
     return false;
   }
 
-  /** Node forgets a request that is answered: a handler that still reads its body would wait for ever. */
+  /**
+   * Ends the rest of a request's body. Node forgets a request that is answered, so a handler that still reads the body would wait for ever.
+   */
   #endRest(request: HttpRequest): void {
     const fail = () => request.destroy();
     this.socket.once('close', fail);
@@ -161,7 +163,7 @@ export class HttpConnection implements Reader {
     });
   }
 
-  /** Drops the rest of a body. If it is short and arrives soon, the connection lives on. */
+  /** Drops the rest of a body. If the rest is short and arrives soon, the connection stays open. */
   #dropRest(request: HttpRequest): void {
     const { socket } = this;
     const { maxBytes } = request;
@@ -181,8 +183,9 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Called by Node after the last reply. A client that may be sending gets a lingering close, because error replies must be cheap. A body
-   * that a handler received and did not finish is still read: its end closes the connection.
+   * Node calls this method after the last reply. If the client may still be sending, the connection closes after a short wait, because
+   * error replies must be cheap. If a handler has received a body and not read it to its end, the rest of the body is read first, and its
+   * end closes the connection.
    */
   #end(): void {
     this.isLast = true;
@@ -194,16 +197,16 @@ export class HttpConnection implements Reader {
     else linger(this.socket);
   }
 
-  /** The client has closed its side. A reply in chunks may never end, so it is given up: most such clients have gone. */
+  /** Ends a reply in chunks after the client has closed its side. Most such clients have disconnected, and the reply might never end. */
   #endStream(): void {
     if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
   }
 }
 
-/** How many bytes are read, at most, from the first request that is not answered on, before reading waits for the replies. */
+/** The most bytes that are read from the first unanswered request onwards, before reading waits for the replies. */
 const MAX_READ_AHEAD = 16 * 1024;
 
-/** How many bytes are read and dropped at most. */
+/** The most bytes that are read and dropped. */
 export const MOST_DROPPED = 64 * 1024;
 
 /** How long a client may take to send the rest of a body, or to close its side after the last reply, in milliseconds. */
@@ -231,8 +234,8 @@ function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): 
 }
 
 /**
- * Listens for errors of every socket, from its first moment to its last. Node's HTTP server removes its own listener when a socket gets a
- * CONNECT or an upgrade: a reset after that would end the process. The errors are ignored, because `close` and `clientError` report them.
+ * Listens for errors of every socket for its whole life. Node's HTTP server removes its own listener when a socket gets a CONNECT or an
+ * upgrade: a reset after that would end the process. The errors are ignored, because `close` and `clientError` report them.
  */
 export function hearErrors(server: Server): void {
   server.on('connection', (socket: Socket) => socket.on('error', () => {}));

@@ -38,16 +38,16 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly open = new Set<HttpConnection>();
   readonly #turns = new ReadTurns(this.open);
-  /** Once a second, from the first connection on. */
+  /** The timer that runs once a second after the first connection. */
   #sweep: NodeJS.Timeout | undefined;
   /** Seconds since the first connection. */
   second = 0;
   /** How long the last iteration of the event loop with requests took, in milliseconds. */
   took = 0;
   #isTimed = false;
-  /** Counts of this second. */
+  /** The counts of the current second. */
   #overLimit = { connections: 0, requests: 0 };
-  /** Requests that wait until a stop no longer listens (listening.ts); undefined at any other time. */
+  /** During a stop, the requests that wait until the server no longer listens (listening.ts); otherwise undefined. */
   held: (() => void)[] | undefined;
 
   constructor(options: ConnectionsOptions) {
@@ -56,12 +56,12 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Closes every connection, whatever is still being sent. Not `closeAllConnections`: Node forgets a connection after a CONNECT. */
+  /** Closes every connection, whatever is still being sent. Node's own `closeAllConnections` would miss connections with a CONNECT. */
   cut(): void {
     for (const { socket } of this.open) socket.destroy();
   }
 
-  /** Adds the listeners of the server. `handle` is Fastify's, for requests. */
+  /** Adds the listeners of the server. `handle` is Fastify's listener for requests. */
   serve(server: Server, handle: RequestListener): void {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
@@ -124,7 +124,7 @@ export class Connections {
       this.#overLimit.requests++;
     }
     const begin = () => {
-      // The request may be answered already, because its body is malformed, or its client has gone.
+      // The request may be answered already because its body is malformed, or its client may have disconnected.
       if (response.headersSent || request.socket.destroyed) return;
       if (isOver) this.rawReplies.send(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
@@ -169,7 +169,7 @@ export class Connections {
   }
 }
 
-/** A connection that a plugin took over is never idle: its bytes are not requests. */
+/** Marks each connection that a plugin takes over by an upgrade. Such a connection is never idle: its bytes are not requests. */
 export function addUpgrades(app: FastifyInstance): void {
   const note = (_request: unknown, socket: Socket) => {
     httpConnectionOf(socket).lastUse = Number.POSITIVE_INFINITY;

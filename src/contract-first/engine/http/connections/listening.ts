@@ -1,4 +1,4 @@
-/** Listens at an address, or on a socket that was passed; and ends with a graceful stop. */
+/** Listens at an address, or on a socket that the process received, and stops gracefully. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,14 +11,14 @@ export interface ListenAddress {
   /** A name or an address. */
   host: string;
   port: number;
-  /** The descriptor of a socket that listens already, in place of host and port. */
+  /** The descriptor of a socket that listens already. It replaces host and port. */
   socket?: number | undefined;
 }
 
 /** How many connections may wait to be accepted, if the system allows it. A client over this limit tries again after a second. */
 const BACKLOG = 4096;
 
-/** Returns the origin: `http://127.0.0.1:3000`. Of a name with several addresses, it listens at the first. */
+/** Listens, and returns the origin: `http://127.0.0.1:3000`. If the host name has several addresses, the first one is used. */
 export async function listen(app: FastifyInstance, { host, port, socket }: ListenAddress): Promise<string> {
   if (socket !== undefined) return listenOn(app, socket);
   await app.ready();
@@ -28,7 +28,9 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Liste
   return withoutLine(app).listen({ host: address, port, backlog: BACKLOG });
 }
 
-/** @throws Error if a server could not listen there. No client may rely on the address yet: a connection at this moment is reset. */
+/**
+ * Checks that a server could listen at an address. A client that connects during the check is reset. @throws Error if a server could not
+ */
 export async function checkAddress({ host, port, socket }: ListenAddress): Promise<void> {
   if (socket !== undefined) return;
   const server = createServer();
@@ -38,25 +40,28 @@ export async function checkAddress({ host, port, socket }: ListenAddress): Promi
   await once(server.close(), 'close');
 }
 
-/** Fastify passes unknown options to Node, which prefers `fd`. The host only keeps Fastify from looking one up. */
+/**
+ * Listens on a socket. Fastify passes unknown options to Node, which uses `fd` if it is there. The host only keeps Fastify from looking up
+ * a name.
+ */
 async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   await app.ready();
   const { server } = app;
   server.prependOnceListener('listening', () => {
-    // Node does not know the path of a Unix socket that it did not make; without an address, Fastify does not start.
+    // Node does not know the path of a Unix socket that somebody else has made, and Fastify does not start if the address is missing.
     if (server.address() === null) server.address = () => 'the Unix socket that was passed';
   });
   return withoutLine(app).listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
 
-/** Hides Fastify's line: the caller logs its own. */
+/** Hides Fastify's log line, because the caller logs its own. */
 const withoutLine = (app: FastifyInstance): FastifyInstance =>
   Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
 
 /**
- * The time that a stop waits for requests on their way, in milliseconds. The stop waits again, at most MOST_WINDOWS times in all, if
- * requests arrived, if a connection younger than two seconds has sent nothing yet, and if the wait ended LATE milliseconds late: a paused
- * machine also delayed its clients.
+ * The time that a stop waits for requests on their way, in milliseconds. The stop waits again if requests arrived, if a connection younger
+ * than two seconds has sent nothing yet, or if the wait ended LATE milliseconds late, since a pause of the machine also delays its clients.
+ * It waits at most MOST_WINDOWS times.
  */
 const DRAIN_WINDOW = 200;
 const LATE = 50;
@@ -64,8 +69,8 @@ const MOST_WINDOWS = 10;
 
 /** Stops the server without losing a request. */
 export function addDraining(app: FastifyInstance, connections: Connections, stop: Stop): void {
-  // When the server closes, the kernel resets connections that wait in its backlog. A client that is answered connects again at once,
-  // so nobody is answered until the requests on their way have arrived, and nobody listens any more.
+  // When the server closes, the kernel resets connections that wait in its backlog. A client that gets an answer connects again at once. So
+  // the server answers nobody until the requests on their way have arrived and it no longer listens.
   app.addHook('preClose', async () => {
     if (!stop.isAsked) return;
     const held: (() => void)[] = [];
@@ -87,5 +92,5 @@ export function addDraining(app: FastifyInstance, connections: Connections, stop
   });
 }
 
-/** Browsers open connections in advance; Node counts them as in use, and would wait for them. */
+/** Whether a connection has sent nothing. Browsers open connections in advance; Node counts these as used, and would wait for them. */
 const hasSentNothing = ({ socket }: HttpConnection): boolean => socket.bytesRead === 0;

@@ -26,7 +26,10 @@ export class RawReplies {
     this.#options = options;
   }
 
-  /** Fastify's option `clientErrorHandler`: answers where Node's HTTP server gives up, since the request is malformed or incomplete. */
+  /**
+   * The function for Fastify's option `clientErrorHandler`. It answers requests that Node's HTTP server gives up because they are malformed
+   * or incomplete.
+   */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);
     // The event repeats with each check of timeouts. Bytes that arrive while the connection closes must not cut off an unread reply.
@@ -61,7 +64,7 @@ export class RawReplies {
     response.writeHead(failure.status, headers).end(text);
   }
 
-  /** Answers bytes that Node takes for no request, in their turn. */
+  /** Answers bytes that Node does not recognise as a request, after the replies to earlier requests. */
   answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new HttpRequest(socket)): void {
     httpConnectionOf(socket).inTurn(() => {
       const response = new HttpResponse(request);
@@ -83,15 +86,16 @@ export class RawReplies {
     const { req } = response;
     const { socket, reply } = req;
     socket.once('close', () => {
-      // Fastify would warn that the body failed after the answer.
+      // Without this, Fastify would warn that the body failed after the answer.
       if (reply) reply.log = reply.log.child({}, { level: 'silent' });
-      // Node forgets a request that is answered: a handler that still reads its body would wait for ever.
+      // Ends the rest of a request's body. Node forgets a request that is answered, so a handler that still reads the body would wait for
+      // ever.
       req.destroy();
     });
     if (response.writableFinished) linger(socket);
     else response.once('finish', () => linger(socket));
     if (response.headersSent) {
-      // A reply that is being sent may wait for the body for ever.
+      // A reply that is being sent may otherwise wait for the body for ever.
       if (!response.writableEnded) response.destroy();
     } else if (reply) reply.header('connection', 'close').send(failure);
     else this.send(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));

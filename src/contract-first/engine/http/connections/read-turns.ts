@@ -1,32 +1,33 @@
-/** Lets connections take turns to be read, when many of them have sent requests before the replies to earlier ones. */
+/** Reads connections in turns if many clients send requests before they have the replies to earlier ones. */
 
-/** How many connections may bring such requests in one iteration of the event loop before all others wait for their turn. */
+/** How many connections may bring such requests in one iteration of the event loop. Further connections wait for their turn. */
 const MAX_AHEAD = 32;
 
 /** How many connections are read again in each iteration. */
 const MAX_RESUMED = 8;
 
 export interface Reader {
-  /** Waits for its turn, unless it is not read anyway. */
+  /** Lets the connection wait for its turn, unless it is not being read. */
   yieldTurn(): void;
   resume(): void;
 }
 
 /**
- * A single read brings up to 64 KiB with several requests, which are served one after the other. If 1,000 connections brought theirs in one
- * iteration, the requests would outlive several garbage collections, and V8 would keep many times their size.
+ * Decides which connections may be read. One read brings up to 64 KiB with several requests, which are served one after the other. If 1,000
+ * connections were read in one iteration, their requests would outlive several garbage collections, and V8 would keep many times their
+ * size.
  */
 export class ReadTurns {
   readonly #open: Iterable<Reader>;
   readonly #queue: Reader[] = [];
-  /** Connections that have read ahead in this iteration. */
+  /** The number of connections that have read ahead in this iteration. */
   #ahead = 0;
 
   constructor(open: Iterable<Reader>) {
     this.#open = open;
   }
 
-  /** Counts a connection that is held because it has read ahead. */
+  /** Counts a connection that waits because it has read ahead. */
   countAhead(): void {
     if (this.#ahead++ === 0) setImmediate(() => this.#endIteration());
     if (this.#ahead === MAX_AHEAD) for (const reader of this.#open) reader.yieldTurn();

@@ -10,17 +10,20 @@ import type { HttpRequest } from './request.ts';
 const SECURITY = Object.entries(SECURITY_HEADERS);
 const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 
-/** The forms that Node takes besides an object: a list of names and values in turn, or of pairs. */
+/** The forms of headers that Node accepts besides an object: a list in which names and values alternate, or a list of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
-/** Whether Fastify made the headers, with names in lower case, and ours are still missing. The keys of a list are digits. */
+/**
+ * Whether the headers come from Fastify, which writes names in lower case, and our own headers are still missing. The keys of a list are
+ * digits.
+ */
 function isUsual(headers: OtherHeaders, response: ServerResponse): headers is OutgoingHttpHeaders {
   for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
   for (const name in SECURITY_HEADERS) if (response.hasHeader(name)) return false;
   return true;
 }
 
-/** Sets the headers one by one, so that `hasHeader` finds each. A name that is there twice has both values. */
+/** Sets the headers one by one, so that `hasHeader` finds each of them. If a name occurs twice, the header gets both values. */
 function setAll(response: ServerResponse, headers: OtherHeaders): void {
   const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
   const names = list.filter((_text, index) => index % 2 === 0);
@@ -31,8 +34,8 @@ function setAll(response: ServerResponse, headers: OtherHeaders): void {
 
 export class HttpResponse extends ServerResponse<HttpRequest> {
   /**
-   * Whether the client waits for `100 Continue`: without it, the client may send the body or not, and the server could not tell the body
-   * from the next request.
+   * Whether the client waits for `100 Continue`. If it never gets one, it may or may not send the body, and the server could not tell the
+   * body from the next request.
    */
   declare isExpected?: boolean;
 
@@ -49,7 +52,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     this.req.on('newListener', onReader);
   }
 
-  /** Fastify and Node call it with a status and headers in lower case. Plugins may use every form that Node has. */
+  /** Writes the head. Fastify and Node pass a status, and headers in lower case. Plugins may use every form that Node accepts. */
   override writeHead(status: number, ...given: unknown[]): this {
     if (typeof given[0] === 'string') this.statusMessage = given.shift() as string;
     const [headers = {}] = given as OtherHeaders[];
@@ -65,15 +68,15 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends head and body in one write, also for plugins. Before Node 24, `end(text)` writes them as a list of buffers, which makes a get
-   * a tenth slower. If the connection is gone, `write` would drop the text and report it as sent, so Node's `end` does it all.
+   * Sends head and body in one write, also for plugins. Before Node 24, Node's `end(text)` writes them as a list of buffers, which makes a
+   * get a tenth slower. On a closed connection, `write` would drop the text and report it as sent; there, Node's `end` does everything.
    */
   override end(body?: unknown, encoding?: unknown, done?: unknown): this {
     if (typeof body !== 'string' || !this.headersSent || !this.socket?.writable) {
       return super.end(body, encoding as BufferEncoding, done as () => void);
     }
     this.cork();
-    // ASCII is the same in Latin-1, which Node writes without looking at each character.
+    // ASCII text is the same in Latin-1, and Node writes Latin-1 without looking at each character.
     this.write(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
     this.uncork();
     return super.end(done as () => void);
@@ -85,9 +88,9 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Decided with the head, not when the request arrives: a request from before the stop that is answered during it also closes its
-   * connection. So does one with an unread body that may be too long to read: a proxy that sent it must know, or it would send its next
-   * request there. The end of a chunked body is unknown until it arrives.
+   * Whether the connection closes after this reply. This is decided when the head is written, so that a request from before a stop that is
+   * answered during the stop also closes its connection. The connection also closes if the unread rest of a body may be too long to read; a
+   * proxy must know this, since it would otherwise send its next request there. The length of a chunked body is unknown until its end.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;
@@ -97,7 +100,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 }
 
-/** Adds the id, and the security headers if `response.ts` does not: it only handles replies on connections of our own server. */
+/** Adds the request id. Also adds the security headers, unless `response.ts` does: that only handles replies of our own server. */
 export function addServerHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', id);
   if (!isInjected(raw) && !(raw as HttpRequest).upgrade) return;

@@ -1,4 +1,4 @@
-/** Makes URLs fit for logs and traces: hides keys, and cuts long ones. */
+/** Prepares URLs for logs and traces: hides keys, and cuts long URLs. */
 
 /** Returns the URL for the log. */
 export type ToLogged = (url: string) => string;
@@ -9,12 +9,12 @@ const SHORTEST = 16;
 /** How much of a URL is logged, in characters. */
 const MAX_URL_LENGTH = 1024;
 
-/** Text between two delimiters (RFC 3986, section 2.2). */
+/** Matches the text between two delimiters (RFC 3986, section 2.2). */
 const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
- * Hides each part that contains one of `keys`, such as the common beginning of all stored keys, or one of `names`: the parameters that carry
- * keys, perhaps misspelt.
+ * Builds the function that hides keys in URLs. It hides each part that contains one of `keys`, such as the common prefix of all stored
+ * keys, or one of `names`, which are the parameters that carry keys, even misspelt.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = keys.map((text) => text.toLowerCase());
@@ -39,13 +39,15 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
   };
 }
 
-/** Decodes ASCII, also if it is encoded several times, to lower case, in one pass. Never fails. */
+/**
+ * Decodes ASCII characters, even if they are encoded several times, and converts them to lower case. It takes one pass, and never fails.
+ */
 function decode(text: string): string {
   if (!text.includes('%')) return text.toLowerCase();
   const decoded: string[] = [];
   for (const character of text) {
     decoded.push(character);
-    // The decoded character may end another code: `%2541` is `%41` is `A`.
+    // The decoded character may be the end of another code: `%2541` is `%41` is `A`.
     for (let code = codeAtEnd(decoded); code !== undefined; code = codeAtEnd(decoded)) {
       decoded.splice(-3, 3, String.fromCharCode(code));
     }

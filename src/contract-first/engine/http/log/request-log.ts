@@ -14,8 +14,8 @@ import type { ToLogged } from './logged-urls.ts';
 import type { InitRequest } from './request-logger.ts';
 
 /**
- * Makes ids that are unique across restarts and processes, and cheap: a random part per process, and a count. The id of a request with
- * a valid `traceparent` ends in its trace id, so every reply and every line of the log has it.
+ * Makes request ids that are unique across restarts and processes: a random part per process, and a count, which is cheap. If a request has
+ * a valid `traceparent`, its id ends in the trace id. So every reply and every log line contains the trace id.
  */
 export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) => string {
   const run = randomBytes(6).toString('base64url');
@@ -40,7 +40,7 @@ interface RequestObserverParts {
   counts: Counts | undefined;
 }
 
-/** Undefined if the log level hides these lines, and nobody counts. */
+/** Builds the observer of requests. Returns undefined if the log level hides the lines and nobody needs the counts. */
 export function buildRequestObserver(parts: RequestObserverParts): RequestObserver | undefined {
   const { logger, lines, toLogged, toAddress, counts } = parts;
   const isLogged = logger.isLevelEnabled('info');
@@ -53,7 +53,7 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
     const ip = isLogged ? toAddress(raw.req) : undefined;
     const arrived = { id, method, url, traceparent: headers.traceparent, ip };
     if (counts) counts.inFlight++;
-    // It comes once; `once` would allocate two more objects for each request.
+    // The event comes only once, and `once` would allocate two more objects for each request.
     raw.on('close', () => {
       const ms = performance.now() - start;
       // Whether the reply was sent in full. An injected reply is not sent, only ended.
@@ -65,7 +65,7 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
   };
 }
 
-/** A request as it came: hooks may change it later. */
+/** A request as it arrived, since hooks may change it later. */
 interface Arrived {
   id: string;
   method: string;
@@ -75,8 +75,8 @@ interface Arrived {
 }
 
 /**
- * Builds the line of a request that has ended, as pino writes one of level info (a test compares them). pino takes twice as long, because
- * it computes the constant parts for each line.
+ * Builds the log line of a request that has ended, in the form of pino's lines of level info (a test compares them). pino itself takes
+ * twice as long, because it computes the constant parts for each line.
  */
 function buildToLine(toLogged: ToLogged) {
   const ofProcess = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
@@ -99,7 +99,7 @@ function buildToLine(toLogged: ToLogged) {
   };
 }
 
-/** A test for a text without escapes, as most URLs are, is faster than JSON.stringify. */
+/** Writes a text as JSON. Most URLs need no escapes, and testing for that is faster than JSON.stringify. */
 function inJson(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? text : JSON.stringify(text).slice(1, -1);
 }
@@ -131,7 +131,7 @@ interface Trace {
 /** W3C Trace Context, section 3.2: in lower case, neither id all zeros. Versions above 00 may have more fields at the end. */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 
-/** Undefined without a valid header: an invalid one is ignored (section 3.2.2.5). */
+/** Parses `traceparent`. Returns undefined if it is missing or invalid: an invalid header is ignored (section 3.2.2.5). */
 export function toTrace(traceparent: string | string[] | undefined): Trace | undefined {
   if (traceparent === undefined) return undefined;
   const [, traceId, parentId] = TRACEPARENT.exec(String(traceparent)) ?? [];

@@ -9,9 +9,12 @@ import {
 import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
-/** Begins each request, and drops Fastify's own lines for it, since ours has everything but an error after the reply. */
+/**
+ * Begins each request, and drops Fastify's own log lines for it. Our line contains everything that they do, except an error after the
+ * reply.
+ */
 class OwnLines extends LogController {
-  /** The logger that Fastify gives to a request, unless a team's `setChildLoggerFactory` or `logSerializers` made another. */
+  /** The logger that Fastify gives to a request, unless the team's `setChildLoggerFactory` or `logSerializers` has made another one. */
   given: FastifyBaseLogger | undefined;
   readonly #log: FastifyBaseLogger;
   readonly #init: InitRequest;
@@ -44,8 +47,8 @@ class OwnLines extends LogController {
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Returns the server's log, and Fastify's options. The serializer hides keys in the URL when a plugin logs a whole request. Fastify's own
- * child logger for each request would take a twentieth of a get.
+ * Returns the server's log, and Fastify's options for it. The serializer hides keys in the URL if a plugin logs a whole request. Requests
+ * do not get Fastify's own child logger, which would take a twentieth of the time of a get.
  */
 export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRequest) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
@@ -59,8 +62,8 @@ export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRe
 }
 
 /**
- * Gives an app that was made without a logger this one. Had Fastify got it, it would listen for the end of each reply, which takes a
- * twentieth of a get.
+ * Gives a logger to an app that was made without one. If Fastify itself had got the logger, it would listen for the end of each reply,
+ * which takes a twentieth of the time of a get.
  */
 export function setLog(app: FastifyInstance, { log, logController }: ReturnType<typeof buildFastifyLog>): void {
   logController.given = app.log;
@@ -77,7 +80,7 @@ export function setLog(app: FastifyInstance, { log, logController }: ReturnType<
   });
 }
 
-/** A request's logger, made when it is first used: a child logger of pino takes a twentieth of a get. */
+/** The logger of a request. It is made at its first use, because a child logger of pino takes a twentieth of the time of a get. */
 class RequestLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #request: FastifyRequest;
