@@ -88,7 +88,7 @@ const RESPONSE = byKey({
 type Responses = Record<string, ResponseNode>;
 
 const compareResponses: CompareRule<Responses> = function* (before = {}, after = {}, operation, direction) {
-  // If the server sends the request, clients reply.
+  // If the server sends the requests, the replies come from clients.
   const isSent = direction === 'response';
   const toReply = isSent ? 'request' : 'response';
   for (const [status, old, now] of pairs(before, after)) {
@@ -99,7 +99,7 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
     else {
       // RFC 9110, section 15: a client treats an unknown status as the x00 of its class.
       yield { location, what: 'was added', effect: FINE };
-      // Until now, this status was sent with the general reply.
+      // Until now, the general reply described this status.
       const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
@@ -115,7 +115,7 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
 const generalOf = (status: string, responses: Responses) =>
   `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
 
-/** Compares a removed reply. A range, or `default`, may be split into some of its statuses; `default` then describes the others. */
+/** Compares a removed reply. A range or `default` may be replaced by some of its statuses; `default` then describes the remaining ones. */
 const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
   const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
   const isFine = direction === 'response' && isSplit;
@@ -133,7 +133,7 @@ const OPERATION = byKey({
   tags: growing(RENAMED),
   deprecation: compareDeprecations,
   security: value<string[]>((before = [], after = [], direction) => {
-    // For what the server sends, the receivers ask and the server must comply.
+    // In webhooks and callbacks the roles are reversed: the receivers demand keys, and the server must send them.
     const [used, taken] = direction === 'request' ? [before, after] : [after, before];
     const { lost, gained } = compareLists(used, taken);
     if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
@@ -201,10 +201,10 @@ const CONTRACT = byKey({
   components: ignored,
 });
 
-/** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may be removed. */
+/** Compares two contracts, and returns the changes. `today`, such as 2026-11-20, decides whether a deprecated operation may be removed. */
 export function compareContracts(before: Document, after: Document, today: string): ContractChange[] {
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
-  // The gate checks whether the version fits.
+  // The version does not count as a change here: `gate.ts` checks whether it fits.
   old.info.version = now.info.version;
   const changes = [
     ...CONTRACT(old, now, 'contract', 'request', ''),
@@ -217,14 +217,14 @@ export function compareContracts(before: Document, after: Document, today: strin
   return changes;
 }
 
-/** The changes of the schemas of records that may make stored records invalid. */
+/** Returns the changes in the schemas of records that may make stored records invalid. */
 export function compareStoredRecords(
   before: Partial<Document>,
   after: Partial<Document>,
   domain: AnyDomain,
 ): ContractChange[] {
   const [old, now] = [before, after].map((contract) => expandContract(inOneVersion(contract)).components?.schemas);
-  // A record is stored only with fields that have a column.
+  // Only fields with a column are stored.
   const toStored = (schema: Schema | undefined) => {
     const { [COMPONENT_NAME]: _name, properties = {}, ...record } = keywordsOf(schema);
     // Read-only fields are stored like all others.
@@ -285,7 +285,7 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
   yield* dates(before, after, location, 'request', '');
 }
 
-/** Whether a caller who meets one security requirement also meets the other: the other needs no further scheme, and no further scope. */
+/** Whether a caller who meets the old security requirement also meets the new one: the new one must not need a further scheme or scope. */
 function asksLess(now: string, before: string): boolean {
   const isWithin = (key: string, other: string) => {
     const [known, [scheme, ...scopes]] = [other.split(' '), key.split(' ') as [string]];
@@ -296,7 +296,7 @@ function asksLess(now: string, before: string): boolean {
   );
 }
 
-/** Compares the environments that clients know, and the path prefix that all of them share. */
+/** Compares the servers of the contract, and the path prefix that they share. */
 function* compareServers(before = [ROOT_SERVER], after = [ROOT_SERVER]): ContractChanges {
   const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
   if (was !== is) yield { location: 'servers', what: describeChange('path prefix', was, is), effect: MISSING };
@@ -305,12 +305,12 @@ function* compareServers(before = [ROOT_SERVER], after = [ROOT_SERVER]): Contrac
   yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
 }
 
-/** The different path prefixes of the servers: only `/v1` if all agree. */
+/** Returns the different path prefixes of the servers: only `/v1` if all servers have this prefix. */
 export function prefixesOf(servers = [ROOT_SERVER]): string[] {
   return [...new Set(servers.map(toPathPrefix))];
 }
 
-/** The start of a URL before its path, as it is written: another default of its variables does not make it another server. */
+/** The start of a URL before its path, as it is written. A changed default of a variable in the URL does not make it another server. */
 const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
 
 /** Compares the security schemes. Other components are compared where they are used. */

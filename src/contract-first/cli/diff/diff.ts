@@ -14,7 +14,10 @@ const HEADER = `# Changes of the contract
 Written by \`contract-first release\`, the newest first.
 `;
 
-/** Saves the release, and adds it to the changelog next to the folder of releases. @throws Error with the reason if it is not released */
+/**
+ * Saves the release, and adds it to the changelog next to the folder of releases. @throws Error with the reason if the contract may not be
+ * released
+ */
 export async function release(contract: string, folder: string): Promise<string> {
   const judgement = await judgeContract(contract, folder, (await loadTeamParts()).domain);
   const target = resolve(folder, `${judgement.version}.yaml`);
@@ -37,7 +40,10 @@ function toEntry({ version, released, changes }: Comparison): string {
   return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
 }
 
-/** Runs a command. The arguments are a contract and the folder of its releases; by default, the service's. Returns the exit code. */
+/**
+ * Makes a command that prints its result and returns the exit code. Its arguments are a contract and the folder of the releases; by
+ * default, those of the service.
+ */
 const printing =
   (work: (contract: string, folder: string) => Promise<[text: string, code: number]>) =>
   async (args: string[]): Promise<number> => {

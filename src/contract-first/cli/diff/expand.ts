@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
-/** Keys with values that only people read. */
+/** Keys whose values are only documentation. */
 export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
@@ -11,13 +11,13 @@ export const DOCUMENTATION_KEYS = new Set([
 /** The key that stores the name of a schema in `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
-/** Further keys of OpenAPI, above schemas, with maps of names as their values. */
+/** Matches further keys of OpenAPI, outside of schemas, that contain maps by name. */
 const NAMING = /^(paths|webhooks|variables)$/;
 
-/** Keywords that depend on other keywords of the same schema. In a merged schema, their meaning would change. */
+/** Keywords that depend on other keywords of the same schema. Merging schemas would change their meaning. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-/** Keywords that look into the `allOf` of the same schema, and the keywords there that they evaluate. */
+/** Keywords that also take the `allOf` of the same schema into account, and the keywords in `allOf` that count for them. */
 const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
 
@@ -27,14 +27,14 @@ export function expandContract<Contract extends object>(contract: Contract): Con
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (!isNode(node)) return node;
     const { $ref, allOf = [], ...rest }: Keywords = node;
-    // In OpenAPI 3.0, an `allOf` with one part adds a description to a reference: the schema keeps that part's name.
+    // In OpenAPI 3.0, an `allOf` with one part is a way to add a description to a reference. The schema keeps the name of this part.
     const toPart = (part: Schema) => (allOf.length > 1 ? withoutName(part) : part);
     const parts = allOf.map((part) => toPart(expand(part, trail)));
     const whole = merge([...parts, expandEntries(rest, trail)]);
     return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
   }
 
-  /** Follows a reference. A schema that contains itself is unchanged if it is unchanged down to the place where it begins again. */
+  /** Follows a reference. If a schema contains itself, expanding stops where the schema begins again. */
   function follow($ref: string, trail: string[]): Schema {
     if (trail.includes($ref)) return { $ref };
     const target = lookUp(contract, $ref) as Schema | undefined;
@@ -94,7 +94,10 @@ function merge(parts: Schema[]): Schema {
   return whole;
 }
 
-/** Whether a part keeps its meaning next to the keywords of the others. `own` contains the keywords next to `allOf`, which look into it. */
+/**
+ * Whether a part keeps its meaning next to the keywords of the others. `own` contains the keywords next to `allOf` that take its parts into
+ * account.
+ */
 function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;
   const isBlind = 'unevaluatedProperties' in part && part !== own;

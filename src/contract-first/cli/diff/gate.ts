@@ -1,4 +1,4 @@
-/** Decides whether the contract may be released, by its changes since the newest release. Also writes the report. */
+/** Decides by the changes after the newest release whether the contract may be released. Also writes the report. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toLocated } from '../../contract/located-problems.ts';
@@ -23,13 +23,15 @@ export interface Comparison {
   problems: string[];
 }
 
-/** Three numbers (https://semver.org) and nothing else: a pre-release cannot be released. */
+/** Matches a version of three numbers (https://semver.org). Pre-release versions do not match, because they cannot be released. */
 const VERSION = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/;
 const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'];
 
 const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
-/** The contract and the folder of the releases: the project's, or those that the command line names. @throws ProjectError */
+/**
+ * Returns the contract and the folder of the releases: those on the command line, or by default those of the project. @throws ProjectError
+ */
 export function filesToCompare([
   contract = findContract(),
   folder = join(dirname(findContract()), 'released'),
@@ -52,7 +54,7 @@ async function read(file: string): Promise<Document> {
 
 /**
  * Compares the contract with its newest release. `folder` contains the releases, each named by its version: `1.0.0.yaml`. Before the first
- * release, the folder may be missing. `domain` contains the collections that are stored.
+ * release, the folder may be missing. `domain` describes the stored collections.
  * @throws Error that names a file that is not a contract
  */
 export async function judgeContract(
@@ -104,13 +106,13 @@ function* judgeVersion(
     yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
   }
   const major = toPrefix([version, least].toSorted(compareVersions).at(-1) as string);
-  // The team may choose any other prefix: it does not name the version.
+  // Any other prefix does not name the version, so the team may keep it.
   if (worst === 'breaking' && oldPrefix === toPrefix(released) && prefix !== major) {
     yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
   }
 }
 
-/** The lowest version for a release with such a change. */
+/** Returns the lowest version that a release with this change may have. */
 function toNextVersion(version: string, verdict: Effect['verdict']): string {
   const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
   if (verdict === 'breaking') return `${major + 1}.0.0`;
@@ -123,7 +125,7 @@ const HEADINGS = {
   documentation: 'Compatible (documentation):',
 };
 
-/** The report for a reviewer: each change once, with all its locations. */
+/** Writes the report for a reviewer, which lists each change once, with all its locations. */
 export function renderComparison({ version, released, changes, ofStoredRecords, problems }: Comparison): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {

@@ -1,4 +1,7 @@
-/** Normalises a contract for the comparison: one spelling if OpenAPI allows several, and no keyword that only repeats its default. */
+/**
+ * Normalises a contract for the comparison: it chooses one spelling if OpenAPI allows several, and removes keywords that only repeat their
+ * defaults.
+ */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
 import { allowedTypesOf } from '../../contract/subsets/keyword-subsets.ts';
@@ -28,12 +31,12 @@ export const SENT_TYPE = 'content type that is sent';
 /** The content type that generated clients use if the server sends another one. */
 export const FIRST = 'content type that is listed first';
 
-/** Header parameters that OpenAPI ignores, like a reply's Content-Type: other parts describe them (OpenAPI 3.1, section 4.8). */
+/** Matches headers that OpenAPI ignores, because other parts of the contract describe them (OpenAPI 3.1, section 4.8). */
 const IGNORED = /^header\.(accept|content-type|authorization)$/;
 
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
-/** An operation in the form for the comparison, with everything that it inherits from its path and the contract. */
+/** An operation in the form that is compared. It includes everything that the operation inherits from its path and the contract. */
 export interface Comparable {
   operationId: string;
   path: string;
@@ -49,7 +52,7 @@ export interface Comparable {
 export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
-/** The operations by method and path. The names of parameters in the path do not count. */
+/** Returns the operations by method and path. The names of parameters in the path do not matter. */
 export function operationsByPath(
   { paths, security }: Pick<Document, 'paths' | 'security'>,
   toKey = withoutNames,
@@ -82,7 +85,9 @@ export function operationsByPath(
   return Object.fromEntries(entries);
 }
 
-/** The operation with the path parameters named as in another operation: their position identifies them, not their names. */
+/**
+ * Returns the operation with the names of another operation's path parameters. The position identifies a path parameter, and not its name.
+ */
 export function withNamesOf(other: Comparable, operation: Comparable): Comparable {
   const known = namesIn(other.path);
   const toKnown = new Map(namesIn(operation.path).map((name, index) => [name, known[index]]));
@@ -97,7 +102,7 @@ export function withNamesOf(other: Comparable, operation: Comparable): Comparabl
 export const isOver = ({ deprecation: { deprecated, 'x-sunset': end } }: Comparable, today: string): boolean =>
   Boolean(deprecated && end && end <= today);
 
-/** The operations of both contracts, without links to operations that have ended: such a link may be removed, and may also stay. */
+/** Returns the operations of both contracts, without links to ended operations. So such a link may be removed or stay. */
 export function toComparable(before: Document, after: Document, today: string) {
   const [old, now] = [operationsByPath(before), operationsByPath(after)];
   const ended = Object.entries(old).filter(([name, operation]) => !now[name] && isOver(operation, today));
@@ -112,7 +117,10 @@ export function toComparable(before: Document, after: Document, today: string) {
   return [old, now] as const;
 }
 
-/** The ways to authenticate: each requirement is one, by all its schemes together. Without requirements, everyone may call it. */
+/**
+ * Returns the ways to authenticate. Each requirement is one way, which needs all its schemes together. Without requirements, everybody may
+ * call the operation.
+ */
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>
     Object.entries(requirement)
@@ -144,13 +152,13 @@ function toResponse(response: ResponseNode): ResponseNode {
   };
 }
 
-/** The node with its media types without parameters, in lower case. */
+/** Returns the node with media types in lower case and without parameters. */
 const withTypes = <Node extends { content?: Record<string, MediaNode> }>(node: Node): Node => ({
   ...node,
   content: mapEntries(node.content, (type, media) => [toMediaType(type), media]),
 });
 
-/** Names of authentication schemes and headers ignore case (RFC 9110, sections 11.1 and 5.1). */
+/** Normalises a security scheme: names of authentication schemes and headers ignore case (RFC 9110, sections 11.1 and 5.1). */
 export function toScheme({ scheme, in: location, name, ...rest }: SchemeNode): Record<string, unknown> {
   return {
     ...rest,
@@ -165,13 +173,16 @@ const mapEntries = <Value>(
   map: (key: string, value: Value) => [string, Value],
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
 
-/** The node without the entries of this kind. */
+/** Returns the node without the entries of this kind. */
 export const dropped = <Value>(
   node: Record<string, Value> = {},
   isOfKind: (value: Value, key: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
 
-/** The node without keywords that only repeat their defaults. `explode` has no meaning for a value that is neither a list nor an object. */
+/**
+ * Returns the node without keywords that only repeat their defaults. `explode` has no meaning for a value that is neither a list nor an
+ * object.
+ */
 function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
   const explode = (node.style ?? style) === 'form';
   const isPlain = allowedTypesOf(keywordsOf(node.schema))?.every((type) => type !== 'array' && type !== 'object');

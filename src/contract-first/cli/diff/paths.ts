@@ -1,4 +1,4 @@
-/** Finds paths that take requests from others: `/notes/mine` takes some from `/notes/{name}`. */
+/** Finds new paths that take requests away from existing ones: `/notes/mine` takes some requests from `/notes/{name}`. */
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -9,7 +9,10 @@ import type { Schema } from '../../engine/schema/json.ts';
 import { isList } from '../../engine/schema/value-types.ts';
 import type { Comparable } from './normal.ts';
 
-/** Whether the router sends a valid request of the old operation to the new path: in each part, the router prefers texts to parameters. */
+/**
+ * Whether the router would send a valid request of the old operation to the new path. In each part of a path, the router prefers fixed
+ * texts to parameters.
+ */
 export function takesFrom(path: string, old: Comparable): boolean {
   const [own, others] = [path.split('/'), old.path.split('/')];
   const areAlike = own.length === others.length && own.every((part, at) => isAlike(part, others[at] as string, old));
@@ -17,7 +20,7 @@ export function takesFrom(path: string, old: Comparable): boolean {
   return areAlike && rankOf(own[first] as string) >= rankOf(others[first] as string);
 }
 
-/** The kinds of parts of a path: a parameter, a parameter next to text, and a text. */
+/** Ranks a part of a path: a parameter, a parameter next to text, or a fixed text. */
 const rankOf = (part: string) => (/^\{[^{}]*\}$/.test(part) ? 0 : part.includes('{') ? 1 : 2);
 
 /** Whether a text exists that fits both a part of the new path and the same part of the old path. */
@@ -30,7 +33,7 @@ function isAlike(part: string, other: string, old: Comparable): boolean {
   return starts && (end.endsWith(after) || after.endsWith(end));
 }
 
-/** Whether a text fits a part, with any values of its parameters. */
+/** Whether a part can have this text, for some values of its parameters. */
 function isMade(text: string, part: string): boolean {
   const texts = part.split(/\{[^{}]*\}/).map((one) => one.replace(/\W/g, '\\$&'));
   return new RegExp(`^${texts.join('.+')}$`).test(text);
@@ -40,7 +43,7 @@ function isMade(text: string, part: string): boolean {
 function fits(text: string, part: string, { parameters }: Comparable): boolean {
   const schema = toDoubles(parameters[`path.${namesIn(part)[0]}`]?.schema ?? true);
   if (isList(schema)) return true;
-  // Any value fits a schema that does not compile.
+  // If the schema does not compile, every value counts as valid.
   const buildCheck = buildChecks({ isJudged: true });
   const isValid = (one: Schema) => {
     const check = buildCheck(one, { name: part }, () => {});

@@ -1,4 +1,7 @@
-/** Changes of the contract, their effects on clients, and the building blocks of rules: a table judges the change of each key of a node. */
+/**
+ * Defines changes of the contract, their effects on clients, and the building blocks of rules. A table of rules decides the effect of a
+ * change of each key.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import { isOurs } from '../../contract/read/keywords.ts';
@@ -77,7 +80,7 @@ export type CompareRule<Value> = (
   key: string,
 ) => ContractChanges;
 
-/** Rules by key; each rule compares the values that OpenAPI has under its key. */
+/** Rules by key. Each rule compares the two values of its key. */
 export type Rules = Record<string, CompareRule<never>>;
 
 /** How the allowed values have changed; `other` if neither set contains the other. */
@@ -92,10 +95,13 @@ export function effectOf(relation: NonNullable<ValuesRelation>, direction: Direc
   return EFFECTS[direction][relation];
 }
 
-/** A key that the server ignores, although tools may read it. */
+/** Whether the server ignores a key, although other tools may read it. */
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
-/** Compares each key of a node by its rule. A key without a rule is documentation, or breaking: so an unknown key fails the comparison. */
+/**
+ * Compares each key of a node by its rule. By default, the change of a key without a rule is breaking, so that an unknown key makes the
+ * comparison fail.
+ */
 export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Record<string, unknown>> {
   return function* (before, after, location, direction) {
     for (const [key, old, now] of pairs(before, after)) {
@@ -165,7 +171,7 @@ export function compareByName<Part extends Node>(
   };
 }
 
-/** The effect of a new item: clients may omit optional items, and ignore unknown ones. */
+/** Returns the effect of a new item. It is harmless if clients may omit the item in requests, or ignore it in replies. */
 export function toAddition(node: Node, direction: Direction): Omit<ContractChange, 'location'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required

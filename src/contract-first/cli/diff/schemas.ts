@@ -1,6 +1,6 @@
 /**
- * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients: theirs may be rejected. In a
- * response, allowing more breaks them: they may get values that they do not expect.
+ * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients, since their values may be rejected.
+ * In a response, allowing more values breaks clients, since they may get values that they do not expect.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { HIDDEN as HIDDEN_AS, withoutFields } from '../../contract/read/directions.ts';
@@ -39,7 +39,7 @@ import {
 } from './rules.ts';
 import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
-/** Compares a keyword that decides alone which values fit: by its meaning, not by its text. */
+/** Compares the meaning, not the text, of a keyword that decides alone which values fit. */
 const limit: CompareRule<unknown> = function* (before, after, location, direction, key) {
   const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
   const [old, now] = [toSchema(before), toSchema(after)];
@@ -60,7 +60,7 @@ const subschema = (suffix: string): CompareRule<Schema> =>
     yield* compareSchemas(before, after, location + suffix, direction);
   };
 
-/** Compares the parts of `allOf`, `anyOf` or `oneOf`: those that differ, in their order. */
+/** Compares the parts of `allOf`, `anyOf` or `oneOf`. Equal parts are left out; the others are compared in their order. */
 const parts: CompareRule<Schema[]> = function* (before, after, location, direction, key) {
   const isChoice = key !== 'allOf';
   if (isChoice && !(before && after)) {
@@ -133,7 +133,7 @@ export function* compareSchemas(
   }
 }
 
-/** Adds the fields that only the other schema names. If unnamed fields have a schema, a field of the other had that schema. */
+/** Adds the fields that only the other schema names. If the schema describes unnamed fields, these fields get that description. */
 function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   const { others } = schema;
   if (typeof others !== 'object') return schema;
@@ -141,17 +141,20 @@ function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   return { ...schema, fields: { ...Object.fromEntries(unnamed), ...(schema.fields as object) } };
 }
 
-/** Whether a proof could clear the change: different keywords may allow the same values, such as `anyOf` with null, or an equal bound. */
+/** Whether a proof could show that the change is harmless: different keywords may allow the same values, as with null in `anyOf`. */
 const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
 
-/** Whether every request that was valid is still valid, or every reply would have been valid before. */
+/** Whether every formerly valid request is still valid, or every reply was already valid before. */
 function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
   const toSent = (schema: Schema) => toPlain(withoutFields(HIDDEN[direction], schema));
   const [old, now] = [toSent(before), toSent(after)];
   return direction === 'request' ? isSubset(old, now) : isSubset(now, old);
 }
 
-/** The schema without names. A field that is hidden in this direction never fits, and a choice by name only equals itself. */
+/**
+ * Returns the schema without names of components. A field that is hidden in this direction becomes impossible, and a discriminator equals
+ * only itself.
+ */
 function toPlain(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   if (Object.values<unknown>(HIDDEN_AS).includes(schema.hidden)) return false;
@@ -173,7 +176,7 @@ const FIELD = byKey({ required, schema });
 /** The keyword that hides a field in this direction. */
 const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
-/** The schema with one key for each rule: each field, and the schema of all unnamed fields. */
+/** Returns the schema with one key for each rule, including the fields, and the schema of all unnamed fields. */
 function toJudged(source: Schema, direction: Direction): Keywords {
   const schema = keywordsOf(source);
   const {
@@ -192,7 +195,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   const all: Record<string, Schema> = { ...Object.fromEntries(unnamed), ...properties };
   const fields = Object.entries(all).flatMap(([name, field]) => {
     if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
-    // A request with a hidden field is a 400, also if unnamed fields are allowed.
+    // A request with a hidden field is a 400, even if unnamed fields are allowed.
     return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
   });
   return {
@@ -205,7 +208,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   };
 }
 
-/** The name of the schema, or of its only alternative to null: clients have the same type for both. */
+/** Returns the name of the schema, or of its only alternative to null, because clients have the same type for both. */
 function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
   const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
   return own ?? (others.length === 0 ? one?.[COMPONENT_NAME] : undefined);
@@ -217,7 +220,7 @@ function toAdditionToClosed(field: { required?: unknown }, direction: Direction)
   return direction === 'request' ? toAddition(field, direction) : { what: 'was added', effect: UNEXPECTED };
 }
 
-/** The change by a new field. Before, requests could contain a field of this name with any value. */
+/** Returns the change for a new field in an open schema, in which requests could already contain a field of this name with any value. */
 function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
 }
@@ -234,8 +237,8 @@ function judgeTypes(before: Types | undefined, after: Types | undefined, directi
 }
 
 /**
- * Compares formats. Generated clients take their types from the format, so a reply must keep it, even if its values would fit. `binary` is
- * a file in a form, and bytes for clients.
+ * Compares formats. Generated clients take their types from the format, so a reply must keep it, even if its values would fit. The format
+ * `binary` means a file in a form, and bytes for clients.
  */
 function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
   if (direction === 'response' || [before, after].includes('binary')) return RETYPED;

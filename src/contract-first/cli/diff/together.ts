@@ -1,4 +1,6 @@
-/** Compares keywords that depend on others in the same schema, such as `discriminator`. A rule for one of them alone would be wrong. */
+/**
+ * Compares keywords that depend on other keywords of the same schema, such as `discriminator`. A rule for each one alone would be wrong.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { isSubset } from '../../contract/subsets/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -6,7 +8,7 @@ import { subschemasOf } from '../../engine/schema/subschemas.ts';
 import { COMPONENT_NAME } from './expand.ts';
 import { type ContractChanges, type Direction, relateSets, UNKNOWN, type ValuesRelation } from './rules.ts';
 
-/** Changes that count as breaking unless a proof shows the opposite. The schemas no longer contain documentation. */
+/** Returns changes that count as breaking unless a proof shows the opposite. The given schemas no longer contain documentation. */
 export function* compareTogether(
   before: Keywords,
   after: Keywords,
@@ -16,13 +18,13 @@ export function* compareTogether(
   if (isSeenOtherwise(before, after)) {
     yield { location, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
   }
-  // A value that fits two parts does not fit `oneOf`. So if one part widens or is removed, the others may allow other values.
+  // A value that fits two parts does not fit `oneOf`. So if one part changes, the values of the other parts may also change.
   const isSame = !before.oneOf || !after.oneOf || isDeepStrictEqual(before.oneOf, after.oneOf);
   const isSafe = isSame || isChoice(direction === 'request' ? after : before);
   if (!isSafe) yield { location, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
 }
 
-/** Keywords for unnamed fields and items, each with the keywords that name fields and items for it. */
+/** Keywords for unnamed fields and items, and the keywords that name fields and items for each of them. */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = [
   ...['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', '$ref', 'dependentSchemas', 'patternProperties'],
@@ -48,12 +50,12 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
   return whole.every((part, index) => whole.slice(index + 1).every((other) => isSubset(part, { not: other })));
 }
 
-/** Keywords that may turn a wider schema inside them into a narrower whole, such as `not`. */
+/** Keywords under which a wider inner schema may make the whole schema narrower, such as `not`. */
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**
- * The place of the target, for each reference under such a keyword. The target of an equal reference may have changed, so a proof for one
- * version does not hold for the other.
+ * Returns for each reference under such a keyword whether its target is a surrounding schema (`within`) or another one (`outside`). The
+ * target may have changed although the reference is equal, so a proof for one version is not valid for the other.
  */
 export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
   const { $ref, ...keywords } = keywordsOf(schema);
@@ -71,11 +73,14 @@ const refers = (schema: Schema): boolean =>
 /** A `discriminator` with `oneOf` or `anyOf`: the schemas that its field chooses by name. */
 interface Choice {
   propertyName: string;
-  /** The name of the chosen schema by the value of the field; empty for a schema without a name. */
+  /** The name of the schema that each value of the field chooses; empty for a schema without a name. */
   chosen: Record<string, string>;
 }
 
-/** Returns undefined if the discriminator changes nothing: there is no alternative, or each one restricts the field to its names. */
+/**
+ * Returns undefined if the discriminator has no effect: if there are no alternatives, or if each alternative itself restricts the field to
+ * its names.
+ */
 export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
   if (!discriminator) return undefined;
@@ -101,7 +106,10 @@ function tagsOf(field: Schema | undefined): string[] {
   return (several ?? [only ?? []].flat()).map(String);
 }
 
-/** Relates two discriminators. Without one, or by another field, other values fit; a name for another schema also changes the values. */
+/**
+ * Relates the values of two discriminators. Other values fit if only one version has a discriminator, if the field differs, or if a name
+ * chooses another schema.
+ */
 export function relateChoices(before: Choice | undefined, after: Choice | undefined): ValuesRelation {
   if (before?.propertyName !== after?.propertyName) return 'other';
   const [old, now] = [before, after].map((choice) => (choice as Choice).chosen) as [Choice['chosen'], Choice['chosen']];

@@ -47,14 +47,14 @@ const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =
 
 export const content = contentsWith({ request: FINE, response: FINE });
 
-/** Compares a body that the server sends without a request for a type: it may have any of the types. */
+/** Compares a body whose type the receiver cannot choose: the server may send any of the types. */
 export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
 
-/** For a range of types, the server only sends JSON. */
+/** A range of types covers JSON, because the server sends only JSON for a range. */
 const rangeOf = (type: string, contents: Contents) =>
   type === PLAIN_JSON ? (contents['application/*'] ?? contents['*/*']) : undefined;
 
-/** Compares the content of a parameter or header. If only one version has content, the same value is written in another way. */
+/** Compares the content of a parameter or header. If only one version uses `content`, the value is written in another way. */
 export const ofValue: CompareRule<Contents> = function* (before, after, location, direction, key) {
   const effect = direction === 'request' ? FAILS_REQUESTS : UNEXPECTED;
   if (before && after) yield* content(before, after, location, direction, key);
@@ -67,7 +67,7 @@ const toTypes = (types: string) =>
     .split(',')
     .map((type) => type.trim());
 
-/** Compares the content types of a field in a form. Without one, a field may have any type. */
+/** Compares the content types of a field in a form. A field without content types may have any type. */
 const contentType = keyword<string>((before, after) => {
   if (before === undefined || after === undefined) return after ? 'fewer' : 'more';
   return relateSets(toTypes(before), toTypes(after));
@@ -83,14 +83,14 @@ const encoding: CompareRule<MediaNode['encoding']> = function* (before, after, l
 
 const MEDIA = byKey({ schema, encoding });
 
-/** The encodings without those of new fields: the schema describes new fields. */
+/** Returns the media type without the encodings of new fields, since the comparison of schemas reports new fields. */
 function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {
   const [own, known] = [now, old].map(({ schema }) => keywordsOf(schema).properties ?? {}) as [object, object];
   const isNew = (_encoding: EncodingNode, field: string) => Object.hasOwn(own, field) && !Object.hasOwn(known, field);
   return now.encoding ? { ...now, encoding: dropped(now.encoding, isNew) } : now;
 }
 
-/** Compares the largest number that is allowed; `usual` if the contract sets none. */
+/** Compares the largest allowed number. `usual` is the number if the contract does not set one. */
 export const atMost = (usual: number) =>
   keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
@@ -107,12 +107,12 @@ const parameter: CompareRule<ParameterNode> = function* (before, after, location
   const listed = toListed(old, now);
   if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
   for (const change of KEYS(listed ?? old, now, location, direction, key)) {
-    // This change already reports that it may have more than one item, or none.
+    // The change to an array already reports that there may be several items, or none.
     if (!listed || change.effect !== FINE) yield change;
   }
 };
 
-/** The old parameter as an array of one item, if the new array is written in the same way: one item contains no separator. */
+/** Returns the old parameter as an array of one item, if an array of one item is written like the old value: without a separator. */
 function toListed(before: ParameterNode, { in: location, style, explode, ...after }: ParameterNode) {
   const [{ default: usual, ...item }, { type }] = [keywordsOf(before.schema), keywordsOf(after.schema)];
   const types = allowedTypesOf(item);
@@ -141,7 +141,7 @@ export const parameters: CompareRule<Record<string, ParameterNode>> = function* 
   }
 };
 
-/** The names in the query that a parameter declares. An object declares the names of its fields, and may accept others. */
+/** Returns the names in the query that a parameter declares. An object declares the names of its fields, and may accept further names. */
 const namesOf = (parameter: ParameterNode): string[] =>
   isSpread(parameter) ? Object.keys(keywordsOf(parameter.schema).properties ?? {}) : [parameter.name];
 
@@ -151,7 +151,7 @@ function isSpread({ style, explode, schema }: ParameterNode): boolean {
   return style === undefined && explode === undefined && isObject;
 }
 
-/** The name of the parameter that accepts a name in the query: a parameter of this name, or else an object. */
+/** Returns the name of the parameter that accepts a name in the query: the parameter of this name, or else an object. */
 function ownerOf(name: string, parameters: Record<string, ParameterNode>): string | undefined {
   const query = Object.values(parameters).filter(({ in: location }) => location === 'query');
   const objects = query.filter(isSpread);

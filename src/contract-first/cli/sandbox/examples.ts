@@ -12,7 +12,7 @@ import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 
-/** A handler for each operation: one that answers 501 if no example fits a reply. */
+/** Builds a handler for each operation. It answers with an example, or with 501 if no example fits a reply. */
 export function buildExampleHandlers(contract: AnyContract): Record<string, AnyHandler> {
   const source = toSource(contract);
   const samples = buildSamples(source);
@@ -31,7 +31,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     return notImplemented as AnyHandler;
   }
 
-  /** The first example that fits the reply. A body that is not JSON is the text of its example. */
+  /** Returns the first example that fits the reply. For a body that is not JSON, the example's text is the body. */
   function bodyOf(reply: Reply, { content = {} }: ResponseNode): { body: unknown } | undefined {
     const media = Object.entries(content).find(([name]) => toMediaType(name) === reply.type)?.[1];
     const own = samples.ofMedia(source.follow(media) as MediaNode, 'writeOnly').map(({ value }) => value);
@@ -46,7 +46,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     return body === undefined ? undefined : { body };
   }
 
-  /** Values for the headers that the handler must send; undefined if a header has no example. */
+  /** Returns values for the headers that the handler must send; undefined if a header lacks an example. */
   function headersFor(operation: Operation, reply: Reply): Record<string, unknown> | undefined {
     const needed = headersOfHandler(operation, reply).filter(([, { required }]) => required);
     const values = needed.map(([name, header]) => [name, samples.ofMedia(header, 'writeOnly')[0]?.value] as const);
@@ -57,7 +57,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
   return Object.fromEntries([...contract.operations.values()].map((one) => [one.id, handlerOf(one)]));
 }
 
-/** The replies that may provide an example: successes first, then redirects and the default; JSON first. */
+/** Returns the replies that may provide an example: first successes, then redirects and the default, and among these JSON first. */
 function repliesOf({ replies }: Operation): Reply[] {
   const order = (status: string) => (/^[23]/.test(status) ? status : /^default$/i.test(status) ? '4' : '9');
   const known = replies.filter(({ status }) => order(status) < '9').flatMap((reply) => inAllTypes([reply]));

@@ -25,7 +25,10 @@ export interface SandboxParts {
   stored?: Record<string, AnyHandler>;
 }
 
-/** A server that answers with the contract's examples, or by stored handlers. It runs no code of a team except that of its errors. */
+/**
+ * Builds a server that answers with the contract's examples, or by stored handlers. The team's code for errors is the only code of a team
+ * that it runs.
+ */
 export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
   const { toErrorBody, key, logLevel, domain = {}, stored = {} } = parts;
   const service = {
@@ -77,6 +80,6 @@ export async function findFirstRequest(
   return undefined;
 }
 
-/** Creates at a path without parameters first, then lists. */
+/** Ranks operations: first creates at a path without parameters, then lists. */
 const rankOf = ({ method, path }: Operation): number =>
   Number(path.includes('{')) * 2 + (method === 'POST' ? 0 : method === 'GET' ? 1 : 4);

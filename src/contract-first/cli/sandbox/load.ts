@@ -23,7 +23,7 @@ export interface LoadedContract {
   /** The collections that `new` would write and the contract allows. */
   collections: WrittenCollection[];
   toErrorBody: ToErrorBody;
-  /** The notes, one line for each part that was fixed or assumed. */
+  /** The notes: one line for each part that was corrected or assumed. */
   notes: string[];
 }
 
@@ -39,7 +39,7 @@ export async function loadAny(source: string): Promise<LoadedContract> {
   }
 }
 
-/** @throws ProjectError if the document that was fetched is in several files */
+/** Checks that a fetched contract is one file. @throws ProjectError if it refers to other files */
 async function checkOneFile(file: string, source: string): Promise<void> {
   const { parseDocument } = await import('yaml');
   if (isInFiles(parseDocument(readFileSync(file, 'utf8')).toJS()))
@@ -57,8 +57,8 @@ async function load(file: string, changes: string[]): Promise<LoadedContract> {
 }
 
 /**
- * The collections of which the contract allows all records: all at once, or else each that adds no problem to those before it. Records
- * whose parents are not stored are not stored either.
+ * Returns the collections whose records the contract allows: all of them if there is no problem, or else each collection that does not add
+ * a problem. Records whose parents are not stored are not stored either.
  */
 function findServable(contract: ReadContract, toErrorBody: ToErrorBody): WrittenCollection[] {
   const { collections } = writeCollections(contract);
@@ -78,7 +78,10 @@ function findServable(contract: ReadContract, toErrorBody: ToErrorBody): Written
 export const toDomain = (collections: WrittenCollection[]): AnyDomain =>
   Object.fromEntries(collections.map(({ name, description }) => [name, description]));
 
-/** Problems with their locations; the bundler's absence; other errors of the file in one line. */
+/**
+ * Converts an error of the contract to readable lines: problems with their locations, a missing bundler, or another error of the file in
+ * one line.
+ */
 async function toProjectError(error: unknown, source: string): Promise<ProjectError> {
   if (error instanceof ProjectError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -92,7 +95,7 @@ async function toProjectError(error: unknown, source: string): Promise<ProjectEr
 
 const MOST_PROBLEMS = 20;
 
-/** The contract without keys: all operations are open. */
+/** Returns the contract without keys, so that everybody may call all operations. */
 export function withoutKeys(contract: Contract): Contract {
   const open = (operation: Operation): Operation => ({ ...operation, security: [], isKeyOptional: false });
   const operations = [...contract.operations].map(([id, operation]) => [id, open(operation)] as const);

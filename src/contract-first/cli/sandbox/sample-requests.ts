@@ -7,7 +7,7 @@ import { toSource } from '../../contract/page/source.ts';
 import type { AnyContract, KeyLocation, Operation } from '../../engine/contract/contract.ts';
 import { type FirstRequest, fillPlaceholders } from '../../engine/contract/first-request.ts';
 
-/** `key` is sent if an operation needs one. */
+/** Builds the sample requests of a contract. They send `key` if the operation needs one. */
 export function buildSampleRequests(contract: AnyContract, key: string) {
   const source = toSource(contract);
   const values = { ...source, ...buildSamples(source) };
@@ -25,7 +25,7 @@ export function buildSampleRequests(contract: AnyContract, key: string) {
     };
   }
 
-  /** The request as words of a curl command. */
+  /** Converts the request of an operation to words of a curl command. */
   function toRequest(operation: Operation): FirstRequest {
     const { options, url } = toCurlWords(values, operation);
     return { options, url: contract.prefix + url };
@@ -34,10 +34,10 @@ export function buildSampleRequests(contract: AnyContract, key: string) {
   return { toInjected, toRequest };
 }
 
-/** The keys of the first alternative. */
+/** Returns the keys that the first security requirement of an operation needs. */
 export const needsOf = ({ security: [need] }: Operation) => (need ? [need, ...need.alsoNeeded] : []);
 
-/** A key in a query is in the URL. */
+/** Returns the header with the key. A key in a query is part of the URL instead. */
 function toKeyHeader({ in: location, name }: KeyLocation, key: string): [string, string][] {
   if (location === 'query') return [];
   if (location === 'basic') return [['authorization', `Basic ${Buffer.from(`${key}:`).toString('base64')}`]];

@@ -16,7 +16,7 @@ import { withStored } from './stored-handlers.ts';
 import { tryStored } from './trial.ts';
 
 export interface SandboxOptions {
-  /** The port; by default 3000, or any free port if that is taken. */
+  /** The port. By default it is 3000, or any free port if 3000 is taken. */
   port: number | undefined;
   /** Whether operations need the keys that the contract demands. */
   hasKeys: boolean;
@@ -24,13 +24,13 @@ export interface SandboxOptions {
 
 interface Served {
   app: FastifyInstance;
-  /** Lines about the sandbox, without its address. */
+  /** The lines that the sandbox prints, without its address. */
   about: string[];
-  /** Undefined if none is accepted. */
+  /** The first accepted request; undefined if none is accepted. */
   request: FirstRequest | undefined;
 }
 
-/** One key for the whole run: it stays valid when the file changes. */
+/** The key of the whole run, which stays valid when the file changes. */
 const KEY = makeKey('sandbox');
 const HOST = '127.0.0.1';
 const USUAL_PORT = 3000;
@@ -56,7 +56,7 @@ function toCounts({ title, operations: { size } }: Contract, stored: number): st
   return `${counted}, ${stored > 0 ? `${stored} stored in memory, the others` : 'each'} answered with the contract's example.`;
 }
 
-/** Tries each stored operation in a database of its own. Returns the handlers that work, and a first request. */
+/** Tries each stored operation in a temporary database. Returns the handlers that work, and a first request. */
 async function findWorking(
   contract: Contract,
   collections: WrittenCollection[],
@@ -141,8 +141,8 @@ export async function runSandbox(source: string, values: { port?: unknown; keys?
 const TOGETHER = 50;
 
 /**
- * Runs after each change, one at a time. An editor may replace the file, so its folder is watched. Returns a function that ends this, and
- * waits for a run that has begun.
+ * Calls `run` after each change of the file, one run at a time. An editor may replace the file, so the folder is watched. Returns a
+ * function that stops watching, and waits for a run that has begun.
  */
 function watchFile(file: string, run: () => Promise<void>): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** Runs what `new` would write: its handlers, and its migrations, in a temporary folder that is removed at once. */
+/** Runs the handlers and migrations that `new` would write. They are written to a temporary folder, which is removed at once. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,11 +10,11 @@ import { withTemporaryFolder } from '../temporary.ts';
 
 export interface StoredParts {
   domain: AnyDomain;
-  /** By operationId. */
+  /** The handlers by operationId. */
   handlers: Record<string, AnyHandler>;
 }
 
-/** Runs with the parts while their files exist: a server reads its migrations when it is built. */
+/** Calls a function with the stored parts while their files exist, because a server reads its migrations when it is built. */
 export const withStored = <Made>(
   collections: WrittenCollection[],
   run: (parts: StoredParts) => Promise<Made>,
@@ -38,6 +38,9 @@ async function loadStored(collections: WrittenCollection[], folder: string): Pro
   return { domain, handlers };
 }
 
-/** A handler has no types, so it is JavaScript already. It imports this package, which is not below the folder. */
+/**
+ * Rewrites the imports of a handler to this package, which cannot be found from the temporary folder. The handler does not contain types,
+ * so it is already JavaScript.
+ */
 const withOwnPackage = (text: string): string =>
   text.replace("from 'contract-first';", `from '${import.meta.resolve('contract-first')}';`);

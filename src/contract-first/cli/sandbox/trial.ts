@@ -8,7 +8,7 @@ import type { WrittenCollection } from '../scaffold/collection-files.ts';
 import type { OperationKind } from '../scaffold/resources.ts';
 import { buildSampleRequests } from './sample-requests.ts';
 
-/** A record is deleted last. */
+/** The order of the trial: a record is deleted last. */
 const ORDER: OperationKind[] = ['create', 'get', 'list', 'update', 'replace', 'delete'];
 
 export interface Trial {
@@ -18,7 +18,7 @@ export interface Trial {
   request: FirstRequest | undefined;
 }
 
-/** The server must have a database that nobody else uses. */
+/** Tries the stored operations. The server must have a database that nobody else uses. */
 export async function tryStored(
   app: FastifyInstance,
   contract: AnyContract,
@@ -53,7 +53,7 @@ export async function tryStored(
 
 const rankOf = (kind: OperationKind) => (kind === 'create' ? 0 : kind === 'delete' ? 2 : 1);
 
-/** The URL of a sample, with known ids in place of those that were made. */
+/** Returns the URL of a sample, with ids of created records in place of the sample's ids. */
 function withIds(url: string, prefix: string, { path }: Operation, ids: ReadonlyMap<string, string>): string {
   const [start = '', ...query] = url.slice(prefix.length).split('?');
   const parts = start.split('/');
@@ -67,7 +67,7 @@ function withIds(url: string, prefix: string, { path }: Operation, ids: Readonly
   return [prefix + filled.join('/'), ...query].join('?');
 }
 
-/** The id of the record in a reply, which may be inside an envelope. */
+/** Finds the id of the record in a reply. The record may be inside an envelope. */
 function findId(body: string, name: string): string | undefined {
   const open: unknown[] = [parseExactJson(body || 'null')];
   for (const node of open) {

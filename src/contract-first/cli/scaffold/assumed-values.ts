@@ -1,4 +1,4 @@
-/** Finds the contract's own examples, for required fields that come from nowhere. */
+/** Finds the contract's own examples for required fields whose value neither a client nor the store provides. */
 import { buildSamples } from '../../contract/page/sample.ts';
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { resolveOf } from '../../contract/read/references.ts';
@@ -7,7 +7,7 @@ import { buildChecks } from '../../engine/schema/checks.ts';
 import { int64sOf } from '../../engine/schema/int64-map.ts';
 import type { Schema } from '../../engine/schema/json.ts';
 
-/** Returns the example of a schema that fits it, or a made value; undefined if there is none. */
+/** Returns an example that fits the schema: the contract's own, or one made from the schema. Returns undefined if there is none. */
 export type FindAssumed = (schema: Schema | undefined) => unknown;
 
 export function buildFindAssumed(source: DocumentSource): FindAssumed {
@@ -23,7 +23,7 @@ export function buildFindAssumed(source: DocumentSource): FindAssumed {
   };
 }
 
-/** Examples have each integer as a bigint: only those of 64 bits are one in a record. */
+/** Converts an example to the types of a record. In an example every integer is a bigint, but in a record only 64-bit integers are. */
 function toTyped(value: unknown, schema: Schema | undefined, source: DocumentSource): unknown {
   const { format, items, properties = {} } = source.flat(schema);
   if (typeof value === 'bigint') return format === 'int64' ? value : Number(value);

@@ -24,7 +24,7 @@ import { checkParentInBody, parentIdOf, toCondition, toParentField } from './par
 import { toReplyBody } from './reply-bodies.ts';
 import type { OperationKind } from './resources.ts';
 
-/** Updates, or replaces if the body has each field that a client can set. */
+/** Writes an update, or a replace if the body contains each field that a client can set. */
 export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: OperationKind): void {
   const { plan, operation, source } = writing;
   const variable = variableOf(writing);
@@ -57,7 +57,7 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
   made.lines.push(code`return ${toObjectLiteral(toReplyBody(writing, variable))};`);
 }
 
-/** The id of the record to change, from the path or the body. A body with another id than the path is a 400. */
+/** Returns the id of the record to change, from the path or the body. If the ids of path and body differ, the handler answers 400. */
 function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBody: boolean): CheckedCode {
   const { plan, operation } = writing;
   const bodyId = member(body, plan.id.name);

@@ -1,4 +1,7 @@
-/** Writes the collections of a contract: descriptions, migrations and handlers, and a row for each operation. */
+/**
+ * Writes the collections of a contract: their descriptions, migrations and handlers. Also gives the reason for each operation that is not
+ * stored.
+ */
 import { toSource } from '../../contract/page/source.ts';
 import type { ReadContract } from '../../engine/contract/contract.ts';
 import type { ContractProblem } from '../../engine/schema/json.ts';
@@ -17,11 +20,11 @@ import { hasWiderBody } from './wider-bodies.ts';
 
 export interface WrittenCollection {
   name: string;
-  /** By the path below the service's folder. */
+  /** The text of each file, by its path below the service's folder. */
   files: Map<string, string>;
   /** The handlers by operationId. */
   handlers: Map<string, string>;
-  /** The operation that creates its records. */
+  /** The operationId of the operation that creates the records. */
   createId: string;
   plan: CollectionPlan;
   description: AnyDescription;
@@ -39,7 +42,7 @@ export const toParentReason = (name: string): string => `its parent ${name} is n
 /** The most records that a list may skip. */
 const MOST_SKIPPED = 100_000;
 
-/** With `isAssuming`, required fields that come from nowhere get the contract's examples. */
+/** Writes the collections. With `isAssuming`, required fields without a source get the contract's examples. */
 export function writeCollections(contract: ReadContract, { isAssuming = false } = {}): WrittenCollections {
   const source = toSource(contract);
   const findAssumed = isAssuming ? buildFindAssumed(source) : () => undefined;
@@ -127,7 +130,7 @@ const toLists = ({ always, equal, range, skips, counts }: ListUse) => ({
   ...(counts && { count: true as const }),
 });
 
-/** A column without the parts that follow from its name and type. */
+/** Writes a column of a description, without the parts that follow from its name and type. */
 function toColumn({
   name,
   column,

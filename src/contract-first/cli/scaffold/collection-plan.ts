@@ -17,31 +17,31 @@ export interface PlannedColumn {
   set?: 'id' | 'created' | 'changed' | 'revision';
   is?: 'id';
   first?: unknown;
-  /** The name of the parent's collection. The column refers to it, and the record is deleted with its parent. */
+  /** The name of the parent's collection, if the column contains the parent's id. The record is deleted with its parent. */
   of?: string;
-  /** The contract does not give `first`. */
+  /** Whether `first` is assumed, because the contract does not give a value. */
   isAssumed?: true;
 }
 
 export interface CollectionPlan extends Resource {
   table: string;
   columns: PlannedColumn[];
-  /** The fields that no reply has: those of a create's body, and the parent. */
+  /** The columns whose values appear in no reply: fields of a create's body, and the parent's id. */
   internal: PlannedColumn[];
   id: PlannedColumn;
-  /** The parent in the path of the records, and the column with its id. */
+  /** The parent in the path of the records, and the column with the parent's id. */
   parentPlan?: ParentPlan;
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
-  /** Set if a body allows values that the record does not. */
+  /** 400 if a body allows values that the record does not allow. */
   unfit?: 400;
   /** The fields of a create's body. */
   given: string[];
-  /** Values that the contract does not give, one line each. */
+  /** One line for each assumed value that the contract does not give. */
   assumed: string[];
-  /** Parameters that are not understood: an operation answers 501 if one is sent. */
+  /** Parameters with an unknown meaning. An operation answers 501 if a request sends one. */
   unknown: { id: string; parameter: string }[];
-  /** Fields that the body of a create would need but lacks. */
+  /** Fields that the record needs and that the body of a create lacks. */
   missing: string[];
 }
 
@@ -195,7 +195,7 @@ function findSlug({ name }: PlannedColumn, keywords: Keywords, { given, texts }:
   return text === undefined || given.includes(name) ? undefined : toSlugId(keywords, (body) => member(body, text));
 }
 
-/** A field that no client sends: the store sets it, or it gets its own value. */
+/** Plans a field that clients do not send: either the store sets it, or it gets a fixed first value. */
 function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): void {
   const name = wordsOf(planned.name).join('');
   const isTime = keywords.type === 'string' && keywords.format === 'date-time';
@@ -208,7 +208,7 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): vo
   if (planned.set === 'created' || planned.set === 'changed') planned.type = 'time';
 }
 
-/** A required field that a create may omit. */
+/** Plans the first value of a required field that a create may omit. */
 function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): void {
   const { default: preset, const: only, enum: [listed] = [], type } = keywords;
   const isCount = /count|total|number|views|likes/i.test(planned.name) && /int|number/.test(String(type));
@@ -232,7 +232,7 @@ function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): 
   }
 }
 
-/** The field of a record with the id of its parent, by its name and type; undefined if there is none. */
+/** Finds the field with the parent's id by its name and type; undefined if there is none. */
 function findParentField(resource: Resource, parent: CollectionPlan, source: DocumentSource): string | undefined {
   const { parameter } = resource.parent as ParentInPath;
   const { properties = {} } = source.flat(resource.schema);
@@ -246,7 +246,7 @@ function findParentField(resource: Resource, parent: CollectionPlan, source: Doc
   );
 }
 
-/** The type of ids as a field has it. */
+/** Returns the type of the ids, as a field that refers to them has it. */
 const typeOfId = ({ id }: CollectionPlan): ColumnType => (id.type === 'uuid' ? 'text' : id.type);
 
 function planParent(column: PlannedColumn, parent: CollectionPlan, plan: Planning, isShown: boolean): void {
@@ -254,7 +254,7 @@ function planParent(column: PlannedColumn, parent: CollectionPlan, plan: Plannin
   plan.parentPlan = { plan: parent, column, isShown, parameter: (plan.parent as ParentInPath).parameter };
 }
 
-/** An internal column for the parent: no reply has its id. */
+/** Plans an internal column for the parent's id, which appears in no reply. */
 function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<string>): void {
   const names = [...plan.columns, ...plan.internal].map(({ name }) => name);
   const wanted = `${toCamel(wordsOf(parent.noun))}Id`;

@@ -54,7 +54,7 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   made.lines.push(code`return ${toObjectLiteral(answer)};`);
 }
 
-/** The field of a new record with its id, if the client may leave it out. */
+/** Writes the id of a new record, if the client may leave it out. */
 function toMadeId({ id, madeId, given }: CollectionPlan, body: CheckedCode, made: HandlerCode): CheckedCode[] {
   if (madeId === undefined) return [];
   for (const name of madeId.imports) made.crypto.add(name);
@@ -63,7 +63,7 @@ function toMadeId({ id, madeId, given }: CollectionPlan, body: CheckedCode, made
   return [code`${toPropertyName(id.name)}: ${own}`];
 }
 
-/** The header `Location`, if the contract declares it and the resource can be read by its id. */
+/** Writes the header `Location`, if the contract declares it and the record can be read by its id. */
 function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: CheckedCode): [string, CheckedCode][] {
   const { headers } = successOf(operation) as Reply;
   const name = Object.keys(headers).find((one) => /^location$/i.test(one));

@@ -16,7 +16,7 @@ export interface RecordWords {
 }
 
 export interface Envelope {
-  /** The record's schema in a description, as `Book` or `getBook().data`; undefined if it has no name there. */
+  /** The record's schema as a description names it: `Book` or `getBook().data`. Undefined if it cannot be named. */
   record: string | undefined;
   schema: Schema;
   isList: boolean;
@@ -53,7 +53,7 @@ export function idNameOf({ parameter, noun }: RecordWords, properties: Record<st
 export const successOf = ({ replies }: Operation): Reply | undefined =>
   replies.filter(({ status }) => /^2\d\d$/.test(status)).sort((a, b) => Number(a.status) - Number(b.status))[0];
 
-/** The schema of a reply, with its references. */
+/** Returns the schema of a reply, with its references. */
 export function schemaOfReply(operation: Operation, reply: Reply, source: DocumentSource): Schema | undefined {
   const { responses = {} } = source.nodesOf(operation).source;
   const { content = {} } = source.follow(responses[reply.status]) as ResponseNode;
@@ -61,7 +61,7 @@ export function schemaOfReply(operation: Operation, reply: Reply, source: Docume
   return (source.follow(media) as MediaNode | undefined)?.schema;
 }
 
-/** The record in the success of an operation. */
+/** Finds the record in the success reply of an operation. */
 export function envelopeOf(operation: Operation, words: RecordWords, source: DocumentSource): Envelope | undefined {
   const reply = successOf(operation);
   const schema = reply?.isJson && reply.hasContent ? schemaOfReply(operation, reply, source) : undefined;
@@ -73,7 +73,7 @@ export function envelopeOf(operation: Operation, words: RecordWords, source: Doc
   return { ...found, record: isNamed ? [`${operation.id}()`, ...found.path].join('.') : undefined };
 }
 
-/** The component that a schema is, or that it adds only optional fields to. */
+/** Returns the name of the component that a schema is, or that the schema extends only by optional fields. */
 function nameOf(schema: Schema, source: DocumentSource): string | undefined {
   const { allOf = [], $ref: _ref, ...own } = keywordsOf(schema);
   const parts = [...allOf, own].map((part) => ({ name: componentNameOf(part), required: source.flat(part).required }));
@@ -85,7 +85,7 @@ function nameOf(schema: Schema, source: DocumentSource): string | undefined {
 /** The names of fields that contain the record, or a list of them. */
 const CONTAINER = /^(data|result|results|items|records|content|values|entries|payload|response|rows|list|docs)$/;
 
-/** Whether the field of a body is named like its records. */
+/** Whether a field of a body is named like the records in it. */
 export const isContainer = (field: string, { name, noun }: RecordWords): boolean =>
   CONTAINER.test(plain(field)) || [plain(name), plain(noun)].includes(plain(field));
 
@@ -113,7 +113,9 @@ function findRecord(
   return isPage ? lists.flatMap(at)[0] : { schema, isList: false, path };
 }
 
-/** The fields of an object. Of several parts of an `allOf` that describe the same field, the last one is the narrowest. */
+/**
+ * Returns the fields of an object. If several parts of an `allOf` describe the same field, the last one counts, since it is the narrowest.
+ */
 function propertiesOf(schema: Schema, source: DocumentSource): Record<string, Schema> {
   const target = source.follow(schema);
   const { allOf = [], properties } = keywordsOf(target);
@@ -127,7 +129,7 @@ const isObject = ({ properties, oneOf, anyOf }: Keywords): boolean => Boolean(pr
 export const isPaging = (name: string): boolean =>
   /^(total|count|size|limit|offset|skip|page|pages|next|has|per|current|cursor|after|number|links|meta)/i.test(name);
 
-/** Whether each record is also a value of the envelope's schema, as far as the names of the fields show. The compiler compares the rest. */
+/** Whether each record also fits the envelope's schema. Only the names of the fields are compared here; the compiler compares the rest. */
 export function isEnvelopeOf(
   envelope: Envelope | undefined,
   { record, id, columns }: { record: string; id: { name: string }; columns: { name: string }[] },

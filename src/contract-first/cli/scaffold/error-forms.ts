@@ -1,4 +1,6 @@
-/** Finds an error body that fits its schema in the contract. Every field is tried with the errors that the server sends. */
+/**
+ * Finds an error body that fits its schema in the contract. Each possible value of a field is tried with the errors that the server sends.
+ */
 
 import { failuresOf, REQUEST_ID } from '../../contract/checks/server-errors.ts';
 import { buildSamples } from '../../contract/page/sample.ts';
@@ -26,7 +28,7 @@ interface FormOptions {
   buildCheck: BuildCheck;
   /** The codes of the errors that have this body. */
   codes: ErrorCode[];
-  /** Whether a field with an unknown meaning gets the message: otherwise the body would not contain it. */
+  /** Whether a field with an unknown meaning gets the message, because the body would otherwise not contain the message. */
   saysAnywhere: boolean;
 }
 
@@ -35,10 +37,10 @@ interface Place {
   /** The name of the field, and its path for people: `body.error`. */
   name: string;
   at: string;
-  /** The names of the fields next to it. */
+  /** The names of the fields next to the value. */
   others: string[];
   isInProblem: boolean;
-  /** The schemas around it. */
+  /** The schemas around the value. */
   around: Keywords[];
 }
 
@@ -46,7 +48,7 @@ const samples = buildSamples({ follow: structuredClone, flat: (schema = true) =>
 
 const flat = (schema: Schema): Keywords => mergeAllOf(targetOf(schema) ?? schema);
 
-/** Returns undefined if no value was found. */
+/** Finds the form of an error body. Returns undefined if no value fits. */
 export function findForm(schema: Schema, options: FormOptions): ErrorValue | undefined {
   const whole = { name: '', at: 'body', others: [], isInProblem: false, around: [] };
   return new FormFinder(options).find(schema, whole);
@@ -118,7 +120,7 @@ class FormFinder {
     return this.#firstFit(one, [...textsFor(place.name, {}, [], true), ...constants], place);
   }
 
-  /** The value of a field of unknown meaning: its default, null, or the first value that fits. */
+  /** Chooses the value of a field with an unknown meaning: its default, null, or the first value that fits. */
   #assume(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
     if (keywords.default !== undefined) return toConstant(keywords.default);
     const isNull = [keywords.type].flat().includes('null');
@@ -142,7 +144,7 @@ class FormFinder {
     return this.#firstFit(one, [joinFields(fields)], place);
   }
 
-  /** `{ field: [message] }`, or `{ field: message }`. */
+  /** Finds the value of a map of problems by field: `{ field: [message] }` or `{ field: message }`. */
   #findMap(one: Schema, each: Schema, place: Place): ErrorValue | undefined {
     const { type } = flat(each);
     const isMapped = isProblems(place.name) && !place.isInProblem && (type === 'string' || type === 'array');
@@ -165,13 +167,13 @@ class FormFinder {
     return this.#firstFit(one, values, place);
   }
 
-  /** An item that is a text is the message of a problem. */
+  /** Finds the value of a list whose items are texts: each item is the message of a problem. */
   #findMessage(items: Schema, place: Place): ErrorValue | undefined {
     return this.#firstFit(items, flat(items).type === 'string' ? textsFor('message', {}, [], true) : [], place);
   }
 }
 
-/** The values that the name and type of a field suggest. */
+/** Returns the values that the name and type of a field suggest. */
 function valuesFor(
   keywords: Keywords,
   type: string | undefined,
@@ -191,7 +193,7 @@ function toMap(isText: boolean): ErrorValue {
   return toErrorValue(toCode(code`(problems ?? [])`), ['problems'], toValue, { ofProblems: toCode(code`problems`) });
 }
 
-/** Whether an optional field is for errors: a text with another name has no known meaning. */
+/** Whether an optional field has a known meaning. The meaning of a text follows from its name. */
 const isMeant = (name: string, field: Schema, { assumed, uses }: ErrorValue): boolean =>
   assumed.every((one) => one.endsWith('is the message')) &&
   (uses.length > 0 || isProblems(name) || ['string', 'boolean'].includes(String(flat(field).type)));
@@ -210,7 +212,7 @@ function withAll(values: ErrorValue[]): Partial<ErrorValue> {
   };
 }
 
-/** The object of the fields. An optional list of problems is left out if it would be empty. */
+/** Joins fields to an object. An optional list of problems is left out if it would be empty. */
 function joinFields(fields: Field[]): ErrorValue {
   const isSpread = ({ value, isNeeded }: Field) => !isNeeded && value.ofProblems !== undefined;
   const plain = fields.filter((field) => !isSpread(field)).map(({ name, value }) => [name, value.code] as const);
@@ -232,7 +234,7 @@ function joinFields(fields: Field[]): ErrorValue {
 const listOf = (single: ErrorValue): ErrorValue =>
   toErrorValue(code`[${single.code}]`, single.uses, (error) => [single.toValue(error)], withAll([single]));
 
-/** An item for each problem; without problems none, or `single`. */
+/** Makes a list with an item for each problem. Without problems, the list is empty or contains `single`. */
 function toList(item: ErrorValue, single: ErrorValue | undefined, most: number | undefined): ErrorValue {
   const each = item.code.text.startsWith('{') ? code`(${item.code})` : item.code;
   const cut = most === undefined ? code`` : code`.slice(0, ${most})`;

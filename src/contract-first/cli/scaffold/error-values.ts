@@ -13,7 +13,7 @@ export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
 
 export const statusOf = (code: ErrorCode): number => Number(CATALOGUE[code]?.status);
 
-/** An error and, in a list of problems, one of them. */
+/** An error, and inside a list of problems also the current problem. */
 export type Told = OwnError & { problem?: Problem };
 
 export interface ErrorValue {
@@ -27,9 +27,9 @@ export interface ErrorValue {
   assumed: string[];
   /** Constants that the code needs, by their names. */
   constants: Map<string, CheckedCode>;
-  /** The code where there are problems, for a list of them. */
+  /** The code for a list of problems that is not empty. */
   ofProblems?: CheckedCode;
-  /** Whether it needs the phrases of HTTP's statuses. */
+  /** Whether the code needs the reason phrases of HTTP's statuses. */
   hasPhrases?: boolean;
 }
 
@@ -40,7 +40,7 @@ export const toErrorValue = (
   others: Partial<ErrorValue> = {},
 ): ErrorValue => ({ code, uses, toValue, isKnown: true, assumed: [], constants: new Map(), ...others });
 
-/** A value that is always the same. */
+/** Makes a value that is always the same. */
 export const toConstant = (value: unknown, others: Partial<ErrorValue> = {}): ErrorValue =>
   toErrorValue(toLiteral(value), [], () => value, others);
 
@@ -95,7 +95,7 @@ const PROBLEM_TEXTS: [name: RegExp, value: ErrorValue][] = [
 const isMessage = (name: string): boolean =>
   /message|msg|detail|descr|reason|text|explanation|summary/i.test(name) && !/code|type/i.test(name);
 
-/** The values that a text may have, the likeliest first. `others` are the fields around it. */
+/** Returns the values that a text may have, the likeliest first. `others` contains the fields next to it. */
 export function textsFor(name: string, keywords: Keywords, others: string[], isInProblem: boolean): ErrorValue[] {
   if (isInProblem) return PROBLEM_TEXTS.filter(([known]) => known.test(name)).map(([, value]) => value);
   const { format = '', example, examples: [first = example] = [] } = keywords;
@@ -114,7 +114,7 @@ export function textsFor(name: string, keywords: Keywords, others: string[], isI
   return [];
 }
 
-/** The message, shortened or padded to the limits of its field. */
+/** Returns the message, shortened or padded to the limits of its field. */
 export function messagesFor({ minLength: least = 0, maxLength: most }: Keywords): ErrorValue[] {
   const longer = least > 1 ? code`message.padEnd(${least})` : code`message`;
   const shorter = most === undefined ? longer : code`[...${longer}].slice(0, ${most}).join('')`;
@@ -122,14 +122,14 @@ export function messagesFor({ minLength: least = 0, maxLength: most }: Keywords)
   return [MESSAGE, toErrorValue(shorter, ['message'], toValue)];
 }
 
-/** The values that a number may have. */
+/** Returns the values that a number may have. */
 export function numbersFor(name: string, { format }: Keywords, isInProblem: boolean): ErrorValue[] {
   if (isInProblem || !/code|status|http|error|number|^id$/i.test(name)) return [];
   const big = toErrorValue(code`BigInt(status)`, ['status'], ({ status }) => BigInt(status));
   return format === 'int64' ? [big] : [STATUS];
 }
 
-/** The values that `true` or `false` may have. */
+/** Returns the values that a boolean may have. */
 export function booleansFor(name: string): ErrorValue[] {
   if (/success|^ok$|valid/i.test(name)) return [toConstant(false)];
   if (/retry|temporary|transient/i.test(name))
@@ -137,7 +137,7 @@ export function booleansFor(name: string): ErrorValue[] {
   return /error|fail|fatal/i.test(name) ? [toConstant(true)] : [];
 }
 
-/** Words in values of an enum, by the status of the error that they mean. */
+/** The words in the values of an enum that show the status of an error. */
 const STATUS_WORDS: [status: number, words: RegExp][] = [
   [401, /unauth|authenti|credential|token|login/i],
   [403, /forbid|permission|denied|access|authoriz/i],
@@ -161,7 +161,10 @@ const plain = (text: unknown) =>
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
 
-/** The value of an enum for a status: one that is named as a code with this status, or has its words; else a general one. */
+/**
+ * Chooses the value of an enum for a status: a value that equals a code with this status, or that contains words for the status. Otherwise
+ * it is a general value.
+ */
 function choose(values: unknown[], status: number): unknown {
   const codes = CODES.filter((one) => statusOf(one) === status);
   const named = values.find((value) => [...codes, STATUS_CODES[status], status].map(plain).includes(plain(value)));
@@ -173,7 +176,7 @@ function choose(values: unknown[], status: number): unknown {
   return named ?? general.find((value) => value !== undefined) ?? values[0];
 }
 
-/** A table of an enum's values by status, in a constant. */
+/** Writes a constant with a table of an enum's values by status. */
 export function toStatusTable(name: string, values: unknown[], codes: ErrorCode[]): ErrorValue {
   const statuses = [...new Set(codes.map((one) => statusOf(one)))].sort((a, b) => a - b);
   const chosen = new Map(statuses.map((status) => [status, choose(values, status)]));

@@ -1,4 +1,4 @@
-/** Writes `src/errors.ts` if the contract's errors differ in form from the server's, and tries it with every error reply. */
+/** Writes `src/errors.ts` if the contract's errors do not have the server's form, and tries the file with every error reply. */
 import { findUnfitBody } from '../../contract/checks/server-errors.ts';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -12,9 +12,9 @@ import { findForm } from './error-forms.ts';
 import { CATALOGUE, CODES, type ErrorValue, statusOf, toErrorValue } from './error-values.ts';
 
 interface ErrorsFile {
-  /** Undefined if the server's own form fits everywhere. */
+  /** The code of the file; undefined if the server's own form fits everywhere. */
   code: CheckedCode | undefined;
-  /** A function that makes the bodies that the code makes. */
+  /** A function that makes the same bodies as the code. */
   toErrorBody: ToErrorBody;
   /** A line for each value that was assumed, and for each reply without a form. */
   notes: string[];
@@ -62,7 +62,7 @@ export function writeErrors({ operations }: ReadContract): ErrorsFile {
   };
 }
 
-/** The most frequent form first. Replies with a schema that names no fields also get it. */
+/** Sorts the forms, the most frequent one first. Replies whose schema does not name fields get the first form. */
 function joinOpen(forms: Form[]): [Form, ...Form[]] {
   const open = forms.find(({ value }) => value === USUAL);
   const isOpen = ({ reply }: ErrorReply) => Object.keys(keywordsOf(reply.schema)).length === 0;
@@ -72,7 +72,7 @@ function joinOpen(forms: Form[]): [Form, ...Form[]] {
   return [{ ...first, replies: [...first.replies, ...(open?.replies.filter(isOpen) ?? [])] }, ...rest];
 }
 
-/** A key for replies of the same schema: they have the same form, whatever their examples are. */
+/** Returns a key that is equal for replies of the same schema, whatever their examples are. They have the same form. */
 const toKey = (schema: unknown): string =>
   JSON.stringify(schema, (key, value) => {
     if (typeof value === 'bigint') return `${value}`;
@@ -85,7 +85,7 @@ function groupBy<Item>(items: Item[], toName: (item: Item) => string): Map<strin
   return groups;
 }
 
-/** The JSON replies that may be errors, of the server or of a handler. */
+/** Returns the JSON replies that may be errors, of the server or of a handler. */
 function errorRepliesOf(operation: Operation): ErrorReply[] {
   return operation.replies.flatMap((reply) => {
     const codes = CODES.filter((one) => replyFor(operation.replies, statusOf(one)) === reply);
@@ -93,7 +93,7 @@ function errorRepliesOf(operation: Operation): ErrorReply[] {
   });
 }
 
-/** One form for all of these replies, which have the same schema, or else one for each status. */
+/** Finds one form for all these replies of the same schema, or else one form for each status. */
 function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: CompileReply, notes: string[]): Form[] {
   const [first] = replies as [ErrorReply];
   const compiled = compileReply(first.reply, () => {});
@@ -126,10 +126,10 @@ const toOwn = (parts: Parts, requestId: string): OwnError => ({
   ...{ requestId, operation: undefined, reply: undefined },
 });
 
-/** The replies of a form: by their status alone, if all of that status have it. */
+/** The condition for replies of a form. It is the status alone, if all replies of the status have this form. */
 interface Condition {
   statuses: string[];
-  /** The operation and status: `getThing 404`. */
+  /** The operations with their statuses, such as `getThing 404`. */
   places: string[];
 }
 

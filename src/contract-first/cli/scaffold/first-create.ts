@@ -1,14 +1,14 @@
-/** Writes the commands that start a new service with a key of its own and create its first record. */
+/** Writes the commands that start a new service with its own key and create its first record. */
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import { toFirstCurl } from '../../engine/contract/first-request.ts';
 import { makeKey } from '../../store/api-keys.ts';
 import { buildSampleRequests } from '../sandbox/sample-requests.ts';
 import type { WrittenCollection } from './collection-files.ts';
 
-/** The address of a service without settings. */
+/** The default address of a service. */
 const ORIGIN = 'http://127.0.0.1:3000';
 
-/** `tested` are collections whose tests have created a record. Returns an empty text if there are none. */
+/** Writes the commands. `tested` contains the collections whose tests have created a record. Returns an empty text if there are none. */
 export function writeFirstRequest(contract: AnyContract, [first]: WrittenCollection[]): string {
   if (!first) return '';
   const key = makeKey('first');

@@ -19,7 +19,7 @@ export interface Writing {
   plan: CollectionPlan;
   operation: Operation;
   source: DocumentSource;
-  /** Returns a value for a required field that comes from nowhere; undefined if there is none. */
+  /** Returns a value for a required field without a source; undefined if there is none. */
   findAssumed: FindAssumed;
 }
 
@@ -41,7 +41,7 @@ ${this.lines.map((line) => code`  ${indented(line)}\n`)}});
   }
 }
 
-/** Answers 501 to requests with a parameter that is not understood. @throws NotWritten if the parameter is always sent */
+/** Writes code that answers 501 to requests with a parameter of unknown meaning. @throws NotWritten if the parameter is always sent */
 export function reportParameters({ plan, operation }: Writing, made: HandlerCode, known: string[]): void {
   const unknown = operation.parameters.filter(
     ({ name, in: location, keptHours }) => location !== 'path' && !known.includes(name) && keptHours === undefined,
@@ -62,7 +62,7 @@ export function reportParameters({ plan, operation }: Writing, made: HandlerCode
   }
 }
 
-/** An error: returned if the operation declares its status, and thrown if not. */
+/** Writes an error. The handler returns the error if the operation declares its status, and otherwise throws it. */
 export function failure(
   { operation }: Writing,
   made: HandlerCode,
@@ -75,7 +75,7 @@ export function failure(
   return isDeclared ? code`return refuse(${error}, ${message})` : code`throw new HttpError(${error}, ${message})`;
 }
 
-/** The type of a value in a handler. */
+/** Returns the TypeScript type of a value in a handler. */
 export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefined {
   const { type, format } = keywordsOf(schema);
   if (type === 'integer' && format === 'int64') return 'bigint';
@@ -86,11 +86,11 @@ export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefin
 export const notFound = (writing: Writing, made: HandlerCode, { noun } = writing.plan): CheckedCode =>
   failure(writing, made, 'not_found', 404, `There is no ${noun} with this id.`);
 
-/** The id in the path, with the type of the column. A text that is no id of an integer column is the id of no record. */
+/** Writes the id in the path, with the type of the column. If the column is an integer, a text that is not an integer finds no record. */
 export const idOf = (writing: Writing, made: HandlerCode): CheckedCode =>
   toId(writing, made, writing.plan, writing.plan.parameter, 'id');
 
-/** The id of a record of any collection, from the path. */
+/** Writes the id of a record of any collection, from the path. */
 export function toId(
   writing: Writing,
   made: HandlerCode,
@@ -115,7 +115,7 @@ export function toId(
   throw new NotWritten(`the id in its path has another type than ${plan.record}.${plan.id.name}`);
 }
 
-/** The record in the body. Checks the body first if it is optional or may have several types. */
+/** Writes the record in the body. If the body is optional or may have several types, the code checks it first. */
 export function checkBody({ plan, operation, source }: Writing, made: HandlerCode): CheckedCode {
   if (!operation.body) throw new NotWritten('it has no body');
   const { required, contents } = operation.body;
@@ -137,7 +137,7 @@ export function checkBody({ plan, operation, source }: Writing, made: HandlerCod
   return record;
 }
 
-/** A body with more fields. */
+/** Writes a body with further fields. */
 export const withFields = (body: CheckedCode, fields: CheckedCode[]): CheckedCode =>
   fields.length > 0 ? code`{ ...${body}, ${joined(fields, ', ')} }` : body;
 
@@ -153,8 +153,8 @@ export const variableOf = ({ plan }: Writing): CheckedCode => {
 };
 
 /**
- * Returns the result of `call` as it is, which is missing if the record does not exist. Undefined if the operation declares no 404: then
- * the handler throws.
+ * Writes an answer with the result of `call`, which becomes a 404 if the record does not exist. Returns undefined if the operation does not
+ * declare 404; then the handler must throw.
  */
 export function toAnswer({ operation }: Writing, made: HandlerCode, call: CheckedCode): CheckedCode | undefined {
   if (replyFor(operation.replies, 404) === undefined) return undefined;

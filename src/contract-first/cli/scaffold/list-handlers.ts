@@ -1,4 +1,4 @@
-/** Writes the handler of a list: all records, pages by number, offset or cursor, and filters by fields. */
+/** Writes the handler of a list: of all records, or of pages by number, offset or cursor, with filters by fields. */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Parameter, Reply } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -71,7 +71,7 @@ interface FoundList {
   schema: Schema | undefined;
 }
 
-/** The reply with a list of records. @throws NotWritten for other replies */
+/** Finds the reply with a list of records. @throws NotWritten for other replies */
 function findList({ plan, operation, source }: Writing): FoundList {
   const envelope = envelopeOf(operation, plan, source);
   const reply = successOf(operation);
@@ -142,7 +142,10 @@ function writeReply(
   );
 }
 
-/** A parameter that is named like a field, of a type that filters compare as a whole: a free text could also mean a part of a name. */
+/**
+ * Whether a parameter filters by the field of its name. Its type must be one that is compared as a whole, because a free text could also
+ * mean a part of a name.
+ */
 function isFilter({ name, schema, required }: Parameter, { columns, id }: CollectionPlan): boolean {
   const column = columns.find((one) => one.name === name);
   const { enum: listed, type, format, default: preset } = keywordsOf(schema);
@@ -164,7 +167,7 @@ function isFilter({ name, schema, required }: Parameter, { columns, id }: Collec
   );
 }
 
-/** The number of records before a page. */
+/** Writes the number of records before a page. */
 function toSkip(page: CheckedCode, first: number, size: CheckedCode): CheckedCode {
   const before = first === 0 ? inBrackets(page) : code`(${inBrackets(page)} - ${first})`;
   return code`${before} * ${inBrackets(size)}`;
@@ -172,7 +175,7 @@ function toSkip(page: CheckedCode, first: number, size: CheckedCode): CheckedCod
 
 const inBrackets = (value: CheckedCode): CheckedCode => (value.text.includes(' ') ? code`(${value})` : value);
 
-/** The value of a number in the query, or another one without it. */
+/** Writes the value of a number in the query, with `preset` as its default. */
 function numberOf({ name, schema }: Parameter, preset: number): CheckedCode {
   const value = member('query', name);
   const given = keywordsOf(schema).default === undefined ? code`${value} ?? ${preset}` : value;
@@ -187,7 +190,7 @@ function toPageQuery(
   const size = limit ? numberOf(limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
   const first = page && /index/.test(plain(page.name)) ? 0 : Number(keywordsOf(page?.schema).minimum ?? 1);
   const known = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
-  // Without a cursor, a client cannot follow a page that is shorter although there is a next one: a page that skips is not.
+  // Without a cursor, a client takes a short page for the last one. A page that skips records is never short if another page follows.
   const skip = known ?? (hasRanges && !cursor ? toLiteral(0) : undefined);
   return [
     ['limit', size],
@@ -203,7 +206,7 @@ const isCount = (name: string) =>
   );
 const isNext = (name: string) => /^(next|nextcursor|nexttoken|nextpagetoken|cursor|after|endcursor)$/.test(plain(name));
 
-/** The names of the fields next to the records, also of objects with fields about the page. */
+/** Returns the names of the fields next to the records, including those inside objects about the page. */
 function namesAround(schema: Schema | undefined, path: string[], source: DocumentSource): string[] {
   const [field, ...inside] = path;
   return Object.entries(source.flat(schema).properties ?? {}).flatMap(([name, one]) => {
@@ -212,7 +215,7 @@ function namesAround(schema: Schema | undefined, path: string[], source: Documen
   });
 }
 
-/** The values of fields about the page, then those about the success. */
+/** Returns the values of fields: first those about the page, then those about the success. */
 function toListValues(paging: Paging, counts: boolean, others: ValueFor): ValueFor {
   const size = paging.limit ? numberOf(paging.limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
   return (name, schema, isRequired) => {

@@ -1,12 +1,15 @@
-/** Finds a way to make ids that a client may leave out and the store does not set: each as code, with samples to try the schema with. */
+/**
+ * Finds a way to make ids that a client may leave out and the store does not set. Each way consists of code, and of samples that are
+ * checked by the schema.
+ */
 import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
 import type { Keywords } from '../../engine/schema/json.ts';
 import { type CheckedCode, code } from '../generate/source-text.ts';
 
 export interface MadeId {
-  /** The id of a record that is made of this body. */
+  /** Writes the id of a record that is made from this body. */
   toCode: (body: CheckedCode) => CheckedCode;
-  /** The names that the code needs of `node:crypto`. */
+  /** The names that the code imports from `node:crypto`. */
   imports: string[];
 }
 
@@ -39,7 +42,7 @@ const toDigits = (length: number): IdForm => ({
   samples: ['1', '9'].map((digit) => digit.repeat(length)),
 });
 
-/** Letters and digits in the form of a ULID, whose first character is 0 to 7. */
+/** Ids in the form of a ULID: letters and digits, of which the first one is 0 to 7. */
 const ULID: IdForm = {
   code: code`Array.from(randomBytes(26), (byte, at) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % (at ? 32 : 8)]).join('')`,
   imports: ['randomBytes'],
@@ -57,7 +60,7 @@ const FORMS: IdForm[] = [
   ...[12, 10, 8, 14, 9, 7, 6, 5, 4].map(toDigits),
 ];
 
-/** The letters with which each id of the pattern begins: `trf_` of `^trf_[a-z]+$`. */
+/** Returns the prefix of all ids of a pattern: `trf_` for `^trf_[a-z]+$`. */
 const prefixOf = (pattern = ''): string => /^\^([\w:-]*?)(?=[[(\\.]|$)/.exec(pattern)?.[1] ?? '';
 
 /** Whether ids of the schema may be UUIDs. */
@@ -70,10 +73,10 @@ const fits = (sample: string, { pattern, minLength = 0, maxLength = 255, enum: l
   sample.length <= maxLength &&
   (pattern === undefined || isMatch(pattern, sample) === true);
 
-/** The formats that a text other than a UUID has. */
+/** Matches formats that exclude all forms of ids except UUIDs. */
 const OTHER = /^(email|idn-email|uri|uri-reference|iri|date|time|date-time|ipv4|ipv6|hostname|byte|binary|uuid)$/;
 
-/** Finds a form of texts. Undefined if none fits the schema. */
+/** Finds a form of text ids. Returns undefined if none fits the schema. */
 export function findTextId(keywords: Keywords): MadeId | undefined {
   const { pattern, format = '' } = keywords;
   if (fitsUuid(keywords)) return toMade(UUID, '');
@@ -89,13 +92,13 @@ const toMade = ({ code: made, imports }: IdForm, prefix: string): MadeId => ({
   imports,
 });
 
-/** A number: 64 bits as a bigint, or 31 bits. */
+/** Makes number ids: of 64 bits as a bigint, or of 31 bits. */
 export const toNumberId = (isBigint: boolean): MadeId => ({
   toCode: () => (isBigint ? code`BigInt(randomInt(1, 2 ** 47))` : code`randomInt(1, 2 ** 31)`),
   imports: ['randomInt'],
 });
 
-/** A slug of a text in the body: `a-title-1f3870be`. Undefined if the schema asks for another form. */
+/** Makes slugs from a text in the body: `a-title-1f3870be`. Returns undefined if the schema demands another form. */
 export function toSlugId(keywords: Keywords, toText: (body: CheckedCode) => CheckedCode): MadeId | undefined {
   const samples = ['a-title-1f3870be', `${'a'.repeat(80)}-1f3870be`];
   if (keywords.format !== undefined || !samples.every((one) => fits(one, keywords))) return undefined;

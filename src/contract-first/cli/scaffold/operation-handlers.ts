@@ -8,7 +8,7 @@ import { HandlerCode, reportParameters, type Writing } from './handler-code.ts';
 import { type ListUse, writeListCall } from './list-handlers.ts';
 import type { OperationKind } from './resources.ts';
 
-/** @throws NotWritten with the reason */
+/** Writes the handler. @throws NotWritten with the reason if it cannot be written */
 export function writeHandler(kind: OperationKind, writing: Writing): { code: CheckedCode; list?: ListUse } {
   const made = new HandlerCode();
   made.takes.add(writing.plan.name);

@@ -1,10 +1,10 @@
-/** Writes the parts of handlers that keep a record with the parent in its path: `/articles/{slug}/comments/{id}`. */
+/** Writes the parts of handlers that concern the parent in a record's path, such as the article in `/articles/{slug}/comments/{id}`. */
 import { type CheckedCode, checkedName, code, member, toPropertyName } from '../generate/source-text.ts';
 import type { ParentPlan } from './collection-plan.ts';
 import { type Given, givenOf } from './envelopes.ts';
 import { failure, type HandlerCode, notFound, toId, type Writing } from './handler-code.ts';
 
-/** The id of the parent in the path; undefined for records without one. */
+/** Writes the id of the parent in the path; undefined for records without a parent. */
 export function parentIdOf(writing: Writing, made: HandlerCode): CheckedCode | undefined {
   const parent = writing.plan.parentPlan;
   return parent && toId(writing, made, parent.plan, parent.parameter, 'parentId');
@@ -14,21 +14,21 @@ const columnOf = ({ plan }: Writing) => (plan.parentPlan as ParentPlan).column;
 const toPart = (writing: Writing, parentId: CheckedCode) =>
   code`${toPropertyName(columnOf(writing).name)}: ${parentId}`;
 
-/** Whether there is no such record, or it belongs to another parent. */
+/** Writes the condition that a record does not exist, or belongs to another parent. */
 export const isMissing = (writing: Writing, variable: CheckedCode, parentId: CheckedCode | undefined): CheckedCode =>
   parentId
     ? code`!${variable} || ${member(variable, columnOf(writing).name)} !== ${parentId}`
     : code`${variable} === undefined`;
 
-/** The condition of a change: the record belongs to this parent. */
+/** Writes the condition of a change: that the record belongs to this parent. */
 export const toCondition = (writing: Writing, parentId: CheckedCode | undefined): CheckedCode =>
   parentId ? code`, { if: { ${toPart(writing, parentId)} } }` : code``;
 
-/** The field of a new record with the id of its parent; none without one. */
+/** Writes the field of a new record with its parent's id; empty for records without a parent. */
 export const toParentField = (writing: Writing, parentId: CheckedCode | undefined): CheckedCode[] =>
   parentId ? [toPart(writing, parentId)] : [];
 
-/** Refuses a body with the id of another parent. */
+/** Writes code that rejects a body with another parent's id. */
 export function checkParentInBody(
   writing: Writing,
   made: HandlerCode,
@@ -50,7 +50,7 @@ export function checkParentInBody(
   made.lines.push(code`if (${value} !== undefined && ${value} !== ${parentId}) ${different};`);
 }
 
-/** The filter of a list by the parent. A parent that does not exist is a 404. */
+/** Writes the filter of a list by its parent. A missing parent is a 404. */
 export function toParentFilter(writing: Writing, made: HandlerCode): (readonly [string, CheckedCode])[] {
   const parentId = parentIdOf(writing, made);
   if (!parentId) return [];

@@ -6,7 +6,7 @@ import { type CheckedCode, member, toObjectLiteral } from '../generate/source-te
 import type { CollectionPlan, PlannedColumn } from './collection-plan.ts';
 import { plain, wordsOf } from './envelopes.ts';
 
-/** The end of a range that a parameter gives. */
+/** A parameter that gives one end of a range. */
 export interface RangeFilter {
   parameter: Parameter;
   column: PlannedColumn;
@@ -24,7 +24,7 @@ const ENDS: [end: RangeFilter['end'], words: RegExp][] = [
 const ANY_TIME = /^(|date|time|datetime|timestamp|at|on)$/;
 const SUFFIX = /(at|on|date|time)$/;
 
-/** Finds the filters of a list. Two parameters for one end of a field are none. */
+/** Finds the filters of a list. If two parameters could mean the same end of a field, neither counts. */
 export function findRanges(queries: Parameter[], plan: CollectionPlan, source: DocumentSource): RangeFilter[] {
   const found = queries.flatMap((parameter) => findRange(parameter, plan, source) ?? []);
   const isOther = (one: RangeFilter) => (other: RangeFilter) =>
@@ -46,7 +46,7 @@ function findRange(parameter: Parameter, plan: CollectionPlan, source: DocumentS
   return isFit ? { parameter, column, end: only.end } : undefined;
 }
 
-/** The columns that a parameter may mean by its name without the end. */
+/** Returns the columns that a parameter may mean, by its name without the word for the end. */
 function columnsFor(name: string, plan: CollectionPlan, source: DocumentSource): PlannedColumn[] {
   const columns = plan.columns.filter((one) => one !== plan.id && one.type !== 'json' && !one.isNullable);
   const exact = columns.filter((one) => plain(one.name) === name);
@@ -59,7 +59,7 @@ function typeOf({ name }: PlannedColumn, { schema }: CollectionPlan, source: Doc
   return toRangeType(source.flat(source.flat(schema).properties?.[name]));
 }
 
-/** The type of values that a range compares; undefined for texts without an order that clients know. */
+/** Returns the type of the values that a range compares; undefined for texts whose order clients do not know. */
 function toRangeType({ type, format, enum: listed }: Keywords): string | undefined {
   if (listed) return undefined;
   if (type === 'string') return /^date(-time)?$/.test(`${format}`) ? format : undefined;
@@ -67,7 +67,7 @@ function toRangeType({ type, format, enum: listed }: Keywords): string | undefin
   return type === 'integer' || type === 'number' ? 'number' : undefined;
 }
 
-/** The ranges of a query: one for each field. Columns of times are compared as instants. */
+/** Writes the ranges of a query: one for each field. Columns with times are compared as instants. */
 export function toRangeQuery(filters: RangeFilter[]): [name: string, range: CheckedCode][] {
   return [...new Set(filters.map(({ column }) => column))].map((column) => {
     const own = filters.filter((one) => one.column === column);

@@ -9,7 +9,7 @@ import { NotWritten, type Writing } from './handler-code.ts';
 /** Returns the value of a field next to the records, or undefined if its meaning is unknown. */
 export type ValueFor = (name: string, schema: Schema, isRequired: boolean) => CheckedCode | undefined;
 
-/** The object around `value`, which is at the end of `path`. @throws NotWritten for a required field that is not understood */
+/** Writes the envelope around `value`, which is at the end of `path`. @throws NotWritten for a required field with an unknown meaning */
 export function toEnvelope(
   writing: Writing,
   schema: Schema | undefined,
@@ -35,7 +35,7 @@ export function toEnvelope(
   return code`{ ${joined(fields, ', ')} }`;
 }
 
-/** The contract's example of a field; undefined if nothing is to be assumed. */
+/** Returns the contract's example of a field; undefined if nothing may be assumed. */
 function assume({ plan, operation, findAssumed }: Writing, name: string, schema: Schema): CheckedCode | undefined {
   const value = findAssumed(schema);
   if (value === undefined) return undefined;
@@ -43,7 +43,7 @@ function assume({ plan, operation, findAssumed }: Writing, name: string, schema:
   return code`${toLiteral(value)} /* assumed */`;
 }
 
-/** An object of which all fields are understood, such as one about the page; undefined for others. */
+/** Writes an object whose fields all have a known meaning, such as one about the page; undefined for other objects. */
 function toPart(
   { source }: Pick<Writing, 'source'>,
   schema: Schema,
@@ -59,7 +59,7 @@ function toPart(
   return known.length > 0 && known.length === values.length ? code`{ ${joined(known, ', ')} }` : undefined;
 }
 
-/** The value of a field that tells of the success: `success: true`, `status: 200`. */
+/** Returns the value of a field that reports the success: `success: true`, `status: 200`. */
 export function toSuccessValue(status: number): ValueFor {
   return (name, schema, isRequired) => {
     const { type, const: only, enum: listed = [], format } = keywordsOf(schema);
@@ -79,7 +79,7 @@ export function toSuccessValue(status: number): ValueFor {
   };
 }
 
-/** The record, or the list of them, with the fields of the reply: all, or those that the reply's schema names. */
+/** Writes the record, or the list of records, with the fields of the reply: all fields, or only those that the reply's schema names. */
 export function toShownFields({ plan, source }: Writing, envelope: Envelope, records: CheckedCode): CheckedCode {
   const { properties = {} } = source.flat(envelope.schema);
   const shown = plan.columns.filter(({ name }) => name in properties);
@@ -94,7 +94,7 @@ export function toShownFields({ plan, source }: Writing, envelope: Envelope, rec
   return envelope.isList ? code`${records}.read().map((one) => (${object}))` : object;
 }
 
-/** The status and the body of a reply with a record, as fields of the answer. @throws NotWritten for other bodies */
+/** Writes the status and the body of a reply with a record, as fields of the answer. @throws NotWritten for other bodies */
 export function toReplyBody(writing: Writing, record: CheckedCode): [name: string, value: CheckedCode][] {
   const { plan, operation, source } = writing;
   const reply = successOf(operation);

@@ -8,12 +8,12 @@ import { envelopeOf, type RecordWords, wordsOf } from './envelopes.ts';
 export type OperationKind = 'create' | 'get' | 'list' | 'update' | 'replace' | 'delete';
 
 export interface Resource extends RecordWords {
-  /** The schema of its records in the description: `Book`, or `getBook().data`. */
+  /** The schema of the records, as the description names it: `Book` or `getBook().data`. */
   record: string;
   schema: Schema;
   /** The path of a record. */
   path: string;
-  /** The resource in whose path the records are, as articles of `/articles/{slug}/comments/{id}`. */
+  /** The parent resource in the records' path, such as the articles in `/articles/{slug}/comments/{id}`. */
   parent?: ParentInPath;
   operations: Map<OperationKind, Operation>;
 }
@@ -41,7 +41,7 @@ const toSingular = (words: string[]): string =>
     .replace(/(?<=ss|sh|ch|x)es$/, '')
     .replace(/(?<!s)s$/, '');
 
-/** Names that a handler's argument has already, and words of the language. */
+/** Matches names that a handler's argument already uses, and reserved words of the language. */
 const TAKEN =
   /^(params|query|headers|body|content|services|caller|log|request|reply|accepts|idempotency|accept|default|delete|new|in|for|if|do|let|var|enum|class|case|void|this|with|try|import|export|function|return|switch|while|yield|await|static|public|package|private|interface|handle|refuse)$/;
 
@@ -52,7 +52,7 @@ export function recognise(contract: ReadContract): Recognised {
   const operations = [...contract.operations.values()];
   for (const operation of operations) reasons.set(operation.id, 'no resource is at its path');
   const paths = [...new Set(operations.map(({ path }) => path))];
-  // Parents are before the resources in their paths.
+  // Parents come before the resources below their paths.
   const items = paths.filter((one) => /\/[^/{}]+\/\{[^{}/]+\}$/.test(one));
   for (const path of items.sort((a, b) => namesIn(a).length - namesIn(b).length)) {
     const made = toResource(path, { all: operations, known: resources, source, reasons });
@@ -106,7 +106,7 @@ function toResource(path: string, { all, known, source, reasons }: Recognising):
   return { ...own, ...parent, name: named, record, schema, path, operations: found };
 }
 
-/** The parent in the path of a list: none, or the reason if it is unknown. */
+/** Finds the parent in the path of a list. Returns the reason if the parent is unknown. */
 function toParent(base: string, known: Resource[]): { parent?: ParentInPath } | string {
   const [parameter, ...others] = namesIn(base);
   if (parameter === undefined) return {};

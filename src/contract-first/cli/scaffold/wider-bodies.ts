@@ -7,7 +7,7 @@ import type { AnyDescription } from '../../store/tables/description.ts';
 import { givenOf } from './envelopes.ts';
 import type { Writing } from './handler-code.ts';
 
-/** Whether a value of a body may break the schema of the record, or cannot be proven to fit. */
+/** Whether a body may contain a value that the record's schema does not allow, or whether this cannot be ruled out. */
 export function hasWiderBody(
   contract: ReadContract,
   { plan, source }: Pick<Writing, 'plan' | 'source'>,

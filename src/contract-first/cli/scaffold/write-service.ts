@@ -8,24 +8,24 @@ import { findTypeFaults, runNode } from './type-check.ts';
 import { WrittenTests } from './written-tests.ts';
 
 export interface ServiceWriting {
-  /** Writes a file that is not there yet, and returns whether it did. */
+  /** Writes a file unless it exists, and returns whether it was written. */
   write: (file: string, text: string) => boolean;
   /** The arguments of Node for `generate`. */
   generate: string[];
-  /** The arguments of Node that run tests, before their files. */
+  /** The arguments of Node that run tests; the files follow them. */
   test: string[];
   hasCollections: boolean;
-  /** Whether required fields that come from nowhere get the contract's examples. */
+  /** Whether required fields without a source get the contract's examples. */
   isAssuming?: boolean;
 }
 
-/** How often the service is compiled, besides once for each collection. A run only takes back parts that were written before. */
+/** How often the service is compiled at most, plus once for each collection. Each run can only remove parts that are there. */
 const MOST_ROUNDS = 4;
 
 const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
 const folderOf = ({ name }: WrittenCollection) => `src/${checkedName(name).text}`;
 
-/** The place of an operation's records, and the statuses of the contract that neither its handler nor the server answers. */
+/** Describes where an operation's records are stored, and the declared statuses that neither its handler nor the server sends. */
 function toStored({ id, replies }: Operation, collection: WrittenCollection): string {
   const catalogue = buildCatalogue({});
   const codes = [...(collection.handlers.get(id) as string).matchAll(/'(\w+)'/g)].map(([, one]) => one);
@@ -46,10 +46,10 @@ function toCounts(stored: number, all: number): string {
   return `${stored} of ${all} operations ${stored === 1 ? 'is' : 'are'} stored; ${others} 501.`;
 }
 
-/** The statuses of errors that the server itself answers. */
+/** The error statuses that the server itself sends. */
 const OF_SERVER = [403, 405, 406, 408, 413, 414, 415, 417, 422, 429, 431];
 
-/** A handler that answers 501, with the reason above it. */
+/** Writes a handler that answers 501, with the reason in a comment. */
 function toEmptyHandler(id: string, reason: string | undefined): string {
   const comment = reason === undefined ? code`` : code`${toComment(`Not stored: ${reason}`)}\n`;
   return code`import { handle, notImplemented } from 'contract-first';\n\n${comment}export default handle(${id}, notImplemented);\n`
@@ -57,11 +57,11 @@ function toEmptyHandler(id: string, reason: string | undefined): string {
 }
 
 export interface WrittenService {
-  /** The lines of a table of all operations, of the assumptions, and of the resources without a test. */
+  /** The lines of the table of all operations, and the lines about assumptions and about resources without a test. */
   table: string[];
-  /** The message of `generate` if it fails although no collection is left. */
+  /** The message of `generate`, if it fails even without collections. */
   failure: string | undefined;
-  /** The collections with a test that passes. */
+  /** The collections whose tests pass. */
   tested: WrittenCollection[];
 }
 
@@ -78,7 +78,7 @@ class ServiceParts {
   readonly #operations: Operation[];
   readonly #writing: ServiceWriting;
   readonly #reasons = new Map<string, string>();
-  /** The collections that are still there, and the files of their handlers. */
+  /** The collections that were not removed, and the files of their handlers. */
   #collections: WrittenCollection[] = [];
   readonly #written = new Set<string>();
   readonly #tests: WrittenTests;
@@ -109,7 +109,10 @@ class ServiceParts {
     for (const one of this.#collections) this.#tests.add(one);
   }
 
-  /** Removes the parts that do not generate or compile, until all is right. Returns the message of `generate` if nothing is left to remove. */
+  /**
+   * Removes the parts that do not generate or compile, until everything does. Returns the message of `generate` if nothing is left to
+   * remove.
+   */
   async fit(): Promise<string | undefined> {
     const most = MOST_ROUNDS + this.#collections.length;
     for (let round = 0; round < most; round++) {
@@ -127,7 +130,7 @@ class ServiceParts {
     return undefined;
   }
 
-  /** The collections that a line names by their own name, or by one of their operations; all if it names none. */
+  /** Returns the collections that a line mentions by their name or by one of their operations; all of them if it mentions none. */
   #namedIn(line: string): WrittenCollection[] {
     const words = new Set(line.match(/[\w-]+/g));
     const named = this.#collections.filter(({ name, handlers }) =>
@@ -136,7 +139,7 @@ class ServiceParts {
     return named.length > 0 ? named : this.#collections;
   }
 
-  /** Returns whether anything was removed. */
+  /** Removes the parts with faults. Removes the parts with faults. Removes the parts with faults. Returns whether anything was removed. */
   #takeBack(faults: ReadonlyMap<string, string>): boolean {
     let isChanged = false;
     for (const one of [...this.#collections]) {

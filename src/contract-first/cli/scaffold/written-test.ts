@@ -24,12 +24,12 @@ import { type Envelope, envelopeOf, successOf, wordsOf } from './envelopes.ts';
 import { kindOf } from './handler-code.ts';
 import type { OperationKind } from './resources.ts';
 
-/** A value for an `Idempotency-Key`: each test has its own database. */
+/** The value for each `Idempotency-Key`. It can always be the same, because each test has its own database. */
 const ONCE = '123e4567-e89b-42d3-a456-426614174000';
 
 export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;
 
-/** Returns undefined if the reply to a create does not show the record, or the records belong to another one. */
+/** Writes the test. Returns undefined if the reply to a create does not contain the record, or if the records have a parent. */
 export function writeTest(contract: AnyContract, collection: WrittenCollection): string | undefined {
   const made = new TestCode(contract, collection);
   return made.toText();
@@ -66,7 +66,7 @@ class TestCode {
     return this.#toFile();
   }
 
-  /** The operation, if it has a handler. */
+  /** Returns the operation of this kind, if it has a handler. */
   #operation(kind: OperationKind): Operation | undefined {
     const operation = this.#collection.plan.operations.get(kind);
     return operation && this.#collection.handlers.has(operation.id) ? operation : undefined;
@@ -80,7 +80,7 @@ class TestCode {
     this.#verbs.push('created');
   }
 
-  /** Reads the record, and compares it. */
+  /** Writes code that reads the record and compares it. */
   #find(get: Operation, wanted: CheckedCode, name: string): void {
     this.#call(name, get, []);
     this.#lines.push(code`assert.deepEqual(${this.#recordIn(get, code`${checkedName(name)}.body`)}, ${wanted});`);
@@ -101,7 +101,7 @@ class TestCode {
     const name = kind === 'update' ? 'changed' : 'replaced';
     const body = this.#sampleOf(change);
     const { id } = this.#collection.plan;
-    // The sample has the id of another record, or none although only the body can have it.
+    // The sample contains the id of another record, or lacks an id that only the body can give.
     const own =
       this.#hasId(change) || !change.path.includes('{')
         ? code`{ ...${body}, ${toPropertyName(id.name)}: ${member('record', id.name)} }`
@@ -141,7 +141,7 @@ class TestCode {
     return given.length > 0 ? toObjectLiteral(given) : code``;
   }
 
-  /** The id of the record, in the type of the parameter. */
+  /** Writes the id of the record, in the type of the parameter. */
   #toParameter({ schema }: Parameter): CheckedCode {
     const { id } = this.#collection.plan;
     const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
@@ -155,7 +155,7 @@ class TestCode {
     return own === wanted ? value : converted[wanted];
   }
 
-  /** The record, or the list of them, in a body. Fields of an envelope may be absent. */
+  /** Writes the access to the record, or to the list of records, in a body. Fields of an envelope may be absent. */
   #recordIn(operation: Operation, body: CheckedCode): CheckedCode {
     const { path } = envelopeOf(operation, this.#collection.plan, this.#source) as Envelope;
     return path.reduce(
@@ -164,7 +164,7 @@ class TestCode {
     );
   }
 
-  /** The sample of the body, with 64-bit integers as bigint. */
+  /** Returns the sample of the body, with 64-bit integers as bigint. */
   #valueOf(operation: Operation): unknown {
     const values = { ...this.#source, ...this.#samples };
     const { media, content } = toSampleRequest(values, operation).body as { media: MediaNode; content: Content };

@@ -1,4 +1,4 @@
-/** The tests of collections while a service is written: those that do not compile or do not pass are removed. */
+/** Writes the tests of collections for a new service, and removes those that do not compile or do not pass. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyContract } from '../../engine/contract/contract.ts';
@@ -9,7 +9,7 @@ import { testFileOf, writeTest } from './written-test.ts';
 export class WrittenTests {
   readonly #contract: AnyContract;
   readonly #write: (file: string, text: string) => boolean;
-  /** The collections of the tests that were written and still exist. */
+  /** The collections whose tests were written and not removed. */
   readonly #left = new Set<WrittenCollection>();
   /** A line for each collection without a test. */
   readonly reasons: string[] = [];
@@ -30,7 +30,7 @@ export class WrittenTests {
     return this.#left.has(collection);
   }
 
-  /** Writes it anew, without the operations that have no handler any more. */
+  /** Writes the test of a collection again, without operations whose handlers were removed. */
   rewrite(collection: WrittenCollection): void {
     if (this.has(collection)) writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection)));
   }
@@ -39,7 +39,7 @@ export class WrittenTests {
     if (this.#left.delete(collection)) rmSync(testFileOf(collection));
   }
 
-  /** Removes a test that does not compile. Returns whether it did. */
+  /** Removes a test that does not compile. Returns whether it was removed. */
   takeBack(collection: WrittenCollection, faults: ReadonlyMap<string, string>): boolean {
     const fault = faults.get(testFileOf(collection));
     if (fault === undefined || !this.has(collection)) return false;

@@ -1,4 +1,4 @@
-/** Serves the contract: as it is written in YAML, as JSON without loss, as a page to read, and with Swagger UI to try. */
+/** Serves the contract in four forms: its YAML as it is written, JSON without loss, a page to read, and Swagger UI to try requests. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { html } from './html.ts';
 
 /**
  * The headers that OWASP recommends for HTML, added to those of every reply. The page loads nothing from other sites, and contains no
- * inline script or style. No `upgrade-insecure-requests`: it would leave the page blank on plain HTTP.
+ * inline script or style. `upgrade-insecure-requests` is missing, because it would leave the page blank on plain HTTP.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -37,7 +37,7 @@ const PAGE_HEADERS = {
 const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui'));
 const SWAGGER_UI_FILES = ['swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** Our files for the browser. `form.html` is the page of Swagger UI, without its bar and contents. */
+/** The engine's own files for the browser. `form.html` is the page of Swagger UI, without its bar and contents. */
 const ADDITIONS = new URL('assets/', import.meta.url);
 const OWN_FILES = [
   ...['page.css', 'key.js', 'requests.js', 'figures.js', 'contents.js'],
@@ -55,14 +55,20 @@ const MEDIA_TYPES: Record<string, string> = {
 
 const CONTRACTS = ['openapi.yaml', 'openapi.json'];
 
-/** The folder of the contract's two files below `prefix`: `/docs` if an operation takes the path of one of them, otherwise empty. */
+/**
+ * Returns the folder of the contract's two files below `prefix`. It is `/docs` if an operation uses the path of one of these files, and
+ * otherwise empty.
+ */
 export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
   const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
   const isTaken = [...operations.values()].some(({ path }) => taken.includes(contract.prefix + toRoutePath(path)));
   return isTaken ? '/docs' : '';
 }
 
-/** Below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that a proxy strips. */
+/**
+ * Adds the routes of the documentation below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that
+ * a proxy strips.
+ */
 export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, clients?: URL): void {
   const add = (path: string, body: Buffer, headers: object = PAGE_HEADERS) => {
     const type = MEDIA_TYPES[extname(path)] as string;
@@ -73,7 +79,7 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
   add(`${folder}/openapi.json`, Buffer.from(contract.json), {});
   const headers = { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS };
   addDocument(app, `${prefix}/docs`, headers, (root) => loadFilled(contract, root, folder));
-  // An app that ignores trailing slashes takes both for one route.
+  // For an app that ignores trailing slashes, both URLs are one route.
   if (!ignoresTrailingSlash(app))
     addDocument(app, `${prefix}/docs/`, headers, (root) => loadFilled(contract, root, folder));
   addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract, folder));
@@ -85,11 +91,11 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
 const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean =>
   (initialConfig.routerOptions ?? initialConfig).ignoreTrailingSlash === true;
 
-/** The page as the build made it, if all its values are the same at this start: then it is already compressed. */
+/** Loads the page that the build made. If all its values are the same at this start, the compressed form of the build is used. */
 async function loadFilled(contract: Contract, root: string, folder: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
-  // In tags alone: samples and texts of the contract have no < that is not escaped.
+  // Only tags are changed: in samples and texts of the contract, each < is escaped.
   const filled = withFolder(fill(text, pageValues(contract)), './', folder).replace(
     /<[a-z][^<>]*?="\.\//g,
     (tag) => tag.slice(0, -2) + root,
@@ -97,11 +103,11 @@ async function loadFilled(contract: Contract, root: string, folder: string) {
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
 }
 
-/** Adds the folder of the contract's files to the links of a page: the build writes the links without it. */
+/** Adds the folder of the contract's files to the links of a page, because the build writes the links without the folder. */
 const withFolder = (page: string, root: './' | '../', folder: string) =>
   page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
 
-/** The form, with the bar and the contents of the page to read. Their links lead to that page. */
+/** Loads the form, with the bar and the table of contents of the reference. Their links lead to the reference. */
 async function loadForm(contract: Contract, folder: string) {
   const page = String((await loadFilled(contract, '../', folder)).body);
   const frame = page
@@ -114,7 +120,7 @@ async function loadForm(contract: Contract, folder: string) {
   return { body: Buffer.from(form.replace(/TITLE|FRAME/g, (name) => texts[name] as string)) };
 }
 
-/** By one route, since a router has its own meaning for some characters of names. */
+/** Adds one route for all files of the clients, since some characters in their names have a meaning for the router. */
 function addClients(app: FastifyInstance, url: string, folder: URL): void {
   const headers = { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS };
   const toFile = (path: string) => readFileSync(join(fileURLToPath(folder), path));
@@ -129,8 +135,9 @@ function addClients(app: FastifyInstance, url: string, folder: URL): void {
 }
 
 /**
- * The clients to copy, in a folder for each language: `python/client.py`. Empty if there is no such folder: clients are optional.
- * Only files, and none that is hidden: a link could show any file of the machine to everybody.
+ * Lists the clients to copy, such as `python/client.py`: each language has its own folder. The list is empty if the folder is missing,
+ * since clients are optional. It contains only regular files that are not hidden, because a link could show any file of the machine to
+ * everybody.
  */
 export function listClients(folder: URL | undefined): string[] {
   if (!folder || !existsSync(folder)) return [];

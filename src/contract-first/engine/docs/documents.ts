@@ -8,11 +8,11 @@ import { toVary } from '../replies/reply-headers.ts';
 
 type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Quality 11 would take seconds, and save 5 %. */
+/** Compresses by brotli. The highest quality, 11, would take seconds and save only 5 %. */
 export const toBrotli: Compress = (body) =>
   promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 
-/** The best coding first. */
+/** The content codings, the best one first. */
 const CODINGS: Record<string, Compress> = { br: toBrotli, gzip: (body) => promisify(gzip)(body) };
 
 /** Smaller files are not compressed: they fit into one packet. */
@@ -23,7 +23,7 @@ export const UNLISTED = { schema: { hide: true } };
 
 type Headers = { 'content-type': string; [name: string]: string };
 
-/** A text, compressed by brotli already if it came so. */
+/** A text, with its form compressed by brotli if the build has made one. */
 interface Loaded {
   body: Buffer;
   brotli?: Buffer | undefined;
@@ -33,9 +33,10 @@ export const addDocument = (app: FastifyInstance, url: string, ...document: Para
   void app.get(url, UNLISTED, buildSendDocument(...document));
 
 /**
- * Loads the text on the first request, and sends it with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has it already
- * gets 304. The reply may be sent meanwhile, if the request's body breaks off. `load` gets the folder from which the text is read in a
- * browser: `../` if the URL ends in a slash, otherwise `./`.
+ * Builds the handler that sends a document. The handler loads the text at the first request, and sends it with a strong ETag for each
+ * coding (RFC 9110, section 8.8.3); a client that already has the text gets 304. While the text loads, the request's body may break off,
+ * and an error reply may be sent. `load` gets the relative path to the folder of the page: `../` if the URL ends in a slash, and otherwise
+ * `./`.
  */
 export function buildSendDocument(headers: Headers, load: (root: string) => Promise<Loaded>) {
   const loading: Record<string, Promise<ReturnType<typeof toDocument>>> = {};

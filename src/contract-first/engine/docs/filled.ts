@@ -1,4 +1,4 @@
-/** Values in the page that only a start knows. The page marks each with a comment: `<!--prefix-->/v1<!---->`. */
+/** The values in the page that are known only at the start. The page marks each with a comment: `<!--prefix-->/v1<!---->`. */
 import type { AnyContract } from '../contract/contract.ts';
 import { isRelative, toFilledUrl } from '../contract/document.ts';
 import { html } from './html.ts';
@@ -12,16 +12,19 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
   return [{ ...here, url: here.url || '/' }, ...listed.filter((one) => one !== here)];
 }
 
-/** The names: `prefix`; `base` (the base URL in samples: the page's script replaces `https://SERVER` in it); `server-0`. */
+/**
+ * Returns the values by their names: `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; and
+ * `server-0` and so on.
+ */
 export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];
-  // A part of a word of a shell, which a slash follows.
+  // This is part of a word of a shell, and a slash follows it.
   const base = encodeURI(here.toWellFormed()).replace(/\/$/, '').replaceAll("'", '%27');
   return new Map([['prefix', contract.prefix], ['base', `https://SERVER${base}`], ...servers]);
 }
 
-/** The page as this start serves it. */
+/** Fills in the values of this start. */
 export function fill(page: string, blanks: ReadonlyMap<string, string>): string {
   return page.replace(/(?<=<!--([\w-]+)-->)[^<]*/g, (_, name) => html`${blanks.get(name)}`.text);
 }

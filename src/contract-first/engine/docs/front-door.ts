@@ -1,4 +1,4 @@
-/** Leads from the origin to the rest: people to the page, programs to the contract. */
+/** Serves the root path: it leads people to the page, and programs to the contract. */
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
@@ -6,9 +6,9 @@ import { toVary } from '../replies/reply-headers.ts';
 import { contractFolder } from './docs.ts';
 import { UNLISTED } from './documents.ts';
 
-/** `prefix` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
+/** Adds the route of the root path. `prefix` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
 export async function addFrontDoor(app: FastifyInstance, contract: Contract, prefix: string): Promise<void> {
-  // For plugins that call `app.swagger()`, unless the team registered it.
+  // This is for plugins that call `app.swagger()`, unless the team has registered @fastify/swagger itself.
   const specification = { document: contract.document } as StaticDocumentSpec;
   if (!app.hasDecorator('swagger')) await app.register(swagger, { mode: 'static', specification });
   if (app.hasRoute({ method: 'GET', url: '/' })) return;

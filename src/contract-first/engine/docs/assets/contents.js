@@ -1,4 +1,4 @@
-/** The contents of both pages: search, and the entry that is read. */
+/** The table of contents of both pages: the search, and the highlight of the entry that is being read. */
 const nav = document.querySelector('#page-contents');
 const field = nav.querySelector('input');
 const output = nav.querySelector('output');
@@ -6,7 +6,7 @@ export const links = [...nav.querySelectorAll('a[href*="#"]')];
 const idOf = (link) => decodeURIComponent(link.hash.slice(1));
 nav.querySelector('#page-search').hidden = false;
 
-/** The document with the sections to search: the form fetches it. */
+/** Returns the document with the sections to search. On the page of the form, the reference is fetched. */
 let loadDocument = async () => document;
 let texts;
 
@@ -58,7 +58,7 @@ async function find(query) {
   output.textContent = words.length > 0 ? `${found.length} found${found.length > 0 ? ', Enter goes on' : ''}` : '';
 }
 
-/** To the next place, and in it to the first marked word: a field or a status comes before other text. */
+/** Goes to the next place with the words, and there to the first marked word. A field or a status comes before other text. */
 function goOn() {
   const link = search.found[search.next++ % search.found.length];
   if (!link) return;
@@ -93,7 +93,10 @@ export function setCurrent(link) {
   link?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Follows the reader: the line moves from near the top to the bottom on the last screen, so that every entry gets its turn. */
+/**
+ * Highlights the entry of the section that is being read. The line that decides moves from near the top to the bottom on the last screen,
+ * so that every entry gets its turn.
+ */
 export function followReading() {
   const targets = links.map((link) => [link, document.getElementById(idOf(link))]).filter(([, target]) => target);
   let current;

@@ -1,21 +1,21 @@
-/** Samples of requests and replies, on both pages: languages, colours, copies, and a reply of the server. */
+/** The samples of requests and replies on both pages: their languages and colours, the buttons for copying, and replies of the server. */
 import { contractUrl, getKey, maskKey, onKey } from './key.js';
 import { findWriter, LANGUAGES, makeUuid, translate } from './requests.js';
 
 const server = document.querySelector('#page-server');
 
-/** Relative URLs of servers are relative to that of the contract (OpenAPI 3.1, section 4.8.5). */
+/** Resolves the URL of a server. A relative one is relative to the URL of the contract (OpenAPI 3.1, section 4.8.5). */
 const toBase = (url) =>
   (URL.canParse(url, contractUrl) ? new URL(url, contractUrl).href : url).replace(/\/$/, '').replaceAll("'", '%27');
 
-/** `servers` are the base URLs in the order of the choice; `once` is the next Idempotency-Key. */
+/** The reader's choices. `servers` contains the base URLs in the order of the menu; `once` is the next Idempotency-Key. */
 export const chosen = { language: 'curl', once: makeUuid(), servers: [] };
 
-/** A request as a curl command, with these in place of the base URL, of the reader's key and of a new Idempotency-Key. */
+/** The placeholders in a curl command for the base URL, the reader's key and a new Idempotency-Key. */
 const [BASE, KEY, ONCE] = ['\0', '<API_KEY>', '<UUID>'];
 const commands = new WeakMap();
 
-/** The text around its base URL, as it came. */
+/** Returns the curl command of a figure, with placeholders. */
 function commandOf(pre) {
   if (!commands.has(pre)) {
     const texts = [...pre.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data);
@@ -33,7 +33,7 @@ const fillIn = (command, key, quote = toShell) =>
     .replaceAll(ONCE, chosen.once)
     .replaceAll(BASE, () => baseUrl());
 
-/** As it is copied and sent: with the key itself. */
+/** Returns the command as it is copied and sent: with the real key. */
 export const completed = (pre) => fillIn(commandOf(pre), getKey() || KEY);
 
 /** The programs of a figure that use a client to copy. */
@@ -47,7 +47,7 @@ function languagesOf(figure) {
 /** The language that a figure shows: the chosen one, or curl if the figure lacks it. */
 export const languageOf = (figure) => (languagesOf(figure).includes(chosen.language) ? chosen.language : 'curl');
 
-/** A recipe is written of the request of its operation. */
+/** Writes the text of a figure. A recipe, such as a loop over pages, is written from the request of its operation. */
 function toText(figure, key) {
   const { recipe } = figure.dataset;
   const program = programsOf(figure).find(({ dataset }) => dataset.language === chosen.language);
@@ -64,7 +64,7 @@ function keepEdited(pre) {
   commands.set(pre, maskKey() ? text.replaceAll(maskKey(), KEY) : text);
 }
 
-/** Colours without elements, if the browser has them: of strings, JSON's names and numbers. */
+/** The highlights that colour strings, JSON's names and numbers without extra elements, if the browser supports them. */
 const highlights = globalThis.CSS?.highlights;
 const KINDS = ['string', 'name', 'number'];
 const WORD = /("(?:[^"\\]|\\.)*")(?!:)|("(?:[^"\\]|\\.)*"):|(-?\d[\d.e+-]*)/gi;
@@ -91,7 +91,7 @@ function colour(pre) {
   coloured.set(pre, made);
 }
 
-/** An element with these properties and children. */
+/** Creates an element with these properties and children. */
 export function create(name, properties, ...children) {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
@@ -105,11 +105,11 @@ function addLanguages(figure) {
   figure.querySelector('figcaption').prepend(create('span', { role: 'group', ariaLabel: 'Language' }, ...choices));
 }
 
-/** Functions of a page that are called with each request that is drawn: the reference adds Send. */
+/** Functions that are called with each request that is drawn. The reference uses one to add the button Send. */
 const decorators = new Set();
 export const onDraw = (decorate) => decorators.add(decorate);
 
-/** The figures near the screen, which are drawn; others wait, since a page may have thousands. */
+/** The figures near the screen. Only these are drawn, since a page may contain thousands. */
 const near = new Set();
 
 function drawRequest(figure, pre) {
@@ -136,7 +136,7 @@ export function draw(language = chosen.language) {
   for (const figure of near) drawFigure(figure);
 }
 
-/** After a reply or a copy: the next request is for another record. */
+/** Chooses a new Idempotency-Key after a reply or a copy, since the next request is for another record. */
 export function renew() {
   chosen.once = makeUuid();
   draw();
@@ -160,7 +160,7 @@ export const watchFigures = (part) => {
   for (const figure of part.querySelectorAll('figure')) watcher.observe(figure);
 };
 
-/** To begin with: draws the figures of the page, for the servers of the reference. */
+/** Starts a page: draws its figures, with the servers of the reference. */
 export function startFigures(reference) {
   chosen.servers = [...reference.querySelectorAll('.server')].map(({ textContent }) => toBase(textContent));
   server.addEventListener('change', () => draw());
@@ -174,7 +174,7 @@ document.addEventListener('input', ({ target }) => {
   drawFigure(target.parentElement);
 });
 
-/** Browsers have the clipboard only on https and localhost; `execCommand` works everywhere. */
+/** Copies a text. Browsers offer the clipboard only on https and localhost; `execCommand` works everywhere. */
 async function copy(text, from) {
   try {
     await navigator.clipboard.writeText(text);
@@ -203,7 +203,7 @@ document.addEventListener('click', async ({ target }) => {
   if (isRequest) renew();
 });
 
-/** Indents JSON, each number as it came; other text, and all of it in older browsers, stays as it is. */
+/** Indents JSON and keeps every digit of its numbers. Other text stays unchanged; in older browsers, all text does. */
 function indent(text) {
   try {
     const keep = (_name, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
@@ -213,7 +213,7 @@ function indent(text) {
   }
 }
 
-/** A figure of a request that was sent, as a curl command. */
+/** Makes the figure of a request that was sent, as a curl command. */
 export function makeRequest(command) {
   const caption = create('figcaption', {}, button('Copy', { className: 'copy' }));
   return create('figure', { className: 'request' }, caption, create('pre', { tabIndex: 0, textContent: command }));
@@ -234,7 +234,7 @@ function toBody({ text, blob }, type) {
   return text ? [create('pre', { tabIndex: 0, textContent: /json/i.test(type) ? indent(text) : text })] : [];
 }
 
-/** A reply of the server: `headers` are pairs, `milliseconds` its time. */
+/** Makes the figure of a reply of the server. `headers` contains pairs, and `milliseconds` is the time that the reply took. */
 export function makeReply({ status, statusText, headers, milliseconds, ...body }) {
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? '';
   const kind = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';

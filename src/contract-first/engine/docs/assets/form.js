@@ -1,6 +1,6 @@
 /**
- * Starts Swagger UI as a form in the look of the reference, which explains the rest. Keeps it exact, which would round integers above 2^53 in the
- * contract, and shows requests and replies as the reference does.
+ * Starts Swagger UI as a form that looks like the reference. Swagger UI would round integers above 2^53 in the contract; this file keeps
+ * them exact. It also shows requests and replies as the reference does.
  */
 import { links, searchIn, setCurrent } from './contents.js';
 import { create, makeReply, makeRequest, PASSING, startFigures, watchFigures } from './figures.js';
@@ -9,7 +9,7 @@ import { makeUuid, writeCurl } from './requests.js';
 
 document.documentElement.classList.add('script');
 
-/** The reference: the form also shows its text and samples. */
+/** The reference page, since the form also shows text and samples of the reference. */
 const loading = fetch('../docs')
   .then((reply) => reply.text())
   .then((text) => new DOMParser().parseFromString(text, 'text/html'));
@@ -18,11 +18,11 @@ searchIn(() => loading);
 
 const MARK = '\u0000bigint:';
 
-/** Marked strings instead of bigints, which Swagger UI's resolver of references does not accept. */
+/** Converts bigints to marked strings, because Swagger UI's resolver of references does not accept bigints. */
 const toMarked = (value) => (typeof value === 'bigint' ? `${MARK}${value}` : value);
 const toBigInt = (value) => (String(value).startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
 
-/** A copy of the document, with `change` applied to each of its values. */
+/** Returns a copy of the document, with `change` applied to each of its values. */
 function copy(node, change) {
   if (Array.isArray(node)) return node.map((item) => copy(item, change));
   if (typeof node !== 'object' || node === null) return change(node);
@@ -39,7 +39,10 @@ BigInt.prototype.toJSON = function toJSON() {
   return JSON.rawJSON(this.toString());
 };
 
-/** The page's policy lets it call only the server that it came from: this one, or at least one with its path. A token is sent as a key. */
+/**
+ * Adapts the contract to the page. The content security policy of the page allows calls only to the server that it came from, so the
+ * document lists this server, or at least a server with its path. A token is entered like a key.
+ */
 function adapt({ servers = [{ url: '/' }], ...document }) {
   const [here = servers[0]] = servers.filter(({ url }) => !/^([a-z][a-z0-9+.-]*:)?\/\//i.test(url));
   const filled = here.url.replace(/\{([^{}]*)\}/g, (_, name) => here.variables?.[name]?.default ?? '');
@@ -49,7 +52,10 @@ function adapt({ servers = [{ url: '/' }], ...document }) {
   return { ...document, servers: [{ url: new URL(filled, contractUrl).pathname }] };
 }
 
-/** The Idempotency-Keys that the form offers, by path and method: after a reply another one, unless the reader has changed it. */
+/**
+ * The Idempotency-Keys that the form offers, by path and method. After a reply, the form offers a new one, unless the reader has changed
+ * it.
+ */
 const offered = new Map();
 const isOnce = (parameter) => parameter.get('in') === 'header' && /^idempotency-key$/i.test(parameter.get('name'));
 
@@ -60,7 +66,7 @@ function offerOnce(row) {
   onChange(rawParam, value, false);
 }
 
-/** The operation to scroll to when it is open: after a link alone. */
+/** The operation to scroll to when it is open. It is set only after the reader has followed a link. */
 let wanted;
 
 function showSamples(place, id) {
@@ -83,7 +89,7 @@ function showReply(place, request, response) {
   watchFigures(place);
 }
 
-/** The samples of the reference, then the request that was sent and its reply. */
+/** Shows the samples of the reference first; after a request is sent, shows the request and its reply. */
 function buildResponses(_original, { React, specSelectors }) {
   const { createElement, useEffect, useRef } = React;
   return ({ path, method, request, tryItOutResponse: response }) => {
@@ -98,7 +104,7 @@ function buildResponses(_original, { React, specSelectors }) {
       const offer = offered.get(path + method);
       const isFinal = response?.get('status') && !PASSING.includes(response.get('status'));
       if (offer && isFinal && offer.row.props.param.get('value') === offer.value) offerOnce(offer.row);
-      // Swagger UI makes another response of the same headers each time.
+      // Swagger UI makes a new response object for the same headers each time.
     }, [response?.get('headers')]);
     useEffect(() => {
       if (wanted === id) place.current.closest('.opblock').scrollIntoView();
@@ -108,7 +114,7 @@ function buildResponses(_original, { React, specSelectors }) {
   };
 }
 
-/** Keeps each digit of the contract. */
+/** The plugin that keeps each digit of the contract. */
 const exact = {
   afterLoad() {
     const { resolveSubtree } = this.fn;
@@ -123,7 +129,7 @@ const exact = {
         parseToJson(_original, { specActions }) {
           return (text) => specActions.updateJsonSpec(adapt(JSON.parse(text, keepInteger)));
         },
-        /** After an invalid field: the old reply disappears. */
+        /** After an invalid field, the old reply disappears. */
         clearValidateParams(original, { specActions }) {
           return (place) => {
             specActions.clearResponse(...place);
@@ -132,7 +138,7 @@ const exact = {
         },
       },
     },
-    /** It would scroll to an operation before it is open. */
+    /** Swagger UI would scroll to an operation before the operation is open. */
     layout: {
       wrapActions: { scrollTo: () => () => ({ type: 'none' }), readyToScroll: () => () => ({ type: 'none' }) },
     },
@@ -144,7 +150,7 @@ const HIDDEN = ['authorizeOperationBtn', 'TryItOutButton', 'OperationServers', '
 /** The components that look or behave like those of the reference. */
 const look = ({ React: { createElement } }) => ({
   components: {
-    /** The operations alone. */
+    /** Shows only the operations. */
     FormLayout({ getComponent, specSelectors }) {
       if (specSelectors.loadingStatus() === 'failed') return createElement('p', null, 'The contract cannot be loaded.');
       return createElement(getComponent('operations', true));
@@ -153,9 +159,9 @@ const look = ({ React: { createElement } }) => ({
   wrapComponents: {
     ...Object.fromEntries(HIDDEN.map((name) => [name, () => () => null])),
     responses: buildResponses,
-    /** No link: it would be inside of a button that does the same. */
+    /** Shows no link, since the link would be inside a button that does the same. */
     DeepLink: (Original) => (props) => createElement(Original, { ...props, enabled: false }),
-    /** Paragraphs and code: no text of a contract becomes HTML. */
+    /** Shows paragraphs and code. Text of a contract never becomes HTML. */
     Markdown() {
       const toCode = (part, index) => (index % 2 ? createElement('code', { key: index }, part) : part);
       const toParagraph = (text, index) => createElement('p', { key: index }, text.split('`').map(toCode));
@@ -204,7 +210,7 @@ const NAMES = {
   '.parameters :is(select, input):not([aria-label])': (element) => element.closest('tr').dataset.paramName,
 };
 
-/** Types and limits in the words of the reference. */
+/** Adds types and limits to a row, in the words of the reference. */
 async function addWords(row) {
   if (row.querySelector('.type')) return;
   const type = create('div', { className: 'type' });
@@ -223,7 +229,7 @@ function addNames() {
 
 new MutationObserver(addNames).observe(document.querySelector('#page-form'), { childList: true, subtree: true });
 
-/** Each step of Swagger UI's own would be one of the browser's history. */
+/** Without this, each step inside Swagger UI would be a step of the browser's history. */
 history.pushState = history.replaceState;
 
 /** Gives the reader's key to each security scheme. */
@@ -237,7 +243,7 @@ function authorize({ authActions, authSelectors, specSelectors }) {
   authActions.authorize(Object.fromEntries(entries));
 }
 
-/** Opens the operation of the URL; its entry in the contents leads there. */
+/** Opens the operation that the URL names, for example after a click on its entry in the contents. */
 function open({ layoutActions }) {
   const hash = decodeURIComponent(location.hash);
   wanted = hash.split('/').at(-1);

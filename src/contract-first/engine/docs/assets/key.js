@@ -2,12 +2,12 @@
 export const contractUrl = new URL(document.querySelector('[rel=service-desc]').href);
 
 /**
- * The reader's key: one for the tab, on both pages. Only scripts of this origin can read it, and the page's policy lets no text of a contract
- * become one. It is never text of the page: samples show a mask.
+ * The name under which the tab stores the reader's key, for both pages. Only scripts of this origin can read the key, and the page's
+ * content security policy keeps text of a contract from running as a script. The page never shows the key: samples contain a mask.
  */
 const NAME = `key ${contractUrl.pathname}`;
 
-/** A browser may block storage: then the key is gone with the page. */
+/** A browser may block storage. Then the key is lost when the reader leaves the page. */
 const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
   try {
     return globalThis[name];
@@ -63,7 +63,7 @@ for (const input of inputs) {
   });
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
-    // Otherwise Enter would also press the button that gets the focus.
+    // Without this, Enter would also press the button that gets the focus.
     event.preventDefault();
     input.closest('[popover]')?.hidePopover();
   });

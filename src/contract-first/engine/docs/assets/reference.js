@@ -1,4 +1,7 @@
-/** The page to read: requests for the chosen server, key and language, which can be sent; search; objects in place. Without it, all can be read. */
+/**
+ * The script of the reference. It shows requests for the chosen server, key and language, sends them, searches, and unfolds objects. The
+ * page can be read without it.
+ */
 import { followReading } from './contents.js';
 import { create, startFigures } from './figures.js';
 import './send.js';

@@ -1,20 +1,20 @@
-/** A request as text: reads a curl command, and writes it in other languages. Bodies stay text, so that no digit is lost. */
+/** Reads a curl command, and writes the same request in other languages. Bodies stay text, so that no digit is lost. */
 
-/** Not `crypto.randomUUID`, which browsers do not have on plain http. */
+/** Makes a UUID. Browsers offer `crypto.randomUUID` only on https and localhost. */
 export function makeUuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, '$1-$2-4$3-a$4-$5');
 }
 
-/** A word of a shell. A backslash at the end of a line joins it to the next. */
+/** Matches a word of a shell. A backslash at the end of a line joins the line to the next one. */
 const SHELL_WORD = /(?:'[^']*'|"[^"]*"|\\[^\n]|[^\s'"\\])+/g;
 const unquote = (word) => word.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, '$1$2$3');
 
-/** Dots of a masked key are not encoded, so that they can be recognized. */
+/** Encodes the pair for basic authentication. A masked key is not encoded, so that its dots stay visible. */
 const toBasic = (pair) => (/[•<]/.test(pair) ? `Basic ${pair}` : `Basic ${btoa(pair)}`);
 
-/** Undefined for a body that curl reads from a file or encodes itself, and for what is not a curl command. */
+/** Parses a curl command. Returns undefined for other texts, and for a body that curl would read from a file or encode itself. */
 export function toRequest(command) {
   const [first, ...words] = (command.match(SHELL_WORD) ?? []).map(unquote);
   const request = { method: undefined, url: undefined, headers: [], body: undefined };
@@ -36,7 +36,7 @@ export function toRequest(command) {
 
 const toWord = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** A request that the form has sent, with `<API_KEY>` in place of the key. */
+/** Writes a request that the form has sent as a curl command, with `<API_KEY>` in place of the key. */
 export function writeCurl({ url, method, headers = {}, body }, key) {
   const basic = key && `Basic ${btoa(unescape(encodeURIComponent(`${key}:`)))}`;
   const hide = (text) =>
@@ -57,7 +57,7 @@ export function writeCurl({ url, method, headers = {}, body }, key) {
 const quote = (text) => (/['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`);
 const long = (text, mark, escaped) => (text.includes('\n') ? mark + text.replace(escaped, '\\$&') + mark : quote(text));
 
-/** In bytes, which is shorter, Python takes ASCII characters only. */
+/** Writes the bytes of a body. Python's bytes literals are shorter, but contain only ASCII characters. */
 function toBytes(text) {
   const literal = long(text, '"""', /["\\]/g);
   return /^[ -~\n]*$/.test(text) ? `b${literal}` : `${literal}.encode()`;
@@ -179,10 +179,10 @@ except HTTPError as error:
 
 export const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
 
-/** The writer of a recipe in a language, if there is one. A retry also waits for the rate. */
+/** Returns the writer of a recipe in a language, if there is one. The writer for a retry also waits for the rate limit. */
 export const findWriter = (language, recipe = 'sample') => WRITERS[language]?.[recipe.replace('rates', 'retries')];
 
-/** The command in another language, or as it is if that is impossible. */
+/** Translates a command to another language, or returns it unchanged if that is impossible. */
 export function translate(command, language, recipe) {
   const [write, request] = [findWriter(language, recipe), toRequest(command)];
   return write && request ? write(request) : command;

@@ -1,10 +1,13 @@
-/** Sends the requests of the reference. A request is edited in place: other languages follow. The form sends fields and files. */
+/**
+ * Sends the requests of the reference. Readers edit a request in place, and the other languages follow. Fields and files must be sent with
+ * the form.
+ */
 
 import { completed, create, languageOf, makeReply, onDraw, PASSING, renew } from './figures.js';
 import { askKey, getKey } from './key.js';
 import { toRequest } from './requests.js';
 
-/** Why this request cannot be sent from here; undefined if it can. */
+/** Returns the reason why the page cannot send this request; undefined if it can. */
 function whyNot(request) {
   if (!request) return 'Files and form fields are sent by the form.';
   if (!URL.canParse(request.url)) return 'The URL is not complete.';
