@@ -77,7 +77,7 @@ export async function finishFile(file: URL, service: TeamParts & { handlers: obj
 }
 
 /**
- * The maximum nodes of a schema that glue gets. Glue copies a schema at each reference to it, so each copy counts. Counted like this, some
+ * The maximum nodes of a schema that glue gets. Glue copies a schema at each reference to it, so each copy counts. With all copies, some
  * schemas in Stripe's contract of 2.5 MB have more nodes than fit into memory.
  */
 const MOST_NODES = 1000;
@@ -115,7 +115,10 @@ const isReference = (node: { $ref?: unknown }): node is { $ref: string } =>
 function buildIsLarge(document: Document): ($ref: string) => boolean {
   const known = new Map<string, boolean>();
 
-  /** Whether a schema has too many nodes; stops counting then. Does not enter a schema again inside itself, nor one that is left out. */
+  /**
+   * Whether a schema has too many nodes. Counting stops when there are too many. A schema inside itself, or one that is already known to be
+   * too large, is not counted again.
+   */
   function count($ref: string): boolean {
     let left = MOST_NODES;
     const open = new Set<string>();

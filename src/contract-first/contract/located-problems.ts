@@ -8,11 +8,11 @@ import { fromPointerToken } from '../json/pointer.ts';
 import { mayBeInFiles, readFiles } from './read/source.ts';
 import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
-/** A position in a problem that the reader has already found, in the contract's file or in another file. */
+/** Matches a position that an earlier step has already written into the problem, for the contract's file or another file. */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
-/** A JSON Pointer in a problem, to a part of one of the files. */
+/** Matches a JSON Pointer in a problem, to a part of one of the files. */
 const IN = /^in (.+?), #(\/\S*|): /;
-/** A JSON Pointer at the start of a change. */
+/** Matches a JSON Pointer at the start of a change. */
 const POINTER = /^(\/\S*) /;
 
 /** The text of a problem, to be printed after its location. */
@@ -63,7 +63,7 @@ export async function toLocated(problems: readonly ContractProblem[], file: stri
   );
 }
 
-/** The line of a problem without the operation, and without its part, at the start of the text. */
+/** Returns the line of a problem without the name of the operation and its part at the start. */
 function withoutOperation(line: string): string {
   const [location] = line.split(' operation ', 1);
   const mistake = behind(line, ' operation ')
@@ -81,7 +81,7 @@ export async function withLocations(error: unknown, file: URL): Promise<unknown>
 /** The text after the words; empty if the text does not contain them. */
 const behind = (text: string, words: string): string => text.split(words).slice(1).join(words);
 
-/** The part at these keys, or the last one before it. A parameter may belong to the path item. */
+/** Finds the part at these keys, or the last existing part on the way. A parameter may belong to the path item. */
 function findPart(yaml: YamlText, keys: string[]): SourceLocation {
   const own = yaml.reach(keys);
   if (own.left === 0 || keys[3] !== 'parameters') return own;

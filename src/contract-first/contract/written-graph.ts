@@ -2,7 +2,7 @@
 import { isNode, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { targetOf } from '../engine/schema/subschemas.ts';
 
-/** A text, the number of a part, or a recursive schema (the number of its target, and its `$ref`). */
+/** A piece of a part: a text, the number of another part, or a recursive schema, which has the number of its target and its `$ref`. */
 type Piece = string | number | [target: number, of: string];
 
 interface Parts {

@@ -15,7 +15,10 @@ export interface SourceLocation {
 /** Keys that a pointer may leave out: `name` of a schema may be at `allOf/0/properties/name`. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];
 
-/** The maximum references on the way to a location: more are a circle. The reader follows 500. */
+/**
+ * The maximum number of references on the way to a location. More references must form a circle, because the reader of the contract allows
+ * only 500.
+ */
 const MOST_REFERENCES = 1000;
 
 export class YamlText {
@@ -51,7 +54,7 @@ export class YamlText {
   #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
     if (key === undefined) return { ...this.#follow(location), left: 0 };
-    // The reference itself, or a keyword next to it.
+    // This is the reference itself, or a keyword next to it.
     const beside = isMap<Node, Node>(location.node) ? pairOf(location.node, key) : undefined;
     if (beside) return this.#reach(toLocation(beside), others);
     const here = this.#follow(location);
@@ -98,11 +101,14 @@ export class YamlText {
 
 type YamlPair = Pair<Node, Node | null>;
 
-/** The pair with this key, else with one that means the same. */
+/** Finds the pair with this key, or else a pair whose key means the same. */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
   items.find((one) => String(one.key) === key) ?? items.find((one) => toMeaning(String(one.key)) === toMeaning(key));
 
-/** Names of headers ignore case, paths the names of their parameters. A media type may have parameters, or be a range. */
+/**
+ * Returns equal texts for keys that mean the same. The case of header names, the names of path parameters, and the parameters of media
+ * types do not matter, and a media type may be a range.
+ */
 const toMeaning = (key: string): string => toServedType(withoutNames(key)).toLowerCase();
 
 const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });

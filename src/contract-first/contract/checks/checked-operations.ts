@@ -17,7 +17,8 @@ import { reportServerReplies } from './server-replies.ts';
 import { reportUnfitRecords } from './unfit-records.ts';
 
 /**
- * Returns warnings: values that cannot be proven to fit. If all patterns are known to take linear time (`isLinear`), more can be proven.
+ * Checks all operations. Returns warnings about values that are not proven to fit. `isLinear` tells that all patterns are known to take
+ * linear time; then more can be proven.
  * @throws ContractError that lists all problems
  */
 export function checkOperations(
@@ -27,7 +28,7 @@ export function checkOperations(
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
-  // Skips a collection if the contract does not contain its schema, since it stores nothing, and a collection without a schema.
+  // A collection is skipped if it does not have a schema, or if its schema is not in the contract: then it stores nothing.
   const collections = Object.entries(domain).flatMap(([name, { schema, ...description }]) => {
     const stored = records[name]?.shown;
     return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
@@ -68,7 +69,7 @@ export function checkOperations(
   return warnings;
 }
 
-/** Reports headers that a handler could not send: the request would fail only after the handler has stored something. */
+/** Reports headers that can never be sent. Without this check, a request would fail after its handler has stored something. */
 function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     for (const header of headersOfHandler(operation, reply)) {
@@ -91,8 +92,8 @@ function findUnsendable([name, { schema }]: [string, HeaderNode]): string | unde
 }
 
 /**
- * Reports schemas that no value fits, and defaults that do not fit their own schema. Also reports required fields that no schema names: in
- * replies, or, for a strict contract, everywhere.
+ * Reports schemas that no value fits, and defaults that do not fit their own schema. Also reports required fields that the schema does not
+ * describe: always in replies, and for a strict contract everywhere.
  */
 function reportSchemas(
   { parameters, body, replies }: Operation,

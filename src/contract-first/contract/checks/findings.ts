@@ -1,21 +1,21 @@
-/** Findings about stored records as text, and the values that a store itself writes. */
+/** Writes findings about stored records as text. Also lists the values that the store itself sets. */
 import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { Column } from '../../store/tables/description.ts';
 import type { Unfit } from '../subsets/witnesses.ts';
 import { hasColumns, type RecordSchema } from './records.ts';
 
 export interface Finding extends ContractProblem {
-  /** Whether it is an error rather than a warning: a value is known that does not fit and is certainly stored or sent. */
+  /** Whether the finding is an error and not a warning: a value is known that does not fit, and it would certainly be stored or sent. */
   isCertain: boolean;
 }
 
 interface Words {
   location: string;
-  /** The pointer to the location. */
+  /** The JSON Pointer to the location. */
   at: string;
-  /** The text after a value that is known not to fit. */
+  /** The text of the message after a value that does not fit. */
   proven: string;
-  /** The text if no such value is known. */
+  /** The text of the message if no such value is known. */
   unproven: string;
   isCertain: boolean;
 }
@@ -27,7 +27,10 @@ export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCer
     isCertain: isCertain && witness !== undefined,
   }));
 
-/** Finds the largest collection with all its columns among these fields. `isWhole` is true if these are all its fields. */
+/**
+ * Finds the largest collection whose columns are all among the given fields. `isWhole` is true if the given fields are all fields of the
+ * record.
+ */
 export function findCollection(
   all: RecordSchema[],
   fields: object,
@@ -48,7 +51,7 @@ const UUIDS = ['01234567-89ab-4cde-8f01-23456789abcd', 'fedcba98-7654-4321-bfed-
 /** Values of ids and revisions, which begin with 1. */
 const NUMBERS = [1, 1_000_000];
 
-/** Values that the store itself puts into a column; undefined if a handler gives them. */
+/** Returns examples of the values that the store itself writes into a column; undefined if a handler provides the values. */
 export function setBy({ set, type }: Column): readonly unknown[] | undefined {
   if (type === 'time' || set === 'created' || set === 'changed') return TIMES;
   if (set === 'revision' || (set === 'id' && type === 'int64')) return NUMBERS;

@@ -1,4 +1,7 @@
-/** Finds links and `Location` headers that do not lead to an operation of the contract, for the lint: the server itself sends neither. */
+/**
+ * Finds links and `Location` headers that do not lead to an operation of the contract. Only the lint reports them, because the server
+ * itself sends neither.
+ */
 import type { Operation, Parameter, ReadContract } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode } from '../../engine/contract/document.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';

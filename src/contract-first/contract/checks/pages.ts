@@ -1,4 +1,6 @@
-/** Reports lists with pages that would break the contract: by their size, or by a cursor that the operation itself answers with 400. */
+/**
+ * Reports lists whose pages would break the contract, because of their size, or because the operation would reject their cursor with 400.
+ */
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
 import type { BuildCheck } from '../../engine/schema/checks.ts';
@@ -17,8 +19,8 @@ import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 
 /**
- * Reports cursors that do not fit their parameter: an error for an order that a query parameter names, since clients can ask for it, and a
- * warning for each other order.
+ * Reports cursors that do not fit their parameter. It is an error if clients can choose the order of the cursor by a query parameter, and
+ * otherwise a warning.
  */
 export function reportCursors(
   operation: Operation,

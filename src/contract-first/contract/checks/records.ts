@@ -1,4 +1,4 @@
-/** The schemas of stored records: finds the replies that every record fits, and reports fields that a collection would lose. */
+/** Finds the schemas of stored records and the replies that every record fits, and reports fields that a collection would lose. */
 import type { Body, Content, Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -11,7 +11,7 @@ import { resolveOf } from '../read/references.ts';
 import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
-/** The schemas of records by collection. A collection stores nothing, and is left out, if its schema is not in the contract. */
+/** The schemas of records by collection. A collection whose schema is not in the contract stores nothing, and is left out. */
 export function toRecords(contract: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
   const { document } = contract;
   const all = Object.entries(domain).flatMap(([name, { schema, columns, internal }]): [string, RecordSchemas][] => {
@@ -21,7 +21,10 @@ export function toRecords(contract: ReadContract, domain: AnyDomain): Record<str
   return Object.fromEntries(all);
 }
 
-/** The schema of the components with the name, or of the success of an operation: `getBook()`, or a field of it, `getBook().data`. */
+/**
+ * Finds a schema by its name in a description: a component such as `Book`, the success of an operation such as `getBook()`, or a field of
+ * it such as `getBook().data`.
+ */
 function findSchema({ document, operations }: ReadContract, name: string): Schema | undefined {
   if (document.components?.schemas?.[name] !== undefined) return schemaOf(document, name);
   const [id = '', path] = name.split('()');
@@ -52,13 +55,16 @@ function toFreeSchema(document: Document, columns: AnyDescription['columns']): S
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** A schema of the components with its references replaced; an empty schema if there is none with the name. */
+/** Returns a component schema with its references replaced; an empty schema if the component does not exist. */
 export function schemaOf(document: Document, name: string): Schema {
   const schema = { $ref: `#/components/schemas/${name}` } as Schema;
   return resolveOf(document)({ schema }, () => {}).schema;
 }
 
-/** The schemas of replies, by collection, that every record or every list of its records fits. All other replies are checked when sent. */
+/**
+ * Finds the schemas of replies that every record of a collection, or every list of its records, fits. All other replies are checked when
+ * they are sent.
+ */
 export function findProven(
   operations: ReadonlyMap<string, Operation>,
   records: Readonly<Record<string, RecordSchemas>>,
@@ -126,21 +132,21 @@ export function reportUnstorableFields(
 }
 
 /**
- * Reports fields of a JSON body that would be lost silently: the reply is the record, and neither a column nor the reply keeps it.
- * `writeOnly` marks fields that only the handler needs.
+ * Reports fields of a JSON body that would be lost silently: the reply is the record, but neither a column nor the reply contains the
+ * field. A field that only the handler needs can be marked by `writeOnly`.
  */
 export function reportUnstoredFields(
   { body, replies }: Operation,
   { table, columns }: AnyDescription,
   report: ReportProblem,
 ): void {
-  // In any media type: a handler may also write the record as XML.
+  // All media types count, since a handler may also write the record as XML.
   const record = inAllTypes(replies)
     .filter(isSuccess)
     .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = recordsIn(body);
-  // A further type without any column may be one that the handler reads itself.
+  // A further media type without any of the columns may be one that the handler reads itself.
   const isOther = (schema: Schema) =>
     schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
   for (const { type, schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
@@ -168,7 +174,7 @@ const isSuccess = ({ status }: Reply) => status.startsWith('2');
 export const successesOf = (replies: Reply[]): Reply[] =>
   inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
-/** The fields of an object, or of the items of a list. Each field combines its schemas from all parts of an `allOf`. */
+/** Returns the fields of an object, or of the items of a list. A field combines the schemas that all parts of an `allOf` give it. */
 export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   const { properties, items } = mergeAllOf(schema);
   if (!properties) return items === undefined ? {} : objectFieldsOf(items);

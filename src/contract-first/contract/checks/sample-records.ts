@@ -9,7 +9,7 @@ import { setBy } from './findings.ts';
 export type SampleRecord = Record<string, unknown>;
 
 interface Sampled extends Pick<AnyDescription, 'columns'> {
-  /** The schemas of the fields; `wanted` are the schemas that the values are tried against. */
+  /** The schemas of the fields. `wanted` contains the schemas that the sample values are tried against. */
   fields: Record<string, Schema>;
   wanted: Record<string, Schema>;
   /** The fields that every record contains. */
@@ -20,15 +20,15 @@ interface Sampled extends Pick<AnyDescription, 'columns'> {
 const MOST_RECORDS = 500;
 
 /**
- * Returns records with all fields and with only the required ones, and copies of both with another value in one field. Returns none if a
- * handler must convert values of a field.
+ * Returns one record with all fields and one with only the required fields, and copies of both with another value in one field. Returns no
+ * records if a handler must convert the values of a field.
  */
 export function recordsFor(
   { columns, fields, wanted, required }: Sampled,
   { buildCheck, isLinear }: Checking,
 ): SampleRecord[] {
   const patterns = isLinear ? [] : [fields, wanted].flatMap(Object.values<Schema>).flatMap(patternsIn);
-  // A pattern that nobody has checked yet is tried only on texts that it is quick for.
+  // A pattern that was not checked yet is tried only on texts for which it is quick.
   const isTried = (value: unknown) =>
     patterns.length === 0 ||
     (typeof value === 'string' ? patterns.every((one) => isMatch(one, value) !== undefined) : !isNode(value));

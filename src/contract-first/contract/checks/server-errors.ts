@@ -14,7 +14,10 @@ import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
-/** The error codes that the server itself sends in an operation. A 405 belongs to none; all others are for handlers and plugins. */
+/**
+ * Returns the error codes that the server itself sends for an operation. A 405 belongs to no operation; the remaining codes are for
+ * handlers and plugins.
+ */
 export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
@@ -40,7 +43,10 @@ export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Name
 const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
 
-/** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, all without a more exact reply. */
+/**
+ * Returns the error codes that are sent with this reply: those of its status. For `4XX` and `default`, these are all codes without a more
+ * exact reply.
+ */
 export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue): Catalogue =>
   Object.fromEntries(
     toServerCodes(catalogue).filter(
@@ -48,9 +54,12 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
     ),
   );
 
-/** The longest message: it repeats names of fields in the body, any text up to 8 KB. Every other message is a short constant. */
+/**
+ * The longest messages. That of `invalid_request` repeats names of fields in the body, so it can be any text up to 8 KB. Every other
+ * message is a short constant.
+ */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** As many problems as one error may list, in all parts of a request. */
+/** The most problems that one error may list, in all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
@@ -65,10 +74,13 @@ export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'
 
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
-/** Whether a problem is in `src/errors.ts`, which the team writes. The start fails, although the contract itself may be right. */
+/** Whether the team must solve a problem in its `src/errors.ts`. The start fails, although the contract itself may be right. */
 export const isOfErrors = ({ words }: ContractProblem): boolean => words.includes(`: ${MADE_BY_TEAM}`);
 
-/** Reports a fault only once, for the first reply with it: most replies share their faults. `reported` contains the earlier ones. */
+/**
+ * Reports errors that do not fit. Most replies share their faults, so each fault is reported only for the first reply. `reported` contains
+ * the faults that were already reported.
+ */
 export function reportUnfitErrors(
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
@@ -125,8 +137,8 @@ function findProblem({ schema, check }: CompiledReply, make: () => unknown): str
 type Fields = Record<string, unknown>;
 
 /**
- * Returns the value with only the fields that the contract names. `described` lists the maps that describe it; this function adds their
- * recursions. An object without named fields keeps all fields.
+ * Returns the value with only the fields that the contract names. An object for which the contract names no fields keeps all of them.
+ * `described` lists the maps that describe the value; this function adds the targets of their recursions.
  */
 function namedIn(value: unknown, described: Int64Map[]): unknown {
   if (!isNode(value)) return value;

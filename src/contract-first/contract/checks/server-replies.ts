@@ -99,7 +99,10 @@ function isMet(code: string, status: number, { path, security, parameters, body,
   return met[code] ?? true;
 }
 
-/** The headers that are sent with this reply, for any of these statuses, but not declared. Every reply to a key shows its rate limit. */
+/**
+ * Returns the headers that the server sends with this reply, for any of these statuses, and that the reply does not declare. Every reply to
+ * a request with a key shows the rate limit of the key.
+ */
 function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
   const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
   const sent = [

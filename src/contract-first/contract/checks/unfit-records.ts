@@ -1,6 +1,6 @@
 /**
  * Compares the schema of a request with the record that it becomes, the record with the replies that contain it, and both with the values
- * that the store sets. A value that fits one and not the next would be a 500.
+ * that the store sets. A value that fits one of them and not the next would cause a 500.
  */
 import type { Content, Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -17,7 +17,7 @@ import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf }
 import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
-/** The maximum comparisons for the proofs of one contract: they take some seconds. */
+/** The maximum number of comparisons for the proofs of one contract. They take some seconds. */
 const MOST_STEPS = 100_000;
 
 /** Passes proven faults to `report`, and passes comparisons without a proof to `warn`. */
@@ -56,7 +56,7 @@ function ofStore({ description: { schema, columns }, stored }: RecordSchema, che
   });
 }
 
-/** The record that a request becomes: it is in the reply, or in the reply of a GET of the same path. */
+/** Finds the record that a request becomes. It is in the reply to the request, or in the reply to a GET of the same path. */
 function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
   const replies = [operation, ...reading].flatMap(({ replies }) => successesOf(replies));
@@ -117,7 +117,7 @@ function ofBody(
   return [...findings, ...toFindings([{ path: '', witness }], { ...words, location: 'its body', at })];
 }
 
-/** Finds a body that the request accepts, but that becomes a record that breaks its own rules over several fields. */
+/** Finds an accepted body that becomes an invalid record, because the schema of the record has rules over several fields. */
 function findUnstored(
   schema: Schema,
   { description: { columns }, stored }: RecordSchema,

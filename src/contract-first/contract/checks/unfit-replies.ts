@@ -46,8 +46,8 @@ function findUnfitFields(reply: Reply, collection: RecordSchema, isCertain: bool
 }
 
 /**
- * Finds records that break a reply's rules over several fields, or over a list. Finds nothing if the types of a field differ: then the
- * handler makes the record.
+ * Finds records that break a reply's rules over several fields, or over a list. Finds nothing if the types of a field differ, because then
+ * the handler makes the record.
  */
 function findUnfitRecords(
   { method, parameters }: Operation,
@@ -71,7 +71,7 @@ function findUnfitRecords(
     ? [{ type: 'array', items: record }, [[], ...records.map((one) => [one])]]
     : [record, records];
   const witness = findWitness(values, given, reply.schema, compared);
-  // A list that is not a page may never be empty.
+  // A list other than a page may never be empty.
   const isPage = method === 'GET' && findLimit(parameters) !== undefined;
   const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
   return toFindings([{ path: '', witness }], toWords(reply, collection, undefined, isCertain));

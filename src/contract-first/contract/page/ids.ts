@@ -1,4 +1,4 @@
-/** Makes ids for the elements of a page, each only once. Operations keep their ids, and all other ids differ from them. */
+/** Makes unique ids for the elements of a page. Operations keep their ids, and all other ids differ from them. */
 export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);
   const made = new Map<string, string>();

@@ -17,17 +17,17 @@ interface NamedHeader {
 /** The values that all sections of a page share. */
 export interface PageContext extends Vocabulary, SampleValues {
   targets: Targets;
-  /** The headers of replies that were already named, by their names in lower case. */
+  /** The headers that earlier replies have already shown, by their names in lower case. */
   headers: Map<string, NamedHeader>;
   programs: ClientProgram[];
 }
 
-/** A program that calls an operation by a client to copy. */
+/** A program that uses a client to copy to call an operation. */
 export interface ClientProgram {
-  /** The name of its language in the samples, such as `Python client`. */
+  /** The name of the program's language in the samples, such as `Python client`. */
   language: string;
   operationId: string;
-  /** With `https://SERVER`, `<API_KEY>` and `<UUID>` for the values of a reader. */
+  /** The text of the program, with `https://SERVER`, `<API_KEY>` and `<UUID>` in place of the reader's values. */
   text: string;
 }
 

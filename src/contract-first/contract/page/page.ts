@@ -207,7 +207,7 @@ function toHeading(name: 'h2' | 'h3', id: string, words: string): Html {
   return name === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
 }
 
-/** The first screen: the service and its operations, and next to them a first request, if an operation needs no parameters. */
+/** Renders the first screen: the service and its operations. If an operation needs no parameters, a first request is shown next to them. */
 function toStart(page: PageContext, contract: AnyContract, intro: string | undefined, hasChanges: boolean): Html {
   const operations = [...contract.operations.values()];
   const first = operations.find(
@@ -334,7 +334,7 @@ function toClients(clients: readonly string[]): Html {
 <p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;
 }
 
-/** Renders the change log without its title, which is ours. The versions are one level deeper here. */
+/** Renders the change log. The page has its own title for it, and the headings of the versions are one level deeper. */
 const toChanges = (page: PageContext, changes: string): Html =>
   html`<section id="page-changes" class="guide">${toHeading('h2', 'page-changes', 'Changes')}
 ${page.toProse(changes.replace(/^# .*\n/, '').replace(/^##/gm, '###'))}</section>`;

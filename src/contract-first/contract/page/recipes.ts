@@ -1,4 +1,7 @@
-/** Programs for the guide, chosen by facts in the contract: a loop over pages, a retry, errors, rates. The page's script adds languages. */
+/**
+ * Adds programs to the guide: a loop over pages, a retry, errors, rates. The contract decides which programs make sense. The page's script
+ * adds languages.
+ */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { isKey } from '../../engine/contract/document.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
@@ -91,7 +94,10 @@ function partsOf(page: PageContext, schema: Schema | undefined): Keywords[] {
   return [page.flat(schema), ...allOf.flatMap((part) => partsOf(page, part))];
 }
 
-/** The fields of the first good reply of a GET: `all` are also the fields of its objects, `listed` those of the items of its lists. */
+/**
+ * Returns the fields of the first success reply of a GET. `all` also contains the fields of its objects, and `listed` the fields of the
+ * items of its lists.
+ */
 function fieldsOf(page: PageContext, { method, replies }: Operation) {
   const reply = method === 'GET' ? replies.find(({ status }) => status.startsWith('2'))?.schema : undefined;
   const inner = ({ properties = {} }: Keywords) => Object.values(properties).flatMap((one) => partsOf(page, one));
@@ -109,7 +115,7 @@ const findQuery = ({ parameters }: Operation, names: RegExp) =>
 const CURSORS = /^(cursor|after|starting_?after|(page|next|continuation)_?token|marker)$/i;
 const NEXT_CURSORS = /^((next|end)_?)?(cursor|((page|continuation)_?)?token|marker)$|^next$/i;
 
-/** Renders a loop over pages, each with the cursor of the next one in its body. */
+/** Renders a loop over pages whose bodies contain the cursor of the next page. */
 function toCursorPages(page: PageContext, operation: Operation): Html | undefined {
   const parameter = findQuery(operation, CURSORS);
   const [field] = fieldsOf(page, operation).all.find(([name, schema]) => {

@@ -29,7 +29,7 @@ export interface SampleValues extends RequestValues {
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
 
-/** The texts that a parameter is sent as, by its style. */
+/** Returns the texts that are sent for a parameter, in its style. */
 function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: unknown): string[] {
   const own = encode(name);
   if (writing === 'json' && isNode(value)) return [`${own}=${encode(stringify(value))}`];
@@ -49,7 +49,7 @@ interface SampleRequest {
   url: string;
   /** Names and values, without keys. */
   headers: [name: string, value: string][];
-  /** Undefined if the operation has no body. */
+  /** The body; undefined if the operation does not have one. */
   body: { content: Content; media: MediaNode } | undefined;
 }
 
@@ -85,7 +85,7 @@ export function toSampleRequest(values: RequestValues, operation: Operation, wit
   };
 }
 
-/** The words of a curl command, with a placeholder for the key; the URL begins after the prefix. */
+/** Returns the words of a curl command, with a placeholder for the key. The URL in it begins after the prefix. */
 export function toCurlWords(values: RequestValues, operation: Operation, without?: string): FirstRequest {
   const { method, security } = operation;
   const { url, headers, body } = toSampleRequest(values, operation, without);
@@ -118,7 +118,7 @@ export const toUrlWord = ({ blank }: SampleValues, url: string): Html =>
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
   Object.entries(content).find(([name]) => toMediaType(name) === type)?.[1];
 
-/** The option for the method. curl itself sends a body with POST, and would wait for a body after `-X HEAD`. */
+/** Returns the option for the method. With a body, curl uses POST by itself; after `-X HEAD` it would wait for a body. */
 function toMethodOption(method: string, hasBody: boolean): string {
   if (method === 'HEAD') return '--head';
   return method === (hasBody ? 'POST' : 'GET') ? '-i' : `-i -X ${method}`;

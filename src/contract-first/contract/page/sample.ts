@@ -14,7 +14,7 @@ interface Sample {
 
 export type Samples = ReturnType<typeof buildSamples>;
 
-/** The maximum values of a made sample, if a less deep one is possible. */
+/** The maximum number of values in a made sample. A larger sample is made again with less depth, if possible. */
 const MOST_VALUES = 80;
 
 export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | 'flat'>) {
@@ -60,7 +60,7 @@ interface Making {
   count: number;
 }
 
-/** Makes a value of a schema. Leaves it out if it is among `open`, the schemas around it. */
+/** Makes a value of a schema. A schema that is among `open`, the schemas around it, is left out. */
 function make(schema: Schema | undefined, making: Making, open: Keywords[]): unknown {
   const keywords = making.flat(schema);
   if (schema === false || open.includes(keywords)) return undefined;
@@ -69,7 +69,7 @@ function make(schema: Schema | undefined, making: Making, open: Keywords[]): unk
   const written = [example, first, only, preset, listed].find((one) => one !== undefined);
   if (written !== undefined) return withoutLeftOut(written, keywords, making);
   const { if: condition, else: other = true, ...own } = keywords;
-  // Chooses `else`: most conditions ask for a field that the sample of a request lacks.
+  // The sample follows `else`, because most conditions ask for a field that the sample of a request lacks.
   if (condition !== undefined) return make(making.flat({ allOf: [other, own] }), making, [...open, keywords]);
   const choices = keywords.oneOf ?? keywords.anyOf;
   return choices ? makeChoice(keywords, choices, making, open) : makeNew(keywords, making, [...open, keywords]);
@@ -177,7 +177,7 @@ const FORMATS: Record<string, string> = {
 /** Texts that many patterns allow. Samples may also repeat them, or cut them to the length. */
 const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
 
-/** Makes a text that fits the schema; undefined if it finds none. */
+/** Makes a text that fits the schema; returns undefined if none is found. */
 function makeText({ format = '', pattern, minLength, maxLength }: Keywords): string | undefined {
   const [least, most] = [Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)];
   const fit = (text: string) =>

@@ -1,4 +1,4 @@
-/** Renders schemas as text: a type is one line, fields are a list, and a named object is a link to its explanation. */
+/** Renders schemas: a type as one line, fields as a list, and a named object as a link to its explanation. */
 import type { ParameterNode } from '../../engine/contract/document.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';

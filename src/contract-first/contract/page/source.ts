@@ -67,7 +67,7 @@ function buildJoinParts() {
   const joined = new Map<string, Schema>();
   const partsOfJoined = new Map<Schema, Schema[]>();
 
-  /** One schema for a field that several parts describe. Returns the same one for the same parts: recursive schemas need an end. */
+  /** Returns one schema for a field that several parts describe. Equal parts give the same object, so that recursive schemas end. */
   function joinFields(fields: Schema[]): Schema {
     const parts = fields.flatMap((field) => partsOfJoined.get(field) ?? [field]);
     const byText = new Map(parts.map((part) => [stringify(part) as string, part]));

@@ -12,7 +12,7 @@ const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
-/** How a body of this type is read. A form with a schema of bytes is passed on unparsed. */
+/** Returns how a body of this type is read. A form whose schema is bytes is passed on without parsing. */
 export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
   return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';
@@ -38,7 +38,7 @@ export function toTypes(
   });
 }
 
-/** Reports schemas of raw bodies with rules that a body could break: the server does not check raw bodies. */
+/** Reports schemas of raw bodies that contain rules, because the server does not check raw bodies. */
 export function reportRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =

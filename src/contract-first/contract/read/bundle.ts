@@ -107,7 +107,10 @@ class ReadFiles extends ContractFiles {
   }
 }
 
-/** Redocly loads `@theme/plugin.js` next to a configuration: without a path, from the current folder, which may be a third party's. */
+/**
+ * The configuration gets a path, because Redocly loads `@theme/plugin.js` from its folder. Without a path this would be the current folder,
+ * which may contain a third party's code.
+ */
 const loadNoRules = () => createConfig({ rules: {} }, { configPath: fileURLToPath(import.meta.url) });
 
 export interface Bundle {
@@ -142,7 +145,7 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   };
 }
 
-/** Finds references that lead only to each other: the bundler stops at them, and its error does not name their places. */
+/** Finds references that lead only to each other. The bundler fails at such references, and its error does not tell where they are. */
 function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
   const roots = new Map(
     [...origins].filter(([, { keys }]) => keys.length === 0).map(([node, { file }]) => [file, node]),
@@ -165,7 +168,7 @@ function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
   });
 }
 
-/** The origin of the last part on the way that the bundler has left unchanged, and the remaining keys. */
+/** Returns the origin of the last part on the way that the bundler has not changed, and the remaining keys. */
 function originOf(document: unknown, keys: string[], origins: Map<unknown, Origin>): Origin {
   let node = document;
   let origin = origins.get(document) as Origin;
@@ -186,7 +189,10 @@ function toRenamed({ message }: NormalizedProblem): string[] {
     : [];
 }
 
-/** Converts a problem of the bundler. Other code checks examples, references inside a file, and files that are not YAML. */
+/**
+ * Converts a problem of the bundler to ours. Problems with examples, with references inside a file, and with files that are not YAML are
+ * skipped, because other code reports them.
+ */
 function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
   if (!parsed.has(source)) parsed.set(source, parseWithBigints(source.body));

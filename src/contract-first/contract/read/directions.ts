@@ -4,10 +4,10 @@ import { mapSubschemas, scopeOf, subschemasOf, targetOf, toRecursion } from '../
 
 type Word = 'readOnly' | 'writeOnly';
 
-/** The names in messages of fields that a request (`readOnly`) or a reply (`writeOnly`) must not contain. */
+/** The words in messages for fields that a request (`readOnly`) or a reply (`writeOnly`) must not contain. */
 export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
-/** Caches of derived schemas (`hidden`), and of schemas without such fields (`silent`): many schemas may contain the same one. */
+/** Caches, because many schemas may contain the same one: `hidden` for derived schemas, and `silent` for schemas without such fields. */
 const known = {
   readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
   writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
@@ -24,7 +24,10 @@ export function withoutFields(word: Word, schema: Schema): Schema {
   return made;
 }
 
-/** `names` lists the hidden fields of all parts that describe the same value: `required` may be in a different part than the field. */
+/**
+ * Hides fields. `names` lists the hidden fields of all parts that describe the same value, since `required` may be in another part than the
+ * field.
+ */
 function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
   if (target) return toRecursion(schema.$ref as string, () => withoutFields(word, target));

@@ -1,4 +1,4 @@
-/** Finds references to other files of a contract. Only a contract with such references needs the bundler, a development tool. */
+/** Finds references to other files of a contract. Only a contract with such references needs the bundler, which is a development tool. */
 import { statSync } from 'node:fs';
 import { isNode } from '../../engine/schema/json.ts';
 import { isData, isNames } from '../../engine/schema/keys.ts';

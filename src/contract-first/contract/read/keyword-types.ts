@@ -1,6 +1,6 @@
 /**
- * Reports keywords with a value of a wrong kind before other code reads them, such as a text for a schema, or an object for a list. Also
- * reports 64-bit integers that would be of two types, or could not be compared.
+ * Reports keywords whose value is of a wrong kind, such as a text instead of a schema or an object instead of a list, before other code
+ * reads them. Also reports 64-bit integers that would have two types, or that could not be compared.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
@@ -15,7 +15,7 @@ interface KeywordType {
   keywords: string[];
   fits: (value: unknown) => boolean;
   words: string;
-  /** The schemas in a value that fits, each with the key that its location adds. */
+  /** Returns the schemas inside a valid value of the keyword, each with the key that leads to it. */
   within?: (value: never) => [key: string, schema: unknown][];
 }
 
@@ -80,7 +80,10 @@ export function reportKeywordTypes(root: unknown, name: string, report: ReportPr
   }
 }
 
-/** Only the contract's authors can decide this: a schema is of the same type wherever it is used. */
+/**
+ * The message for an integer that is `int64` in only some alternatives. Only the contract's authors can decide what it should be, since a
+ * schema has the same type wherever it is used.
+ */
 const MIXED =
   'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 

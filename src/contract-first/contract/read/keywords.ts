@@ -42,7 +42,7 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-extensible-enum': { where: /./, allowedIn: 'a schema', fits: isTexts, words: 'a list of texts' },
 };
 
-/** Former keywords, by their new names: they would be ignored silently. */
+/** The new names of former keywords. Without this table, the former keywords would be ignored silently. */
 const RENAMED: Record<string, string> = { 'x-kept-hours': 'x-idempotency-hours' };
 
 /** Whether an `x-` keyword is one of the server's. */

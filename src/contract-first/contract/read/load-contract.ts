@@ -42,7 +42,7 @@ interface ReadResult {
   problems: ContractProblem[];
 }
 
-/** The contract and its problems. @throws ContractError if its operations cannot be read */
+/** Reads the contract and its problems. @throws ContractError if the operations cannot be read */
 export async function readContract(file: URL | string): Promise<ReadResult> {
   const { yaml, json, serversAt } = await readSource(file);
   const source = parseWithBounds(json);
@@ -54,7 +54,7 @@ export async function readContract(file: URL | string): Promise<ReadResult> {
   const problems: ContractProblem[] = [];
   const report: ReportProblem = (words, pointer = '') => problems.push({ words, pointer });
   const resolved = resolveDocument(document, report);
-  // Dangling references are reported with their operation. The validator adds those that no operation uses.
+  // Dangling references are reported with the operation that uses them. The validator reports those that no operation uses.
   if (dangling && problems.length === 0) problems.push(dangling);
   // The other operations are still checked.
   const unresolved = new Set(problems.map(({ words }) => /^operation (\S+): /.exec(words)?.[1]));
@@ -111,8 +111,8 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 }
 
 /**
- * The server's own routes that no operation can have: readers and health checks expect them there. For `/` and `/openapi.json` the contract
- * wins: then the redirect to the documentation is left out, and our files are below `/docs`.
+ * Matches the server's own paths that operations cannot use, because readers and health checks expect them there. An operation may use `/`
+ * or `/openapi.json`. Then the redirect to the documentation is left out, and the contract's files are below `/docs`.
  */
 const SERVED = /^\/(docs(\/.*)?|livez|readyz)$/;
 

@@ -45,7 +45,7 @@ function withBound(exclusive: string, inclusive: string, schema: Keywords): Keyw
   return { ...others, [isExclusive ? exclusive : inclusive]: bound };
 }
 
-/** The document with other path items. */
+/** Returns the document with its path items mapped. */
 export function mapPaths(document: Document, map: (item: PathItem, path: string) => PathItem): Document {
   const paths = Object.entries(document.paths).map(([path, item]) => [path, map(item, path)]);
   return { ...document, paths: Object.fromEntries(paths) };
@@ -70,7 +70,7 @@ export function withPathNames(document: Document): Document {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Renames path parameters. Copies the target of a reference, since another path may use it with its original name. */
+/** Renames path parameters. A referenced parameter is copied first, since another path may use it under its original name. */
 function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
@@ -110,7 +110,10 @@ export function withIds(document: Document): Document {
   );
 }
 
-/** The item itself, or the item that it refers to. Two paths may refer to the same item, so that its operations share an id. */
+/**
+ * Returns the item itself, or the item that it refers to. Two paths may refer to the same item; then its operations occur twice with the
+ * same id.
+ */
 export function resolvedItem(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
   const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
   return target === undefined ? item : resolvedItem(target as PathItem, document, seen.add(item));

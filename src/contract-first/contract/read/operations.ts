@@ -152,7 +152,10 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   return reply;
 }
 
-/** Reports replies with several types: a handler chooses by `Accept`, so a repeated request could get another type than the first. */
+/**
+ * Reports replies with several types in operations with an Idempotency-Key: a handler chooses by `Accept`, so a repeated request could get
+ * another type than the first one.
+ */
 function reportRepeated(replies: Reply[], report: ReportProblem): void {
   for (const { status, others } of replies) {
     if (/^[23]/.test(status) && others.length > 0)
@@ -186,7 +189,7 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };
 }
 
-/** Reports successors with parameters in their path: the server sends the successor's URL as it is. */
+/** Reports successors with parameters in their path, because the server sends the successor's URL unchanged. */
 function reportSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
   for (const operation of operations.values()) {
     const { successor: id } = operation.deprecation ?? {};

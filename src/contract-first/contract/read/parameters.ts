@@ -58,7 +58,7 @@ export function toParameters(
   return parameters;
 }
 
-/** The usual names of a cursor, in any case. */
+/** Matches the usual names of a cursor, in upper or lower case. */
 const CURSOR_NAME =
   /^(after|cursor|marker|(page|next|next[_-]?page|continuation)[_-]?token|(start|starting|page)[_-]?(after|cursor))$/i;
 
@@ -72,7 +72,7 @@ function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
 const isIgnored = ({ name, in: location }: ParameterNode) =>
   location === 'header' && IGNORED.includes(name.toLowerCase());
 
-/** Descriptions of the schema that a style of the query needs. */
+/** For each style of query parameters, the description of the schema that it needs. */
 const STYLE_NEEDS: Record<string, string> = {
   deepObject: 'an object of simple values and arrays of them',
   spaceDelimited: 'an array of simple values, and no explode: true',
@@ -131,7 +131,7 @@ function isFlat(schema: Schema): boolean {
   return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
 
-/** Reports an array that shares a segment of the path with other text: its items are split before they are decoded. */
+/** Reports an array that shares a segment of the path with other text, because its items are split before they are decoded. */
 function findShared(
   path: string,
   { name, in: location }: ParameterNode,
@@ -143,13 +143,13 @@ function findShared(
     : undefined;
 }
 
-/** Some 1,000 years: the milliseconds of a later time could not be kept exactly. */
+/** The maximum of `x-idempotency-hours`, about 1,000 years. The milliseconds of a later time could not be kept exactly. */
 const MOST_HOURS = 8_760_000;
 
 /** The default: a contract that declares Idempotency-Key promises that a request takes effect once. */
 const USUAL_HOURS = 24;
 
-/** Checks `x-idempotency-hours`: a key that is not remembered would break the promise of its header. */
+/** Checks `x-idempotency-hours`. A key that is not remembered would break the promise of its header. */
 function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode): ContractProblem | undefined {
   const pointer = '/x-idempotency-hours';
   if (hours === undefined) return undefined;

@@ -19,7 +19,7 @@ type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
-/** Returns the only `Resolve` of a document: if a record and a reply refer to the same schema, both get the same object. */
+/** Returns the `Resolve` of a document, always the same one. So a record and a reply that refer to the same schema get the same object. */
 export function resolveOf(document: object): Resolve {
   const resolve = known.get(document) ?? buildResolve(document);
   known.set(document, resolve);
@@ -29,7 +29,7 @@ export function resolveOf(document: object): Resolve {
 /** Builds a `Resolve` that returns the same object for equal references, so that it is compiled once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
-  /** A problem inside each faulty target: it is reported for every operation that uses the target. */
+  /** For each faulty target, its problem, which is reported for every operation that uses the target. */
   const faults = new Map<string, { words: string; pointer: string }>();
   /** The pointers to the targets that are being resolved, through the references to them. */
   const open = new Map<string, string>();
@@ -75,7 +75,7 @@ export function buildResolve(document: unknown): Resolve {
   };
 }
 
-/** The maximum length of a chain of references: all code that follows schemas calls itself. */
+/** The maximum length of a chain of references. It is limited because all code that follows schemas is recursive. */
 const MOST_REFERENCES = 500;
 
 function findFault(
@@ -122,7 +122,7 @@ type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
 /**
  * Converts `discriminator` next to `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that schema is
- * checked, so that all errors are about it. `source` contains the unresolved references: their names are the values of the field.
+ * checked. So all errors concern the selected schema. `source` contains the unresolved references: their names are the values of the field.
  */
 function discriminated(source: Keywords, resolved: Discriminated, document: unknown, report: ReportProblem): Keywords {
   const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
@@ -163,7 +163,7 @@ function mayHave(name: string, schema: Schema): boolean {
   return isRecursion(schema) || name in properties || [...allOf, ...anyOf, ...oneOf].some((one) => mayHave(name, one));
 }
 
-/** The names of a branch: from the mapping, else from the field's `enum` or `const`, else the last part of its reference. */
+/** Returns the names of a branch: from the mapping, or else from the field's `enum` or `const`, or else the last part of its reference. */
 function namesOf(
   reference: Schema | undefined,
   branch: Schema,
@@ -182,13 +182,16 @@ function namesOf(
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
 
 /**
- * Returns the document for code that would follow any `$ref` and `$id`. Leaves out those that are data: names of fields, and parts of
- * values such as an example.
+ * Returns the document for code that follows every `$ref` and `$id`. It omits those that are data: names of fields, and parts of values
+ * such as examples.
  */
 export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
   hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 
-/** Whether a document, also given as JSON, may contain such data: a `$ref` that does not lead to a component, or an `$id`. */
+/**
+ * Whether a document may contain such data: a `$ref` that does not lead to a component, or an `$id`. The document is also given as JSON,
+ * for a quick test.
+ */
 function hasFalseReferences(json: string, document: unknown): boolean {
   if (/"\$(id|anchor|dynamicRef|dynamicAnchor|schema)":/.test(json)) return true;
   const targets = new Set([...json.matchAll(/"\$ref":(?:"(#\/components\/[^"]*))?/g)].map(([, target]) => target));

@@ -33,7 +33,7 @@ export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem
 }
 const TOKEN: KeyLocation = { ...BEARER, isToken: true };
 
-/** The location of a scheme's key; undefined if the scheme is not supported. The node, and each part of it, may be of a wrong kind. */
+/** Returns the location of a scheme's key; undefined if the scheme is not supported. The node and all its parts may be of a wrong kind. */
 function toKeyLocation(node: unknown): KeyLocation | undefined {
   const { type, scheme, bearerFormat, in: location, name } = Object(node);
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
@@ -47,7 +47,7 @@ function toKeyLocation(node: unknown): KeyLocation | undefined {
 const locationKey = ({ in: location, name, isToken }: { in: string; name: string; isToken?: true }) =>
   `${location} ${location === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
-/** The security requirements. A client needs to fulfil only one of them. Empty if no key is needed. */
+/** Reads the security requirements. A client needs to fulfil only one of them; the list is empty if no key is needed. */
 export function toSecurity(
   requirements: SecurityNode[],
   locations: KeyLocations,
@@ -85,7 +85,7 @@ export function reportScopes(
   }
 }
 
-/** Builds the test whether a parameter is not a key. Handlers do not get a parameter that is in the location of a key. */
+/** Builds the test whether a parameter is not a key. Handlers do not get parameters at the location of a key. */
 export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
   !alternatives.some((alternative) =>
     [alternative, ...alternative.alsoNeeded].some(({ location }) => locationKey(location) === locationKey(parameter)),

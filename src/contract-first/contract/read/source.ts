@@ -15,7 +15,7 @@ export interface ContractSource {
   json: string;
   /** The position of the list of servers in the text of a YAML file, or the position where it could be inserted. */
   serversAt?: [start: number, end: number] | undefined;
-  /** Only for a contract in several files. */
+  /** The bundle, if the contract is in several files. */
   bundle?: Bundle;
 }
 
@@ -41,7 +41,8 @@ export async function readFiles(file: URL | string): Promise<ContractSource> {
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const bundle = await bundleFiles(path, async (one) => (await read(one)).json);
   const { stringify: toYaml } = await import('yaml');
-  // As YAML 1.1, which many programs read: it quotes more texts that look like words or numbers with a meaning.
+  // The bundle is written as YAML 1.1, which many programs read. It quotes more texts, such as words or numbers that have a meaning in YAML
+  // 1.1.
   const text = toYaml(bundle.document, { aliasDuplicateObjects: false, version: '1.1' });
   const { serversAt } = await readYaml(text);
   return { yaml: Buffer.from(text), json: stringify(bundle.document) as string, serversAt, bundle };
@@ -74,7 +75,8 @@ async function readYaml(text: string) {
   // Merge keys are from YAML 1.1, but widely used.
   const options = { intAsBigInt: true, merge: true };
   const [document, another] = [...new Composer(options).compose(tokens, true, text.length)] as [Document, Document?];
-  // Reports only the first error, since it causes the later ones. A warning about an unknown tag counts: the tag changes the value.
+  // Only the first error is reported, since it causes the later ones. A warning about an unknown tag also counts, because the tag changes
+  // the value.
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new ContractError([`${toPosition(text, fault.pos[0])}: ${fault.message}`]);
   if (another)
@@ -91,7 +93,7 @@ async function readYaml(text: string) {
 }
 
 interface Aliases {
-  /** The first alias, or the first one with a problem. */
+  /** The first alias, or the first alias with a problem. */
   first?: Alias.Parsed;
   problem?: string;
 }

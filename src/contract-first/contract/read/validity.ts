@@ -9,11 +9,11 @@ import { toPointerOf } from '../../json/pointer.ts';
 import { reportKeywordTypes } from './keyword-types.ts';
 import { mapPaths, resolvedItem } from './normal-form.ts';
 
-/** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
+/** The validator that all contracts share, because compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 type Errors = Parameters<typeof toFaults>[0];
-/** The part of the validator that ignores references: `validate` would follow the references of schemas without end. */
+/** The part of the validator that ignores references. Its method `validate` would follow references of schemas without end. */
 interface Compiled {
   getAjvValidator(version: '3.1'): ((document: object) => boolean) & { errors: Errors };
 }
@@ -66,7 +66,7 @@ function withItems(document: Record<string, unknown>): Record<string, unknown> {
     : document;
 }
 
-/** The first reference that is not percent-encoded UTF-8: the validator does not name it. */
+/** Finds the first reference that is not percent-encoded UTF-8, because the validator does not name it. */
 const malformedOf = (document: object): string | undefined =>
   [...JSON.stringify(document).matchAll(/"\$ref":"(.*?)"/g)]
     .map(([, $ref]) => $ref as string)
@@ -83,10 +83,13 @@ function findReference($ref: string, node: unknown, at = ''): string | undefined
   return undefined;
 }
 
-/** Parts that no operation uses: only the lint reports their faults. Faults in components are reported at the places that use them. */
+/**
+ * Matches parts that no operation uses. Only the lint reports their faults. Faults in components are reported at the places that use the
+ * components.
+ */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
-/** Exceptions: faults in parts that are read from every contract. */
+/** Matches the exceptions: parts that are read from every contract. */
 const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
 
 function describe(errors: unknown): ContractProblem[] {
@@ -137,7 +140,7 @@ function findPartProblems({ name, pointer, at, alone }: Part): ContractProblem[]
   return [{ words: `${name}:${within} ${fault.words}`, pointer: pointer + inside }];
 }
 
-/** Splits an operation into its parts, to check each alone: the validator stops at the first fault. */
+/** Splits an operation into its parts, so that each is checked alone, because the validator stops at the first fault. */
 function partsOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Part[] {
   return [
     ...[...(item.parameters ?? []), ...parameters].map((one) => ({

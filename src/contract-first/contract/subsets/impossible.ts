@@ -25,16 +25,16 @@ export function reportImpossible(schema: Schema, name: string, buildCheck: Build
   });
 }
 
-/** A pattern without groups, and with one repetition at most. */
+/** Matches a pattern without groups and with at most one repetition. */
 const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
-/** Whether all patterns are quick enough to try values. By default unknown, and one could take years. */
+/** Whether all patterns of a schema are quick enough to try values. A slow pattern could take years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
 /** Keywords that contain schemas: the server fills in their defaults. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
-/** Reports wrong defaults: each request without the value would be a 400. */
+/** Reports wrong defaults, because each request without the value would be a 400. */
 export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
   visit(schema, [name, ''], isMeant, (own, location, pointer) => {
@@ -48,7 +48,7 @@ export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
   });
 }
 
-/** Checks a schema and the schemas inside it under these keywords. Checks each once, however many references lead to it. */
+/** Checks a schema and the schemas inside it under these keywords. Each schema is checked once, however many references lead to it. */
 function visit(
   schema: Schema,
   [name, pointer]: [name: string, pointer: string],
@@ -90,7 +90,10 @@ export function reportUnmetRequired(
   }
 }
 
-/** Reports a schema of objects that no answer can fit: it requires a field without naming it, so the type of an answer lacks the field. */
+/**
+ * Reports a schema of objects that no answer can fit, because it requires a field that it does not describe. The type of an answer then
+ * lacks the field.
+ */
 export function reportUnsendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
@@ -134,7 +137,7 @@ const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unev
 
 const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
 
-/** The schema, and the schemas under the chosen keywords, such as `allOf`, each once. They all describe the same value. */
+/** Returns the schema and the schemas under the chosen keywords, such as `allOf`, each once. All of them describe the same value. */
 export function partsOf(schema: Schema, isPart: (keyword: string) => boolean, seen = new Set<Schema>()): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);

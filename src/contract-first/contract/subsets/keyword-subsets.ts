@@ -1,4 +1,7 @@
-/** Compares keywords of two schemas: types, listed values and limits alone; fields, items and conditions with related keywords. */
+/**
+ * Compares keywords of two schemas: types, listed values and limits one by one, and fields, items and conditions together with related
+ * keywords.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf, targetOf, toInnerPointer } from '../../engine/schema/subschemas.ts';
@@ -51,7 +54,7 @@ function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string
   );
 }
 
-/** The schema of a field, or one that allows more. */
+/** Returns the schema of a field, or a schema that allows more. */
 export function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties }: Keywords): Schema {
   const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
   const patterns = Object.entries(patternProperties ?? {}).map(([pattern, said]) => ({
@@ -82,7 +85,7 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
   });
 }
 
-/** Keywords that depend on other keywords of the same schema: in another schema, equal keywords may mean something else. */
+/** Matches keywords that depend on other keywords of the same schema. In another schema, an equal keyword may mean something else. */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
@@ -107,7 +110,7 @@ type Bound = number | bigint | undefined;
 const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
 const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
 
-/** The maximum ways through a pattern: they take some milliseconds. */
+/** The maximum number of ways through a pattern. They take some milliseconds. */
 const WAYS = 1_000_000;
 
 /** Whether a pattern matches; undefined if it is invalid or could take long. Patterns with invalid Unicode syntax are tried without it. */
@@ -126,7 +129,7 @@ export function* schemasIn(schema: Schema | undefined, seen?: Set<unknown>): Gen
   for (const [one] of locatedSchemasIn(schema, '', seen)) yield one;
 }
 
-/** Yields the same schemas with the pointer to each; `at` is the pointer to the first one. */
+/** Yields the same schemas with their JSON Pointers. `at` is the pointer to the first schema. */
 export function* locatedSchemasIn(
   schema: Schema | undefined,
   at: string,
@@ -140,13 +143,16 @@ export function* locatedSchemasIn(
   for (const inner of subschemasOf(schema)) yield* locatedSchemasIn(inner.subschema, at + toInnerPointer(inner), seen);
 }
 
-/** The patterns inside a schema, for texts and for names. */
+/** Returns the patterns inside a schema, for texts and for names. */
 export const patternsIn = (schema: Schema | undefined): string[] =>
   [...schemasIn(schema)].flatMap(({ pattern = [], patternProperties = {} }) =>
     [pattern, Object.keys(patternProperties)].flat(),
   );
 
-/** An upper bound of the ways to match. A repeated group may choose at each letter; any other repetition chooses only its length. */
+/**
+ * Returns an upper bound for the number of ways in which a pattern can match. A repeated group may choose at each letter; any other
+ * repetition chooses only its length.
+ */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
   const count = (parts: RegExp) => syntax.match(parts)?.length ?? 0;
@@ -222,7 +228,7 @@ export const RULES: Record<string, SubsetRule> = {
 const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
-/** The first integer after an exclusive limit; for other numbers, the limit itself. */
+/** Returns the first integer after an exclusive limit; for schemas other than integers, the limit itself. */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
 
@@ -232,7 +238,7 @@ export const isType = (type: string, wide: string) => type === wide || (type ===
 export const isOfType = (one: unknown, { type }: Keywords): boolean =>
   type === undefined || [type].flat().some((wide) => isType(typeOf(one), wide));
 
-/** The types that a value may have, if the schema names them. */
+/** Returns the types that a value may have, if the schema names them. */
 export function allowedTypesOf(schema: Keywords): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }
@@ -243,7 +249,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** The values that fit, if the schema lists them. */
+/** Returns the values that fit, if the schema lists them. */
 export function valuesOf(schema: Keywords): unknown[] | undefined {
   if ('const' in schema) return [schema.const];
   return schema.enum ?? (schema.type === 'null' ? [null] : undefined);

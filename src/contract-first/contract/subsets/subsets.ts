@@ -1,4 +1,4 @@
-/** Proves that every value of one schema fits another. Cautious: returns false if it cannot prove it. */
+/** Proves that every value of one schema fits another. The result is false if there is no proof. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
@@ -17,7 +17,10 @@ import {
   valuesOf,
 } from './keyword-subsets.ts';
 
-/** The remaining comparisons: a proof that needs more fails. We count them so that a busy machine proves as much as an idle one. */
+/**
+ * The remaining number of comparisons; a proof that needs more fails. Comparisons are counted instead of time, so that a busy machine
+ * proves as much as an idle one.
+ */
 export interface Steps {
   left: number;
 }
@@ -33,7 +36,7 @@ export function isSubset(inner: Schema, outer: Schema, limit = NO_LIMIT): boolea
 
 const bare = new WeakMap<Keywords, Schema>();
 
-/** Removes annotations, and replaces recursions by the number of their target. Makes a schema only once if many others contain it. */
+/** Removes annotations, and replaces recursions by the number of their target. A schema that many others contain is converted only once. */
 function toBare(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   const known = bare.get(schema);
@@ -106,7 +109,7 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   return !JOINT.test(keyword) && isDeepStrictEqual(given[keyword], outer[keyword]);
 }
 
-/** Schemas for the names of fields. */
+/** Returns the schemas for the names of fields. */
 const namesOf = (given: Keywords): Schema[] =>
   isClosed(given)
     ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))

@@ -41,7 +41,7 @@ export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path =
   return witness || inside.length === 0 ? [{ path, witness }] : inside;
 }
 
-/** The schemas of the same fields or items in both. */
+/** Returns the schemas of the fields or items that both schemas describe. */
 function pairsWithin(given: Schema, wanted: Schema): [path: string, given: Schema, wanted: Schema][] {
   const [own, other] = [mergeAllOf(given), mergeAllOf(wanted)];
   const fields = Object.entries(own.properties ?? {}).map(([name, field]): [string, Schema, Schema] => [
@@ -130,14 +130,14 @@ function add(bound: number | bigint, step: number): number | bigint {
   return typeof bound === 'bigint' ? bound + BigInt(step) : bound + step;
 }
 
-/** The limits, and the lengths next to them. */
+/** Returns the limits of lengths, and the lengths next to them. */
 function limitsOf(parts: Keywords[], least: string, most: string, limit: number): number[] {
   const all = parts.flatMap(({ [least]: low = 1, [most]: high = 1 }) => [low, high] as number[]);
   const beside = [...new Set(all.flatMap((length) => [length - 1, length, length + 1]))];
   return beside.filter((length) => length >= 0 && length <= limit).sort((one, other) => one - other);
 }
 
-/** A value that fits; undefined if none is found. */
+/** Finds a value that fits; returns undefined if none is found. */
 function sampleOf(schema: Schema, buildCheck: BuildCheck): unknown {
   const check = buildCheck(schema, { name: 'it' }, () => {});
   return valuesFor(schema, true, buildCheck).find((value) => value !== undefined && !check(value));
