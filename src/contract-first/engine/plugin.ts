@@ -21,44 +21,46 @@ import { addOperations, escapeColons, type Handlers } from './routes/operations.
 import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
 
-/** The prefix of the documents `/docs` and `/openapi.json`, or `/docs/openapi.json` if the contract has an operation at `/openapi.json`. */
+/**
+ * The prefix of the documents `/docs` and `/openapi.json`. If an operation uses `/openapi.json`, the document is at `/docs/openapi.json`.
+ */
 export interface DocsOptions {
   prefix?: string;
 }
 
 export interface PluginOptions extends TeamParts {
-  /** The contract, with a prefix that begins with the app's. */
+  /** The contract. Its prefix begins with the prefix of the app. */
   contract: Contract;
   handlers: Handlers;
-  /** The compiled operations of the contract, if they are made already: several servers may share them. */
+  /** The compiled operations of the contract, if they exist already, since several servers may share them. */
   compiled?: CompiledOperations;
   store: Store;
   /** The team's services, for handlers. `/readyz` calls their `check`, and the stop their `close`, if defined. */
   services?: object;
-  /** The answer of `/readyz`, if others in the process also need it. */
+  /** The readiness check behind `/readyz`, if other parts of the process also need it. */
   isReady?: IsReady;
-  /** Checks tokens of other issuers; without it, a token is one of our keys. */
+  /** Checks tokens of other issuers. If it is missing, only the service's own keys are accepted as tokens. */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid in addition to those in the store. */
   apiKeys: readonly string[];
   /** Limits of rates. */
   limits: Rates;
-  /** The counter of rate limits that is shared with other servers; without it, this one counts alone. */
+  /** The counter of rate limits that several servers share. If it is missing, this server counts alone. */
   countWindow?: WindowCounter | undefined;
   logger: Logger;
   /** The prefix that the plugin was registered with. */
   prefix?: string | undefined;
   docs: DocsOptions | false;
-  /** The folder of clients to copy; without it, `/docs` offers none. */
+  /** The folder of the clients to copy. If it is missing, `/docs` offers no clients. */
   clients?: URL | undefined;
   health: Partial<HealthPaths> | false;
-  /** In a server that is built whole: the methods at the URLs of all routes. */
+  /** The function that finds the methods at a URL, in a server of `build`. */
   methodsAt?: MethodsAt;
 }
 
 const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
 
-/** Decorates the app for plugins, and closes the services with it. To be called before routes are added. */
+/** Decorates the app for plugins, and closes the services with the app. Call this before routes are added. */
 export function addRequestState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {
   const methodsAt = buildMethodsAt(app);
   addState(app, { collections, services, methodsAt } as AppState);
@@ -76,13 +78,13 @@ export function buildServiceErrors({ logger, toErrorBody, domain, contract }: Se
 }
 type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain' | 'contract'>;
 
-/** Needs its own encapsulation context: its parsers, hooks and decorations do not affect the team's routes. */
+/** Adds the contract to a context of its own, so that its parsers, hooks and decorations do not affect the team's routes. */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
   const { contract, store, services = {}, logger, docs, health } = options;
   const server = httpServerOf(app);
   server?.adopt(app);
   const { methodsAt = addRequestState(app, store, services) } = options;
-  // A server that is built whole checks the requests to all routes.
+  // A server of `build` checks the requests to all routes.
   if (!options.methodsAt) addFormCheck(app);
   const sendError = buildServiceErrors(options);
   addErrorReplies(app, sendError);

@@ -1,4 +1,4 @@
-/** The engine's notes on a request, and all that plugins find of it: `request.contractFirst` and `app.contractFirst`. */
+/** Keeps the engine's notes on a request, and the parts that plugins can read: `request.contractFirst` and `app.contractFirst`. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Domain, Services } from '../registered.ts';
 import type { CollectionsOf } from '../store/tables/description.ts';
@@ -8,11 +8,11 @@ import type { Accepted } from './requests/request-checks.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** On the app that `build` makes; otherwise only inside the plugin. */
+    /** The properties of an app that `build` makes. In other apps they exist only inside the plugin. */
     contractFirst: AppState;
   }
   interface FastifyRequest {
-    /** Of each request to such an app, or to a route of the plugin. */
+    /** The properties of each request to such an app, or to a route of the plugin. */
     contractFirst: RequestState;
   }
 }
@@ -22,7 +22,7 @@ export interface AppState {
   collections: CollectionsOf<Domain>;
   /** The services that `src/services.ts` has built. */
   services: Services;
-  /** The methods that are served at a URL, as `GET, HEAD`; undefined for an unknown path. */
+  /** Returns the methods that are served at a URL, such as `GET, HEAD`; undefined for an unknown path. */
   methodsAt: (url: string) => string | undefined;
 }
 
@@ -35,22 +35,25 @@ export class RequestState {
   isAdmitted = false;
   /** The parameters and the body of the request, once they fit the contract. */
   checked: Accepted | undefined = undefined;
-  /** Whether its handler has answered, so that the reply's status is the handler's. */
+  /** Whether the handler has answered. If so, the status of the reply comes from the handler. */
   isAnswered = false;
   /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`; undefined if no change used the key. */
   isReplayed: boolean | undefined = undefined;
   /** The code of the server's own error for the request. */
   errorCode: ErrorCode | undefined = undefined;
-  /** The error that a plugin answered the request with, for the log. */
+  /** The error with which a plugin answered the request, for the log. */
   pluginError: unknown = undefined;
-  /** The span of a request that is traced and sampled, and the collections with a span for each call. */
+  /** For a traced and sampled request, its span, and collections that add a span for each call. */
   span: { traceId: string; spanId: string } | undefined = undefined;
   tracedCollections: object | undefined = undefined;
 }
 
 const STATE = Symbol('state');
 
-/** Created on first use: the app's hooks may answer a request before our hooks run. */
+/**
+ * Returns the notes on a request. They are created at their first use, because hooks of the app may answer a request before the engine's
+ * hooks run.
+ */
 export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {
   request[STATE] ??= new RequestState();
   return request[STATE];

@@ -1,4 +1,4 @@
-/** Tries the operation's security requirements in order. The first one that the keys of the request satisfy admits it. */
+/** Tries the security requirements of an operation in order, until the keys of the request satisfy one of them. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyLocation, NeededKey } from '../contract/contract.ts';
@@ -14,7 +14,7 @@ export interface CheckedKey extends NeededKey {
 }
 
 interface AdmissionOptions {
-  /** The alternative requirements, each with its keys. A request needs to fulfil only one. */
+  /** The alternative requirements, each with its keys. A request must fulfil only one requirement. */
   alternatives: CheckedKey[][];
   realm: string;
   /** How often an address may send requests without a valid key. */
@@ -32,11 +32,11 @@ interface Attempt {
   done: (failure?: HttpError) => void;
   /** The owner of the first key of an alternative. */
   caller?: Caller;
-  /** The caller that the request was counted for: a second alternative with the same key does not count it again. */
+  /** The caller whose rate limit has counted the request. Another alternative with the same key does not count it again. */
   counted?: string;
   /** The reason why a token was rejected. */
   tokenProblem?: string;
-  /** The 403 for a key that lacks scopes. Kept until the end, because a later alternative may still pass. */
+  /** The 403 for a key that lacks scopes. The error is sent only at the end, because a later alternative may still pass. */
   denied?: HttpError;
 }
 
@@ -54,7 +54,7 @@ export class Admission {
   readonly hook: onRequestHookHandler = (request, reply, done) =>
     this.#check({ request, state: stateOf(request), reply, done }, 0, 0);
 
-  /** Checks one key of an alternative, then the next one; where the request does not have it, the next alternative. */
+  /** Checks the keys of an alternative one after the other. If the request lacks one of them, goes on to the next alternative. */
   #check(attempt: Attempt, index: number, step: number): void {
     const key = this.#options.alternatives[index]?.[step];
     if (!key) {
@@ -80,7 +80,7 @@ export class Admission {
     });
   }
 
-  /** Continues with this alternative if the key includes its scopes, otherwise with the next one. */
+  /** Continues with this alternative if the key has the needed scopes, and otherwise with the next alternative. */
   #judge(attempt: Attempt, found: Caller, index: number, step: number): void {
     const { alternatives, realm } = this.#options;
     const keys = alternatives[index] as CheckedKey[];

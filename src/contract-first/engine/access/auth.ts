@@ -25,14 +25,14 @@ export interface Rates {
 export interface AuthOptions {
   logger: Logger;
   store: Store;
-  /** Checks tokens of other issuers; without it, a token is one of our keys. */
+  /** Checks tokens of other issuers. If it is missing, only the service's own keys are accepted as tokens. */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid in addition to the stored ones. */
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
   rates?: Rates;
-  /** The counter that is shared with other servers; without it, this process counts alone. */
+  /** The counter that several servers share. If it is missing, this process counts alone. */
   countWindow?: WindowCounter | undefined;
   /** The address of a request's client; by default, as Fastify finds it. */
   toAddress?: ((request: FastifyRequest) => string | undefined) | undefined;
@@ -42,7 +42,7 @@ export interface AuthOptions {
   maxKeyAge?: number;
 }
 
-/** Makes the hook that lets requests pass which meet one of these security requirements. */
+/** Makes the hook that admits a request if it meets one of these security requirements. */
 export type AuthFor = (
   security: Requirement[],
   over: SendTooManyRequests,
@@ -51,7 +51,7 @@ export type AuthFor = (
 
 /**
  * Makes the hooks that check keys. A request must meet one of the security requirements. Otherwise it gets 401, or 403 if its key lacks
- * only scopes. It gets 429 over a rate limit, and 503 while the keys cannot be read.
+ * only scopes. The answer is 429 over a rate limit, and 503 while the keys cannot be read.
  */
 export async function addAuth(
   app: FastifyInstance,
@@ -100,7 +100,7 @@ export async function addAuth(
 
 const counters = new WeakMap<Store, WindowCounter>();
 
-/** Makes one object for each store, so that all contracts on a store count the uses of a key together. */
+/** Returns the same object for each call with a store, so that all contracts on the store count the uses of a key together. */
 function counterOf(store: Store): WindowCounter {
   const counter = counters.get(store) ?? buildWindowCounter();
   counters.set(store, counter);
@@ -108,8 +108,8 @@ function counterOf(store: Store): WindowCounter {
 }
 
 /**
- * A key of the configuration, with every scope. The id is the same on all servers of a database, wherever the key is in the list.
- * Without the database's salt, nobody can test by the id whether a guess is the key.
+ * Makes the caller of a configured key, which has every scope. On all servers of a database, the key gets the same id, whatever its
+ * position in the list. The id depends on the database's salt, so that nobody can use the id to test guesses of the key.
  */
 function toConfigured(key: string, salt: string): CallerKey {
   return { id: CONFIGURED + createHmac('sha256', salt).update(key).digest('hex').slice(0, 8), name: 'API_KEYS' };

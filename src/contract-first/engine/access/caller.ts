@@ -1,4 +1,4 @@
-/** Who sent a request: the id and name of a key, never the key itself. */
+/** The sender of a request: the id and name of a key, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claims } from '../../registered.ts';
 import { KEY_BUCKET, parseRate, TOKEN_BUCKET } from '../../store/rates.ts';
@@ -6,7 +6,7 @@ import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import type { HttpError } from '../errors/catalogue.ts';
 import type { Verified } from '../tokens.ts';
 
-/** When a key was last used, in milliseconds since 1970; undefined if that is written already. */
+/** The time when the key was last used, in milliseconds since 1970; undefined if the store already contains this time. */
 export interface KeyUsage {
   usedAt: number | undefined;
 }
@@ -18,21 +18,27 @@ export interface Caller extends KeyOwner {
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
-  /** How often the key may be used; undefined for any number of times. */
+  /** The rate limit of the key; undefined if the key may be used any number of times. */
   readonly rate: Rate | undefined;
   readonly use: KeyUsage;
   /** The caller's fields in the log, as JSON with a comma after each. */
   readonly logged: string;
 }
 
-/** Finds the caller by the key at one location. `done` gets the caller, an error of the service, or the reason why a token was rejected. */
+/**
+ * Finds the caller by the key at one location. `done` is called with the caller, with an error of the service, or with the reason why a
+ * token was rejected.
+ */
 export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (found: Caller | HttpError | undefined, tokenProblem?: string) => void;
 
 /** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
 
-/** `keyRate` is for keys without their own rate. @throws Error if a stored rate was edited and cannot be parsed */
+/**
+ * Makes the caller of a stored key. `keyRate` is the limit of keys without their own rate. @throws Error if somebody has edited the stored
+ * rate so that it cannot be parsed
+ */
 export function toCaller(
   { id, name, scopes, expiresAt, rate }: CallerKey,
   keyRate: Rate | undefined,
@@ -44,7 +50,10 @@ export function toCaller(
   return { id, name, scopes, expiry, use, logged, ...own };
 }
 
-/** Uses of tokens are not stored: the issuer knows them. @throws TypeError where `verifyToken` returned no id */
+/**
+ * Makes the caller of a token. The store does not record uses of tokens, because the issuer knows them. @throws TypeError if `verifyToken`
+ * returned no id
+ */
 export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Rate | undefined): Caller {
   if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');
   const logged = `"tokenId":${JSON.stringify(id)},`;
@@ -52,6 +61,6 @@ export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Ra
   return { id, name: id, scopes, expiry, use: { usedAt: undefined }, logged, claims, counted: TOKEN_BUCKET + id, rate };
 }
 
-/** The needed scopes that the caller lacks. */
+/** Returns the needed scopes that the caller lacks. */
 export const missingScopes = ({ scopes }: Caller, needed: readonly string[]): string[] =>
   scopes === undefined ? [] : needed.filter((scope) => !scopes.includes(scope));

@@ -1,10 +1,13 @@
-/** The `WWW-Authenticate` challenge to a client without a valid key: how to send one, or which scopes its key lacks. */
+/**
+ * Writes the `WWW-Authenticate` challenges for clients without a valid key. A challenge names the way to send a key, or the scopes that a
+ * key lacks.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { KeyLocation, NeededKey, Requirement } from '../contract/contract.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
-/** The challenges of a 401, without a key and with a wrong one, and those of a 403. */
+/** The challenges of a 401 for a missing key, of a 401 for a wrong key, and of a 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const locations = [
     ...new Set(security.flatMap(({ alsoNeeded, ...first }) => [first, ...alsoNeeded].map(({ location }) => location))),
@@ -21,7 +24,7 @@ export function challengesOf(security: Requirement[], realm: string): Record<401
   };
 }
 
-/** RFC 6750, section 3.1. */
+/** The errors of bearer tokens (RFC 6750, section 3.1). */
 const INVALID = { error: 'invalid_token' };
 const REFUSED = 'it is not valid';
 const invalid = ({ isToken }: KeyLocation, tokenProblem = REFUSED) =>
@@ -42,7 +45,7 @@ export function unauthorized(
   const why = tokenProblem === undefined ? '.' : `: ${tokenProblem}.`;
   const noun = nounOf(locations);
   const message = isMissing ? `The ${noun} is missing: send ${ways}.` : `The ${noun} is not valid${why}${hint}`;
-  // A challenge has `error` only where a bearer key was sent (RFC 6750, section 3.1).
+  // A challenge contains `error` only if the request sent a bearer key (RFC 6750, section 3.1).
   const challenges = locations.map((location) =>
     toChallenge(
       location,
@@ -66,10 +69,13 @@ function nounOf(locations: KeyLocation[]): string {
   return [...nouns].join(' or ');
 }
 
-/** No scheme is registered for API keys; ours names the header or parameter: `ApiKey realm="Store", in="header", name="X-Key"`. */
+/**
+ * Writes the challenge for an API key. HTTP does not define a scheme for API keys, so the engine uses its own: `ApiKey realm="Store",
+ * in="header", name="X-Key"`.
+ */
 function toChallenge(location: KeyLocation, realm: string, others: Record<string, string>): string {
   const scheme = schemeOf(location);
-  // The realm is never empty, even for a title without ASCII characters: patterns of challenges demand one.
+  // The realm is never empty, even if the title contains no ASCII characters, because patterns of challenges demand a realm.
   const named = toQuotable(realm).trim() || 'API';
   const parameters = { realm: named, ...(!scheme && { in: location.in, name: location.name }), ...others };
   return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)

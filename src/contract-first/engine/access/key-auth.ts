@@ -9,13 +9,13 @@ import { stateOf } from '../request-state.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
 import { keyAt } from './key-locations.ts';
 
-/** How many valid keys are cached: hashing a key takes a sixth of the time of a request. */
+/** The number of valid keys that are cached, because hashing a key takes a sixth of the time of a request. */
 const MAX_KNOWN = 1000;
 
-/** The longest text that is cached: a key may be sent with any number of spaces before it. */
+/** The longest text that is cached. A client may send any number of spaces before a key. */
 const MAX_CACHED_LENGTH = 256;
 
-/** Finds the caller by the hash of the key; an error while keys cannot be read. */
+/** Finds the caller by the hash of a key. Returns an error while keys cannot be read. */
 export type FindCaller = (hash: string) => Caller | HttpError | undefined;
 
 /** Caches the hash of each valid key by the text that was sent. Whether the key is still valid is looked up by the hash. */
@@ -27,7 +27,7 @@ export class KnownKeys {
     this.#find = find;
   }
 
-  /** Undefined if this text was not sent as a valid key before. */
+  /** Returns the hash of a text; undefined if no request has sent the text as a valid key before. */
   findKnown(text: string): Caller | HttpError | undefined {
     const hash = this.#hashes.get(text);
     return hash === undefined ? undefined : this.#find(hash);
@@ -41,7 +41,7 @@ export class KnownKeys {
   }
 }
 
-/** For keys at any location but `bearer`. */
+/** Finds the callers of keys at any location except `bearer`. */
 export function buildIdentifyByKey(find: FindCaller): (location: KeyLocation) => IdentifyCaller {
   const keys = new KnownKeys(find);
   return (location) => (request, _reply, done) => {
@@ -50,7 +50,7 @@ export function buildIdentifyByKey(find: FindCaller): (location: KeyLocation) =>
   };
 }
 
-/** Bearer keys are checked by @fastify/bearer-auth, unless they are known. */
+/** Finds the callers of bearer keys. @fastify/bearer-auth checks a key that is not cached. */
 export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller): Promise<IdentifyCaller> {
   const keys = new KnownKeys(find);
   const auth = (key: string, request: FastifyRequest) => {
@@ -59,7 +59,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // The plugin's types lack null. With null, the plugin does not log an error for each 401; our own line of the request is enough.
+  // With null, which the plugin's types lack, the plugin does not log an error for each 401. The log line of the request is enough.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;

@@ -1,13 +1,13 @@
-/** The locations of keys: how a key is found at each one, and how an error message asks for it. */
+/** Describes the locations of keys: how to find a key at each location, and how an error message asks for it. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyLocation } from '../contract/contract.ts';
 
 interface LocationRules {
   /** The scheme of authentication (RFC 9110, section 11.1); none is registered for keys in a header, the query or a cookie. */
   scheme?: string;
-  /** How to send a key there. */
+  /** The words that tell a client how to send a key at this location. */
   way: (name: string) => string;
-  /** Anything but text counts as no key: one that was sent several times, for example. */
+  /** Only text counts as a key. For example, a key that was sent several times does not count. */
   find: (request: FastifyRequest, name: string) => unknown;
 }
 
@@ -38,26 +38,29 @@ export const schemeOf = (location: KeyLocation): string | undefined => LOCATIONS
 export const wayOf = ({ in: location, name, isToken }: KeyLocation): string =>
   isToken ? 'Authorization: Bearer <token>' : LOCATIONS[location].way(name);
 
-/** The key that was sent at this location; empty without one. */
+/** Returns the key that was sent at this location; empty if none was sent. */
 export function keyAt({ in: location, name }: KeyLocation, request: FastifyRequest): string {
   const sent = LOCATIONS[location].find(request, name);
   return typeof sent === 'string' ? sent : '';
 }
 
-/** The password of basic authentication (RFC 7617), or the user name if the password is empty. */
+/** Returns the password of basic authentication (RFC 7617), or the user name if the password is empty. */
 function toPassword(authorization: string): string {
   const [, encoded = ''] = /^basic +(\S+)$/i.exec(authorization) ?? [];
   const [name = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':');
   return password.join(':') || name;
 }
 
-/** RFC 6265, section 5.4. */
+/** Finds a key in the header `Cookie` (RFC 6265, section 5.4). */
 function cookieOf(header: string, name: string): string | undefined {
   const values = header.split(/; */).filter((pair) => pair.startsWith(`${name}=`));
   return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined;
 }
 
-/** Removes checked keys from the query: they are not parameters. Undefined if the contract expects no key there. */
+/**
+ * Makes the function that removes checked keys from the query, since keys are not parameters. Returns undefined if the contract does not
+ * expect keys in the query.
+ */
 export function takeFromQuery(locations: KeyLocation[]): ((request: FastifyRequest) => void) | undefined {
   const names = locations.filter((location) => location.in === 'query').map(({ name }) => name);
   if (names.length === 0) return undefined;

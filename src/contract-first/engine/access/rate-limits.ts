@@ -29,7 +29,8 @@ export function buildRateLimits(
       if (reply.sent) return;
       const headers: Record<string, string> = id.startsWith(ADDRESS_BUCKET) ? {} : toHeaders(rate, standing);
       if (standing.isOver) {
-        // Not by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full collection frees it.
+        // The headers are not copied by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full garbage collection
+        // frees the shape.
         headers['Retry-After'] = String(standing.reset);
         on.over(reply.request, reply, headers);
         return;
@@ -44,26 +45,29 @@ export function buildRateLimits(
   }
 
   return {
-    /** Counts for the caller's limit, and sets the `RateLimit` headers of the reply. */
+    /** Counts a request for the caller's limit, and sets the `RateLimit` headers of the reply. */
     countForCaller: countRequest,
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
       countRequest(ADDRESS_BUCKET + toNetwork(String(toAddress(reply.request))), rate, reply, on),
   };
 }
 
-/** The next step of a request once it is counted. */
+/** The next step of a request after the request was counted. */
 interface Continuation {
   passed: () => void;
   over: SendTooManyRequests;
 }
 
-/** draft-ietf-httpapi-ratelimit-headers-10. */
+/** Writes the headers of draft-ietf-httpapi-ratelimit-headers-10. */
 const toHeaders = ({ limit, window }: Rate, { left, reset }: Standing): Record<string, string> => ({
   'RateLimit-Policy': `"key";q=${limit};w=${window}`,
   RateLimit: `"key";r=${left};t=${reset}`,
 });
 
-/** The address, or the first 64 bits of IPv6: a client may have every address in such a network. */
+/**
+ * Returns the id of an address's limit: the address, or the first 64 bits of an IPv6 address, because a client may own every address in
+ * such a network.
+ */
 export function toNetwork(ip: string): string {
   const address = ip.replace(/^::ffff:(?=[\d.]+$)/i, '');
   if (isIP(address) !== 6) return address;
@@ -72,7 +76,10 @@ export function toNetwork(ip: string): string {
   return [...ahead, ...behind].slice(0, 4).join(':');
 }
 
-/** The part of the remaining requests that is leased at once. At most this part stays unused if a client changes to another process. */
+/**
+ * The share of the remaining requests that a process leases at once. At most this share stays unused if a client changes to another
+ * process.
+ */
 const LEASED_SHARE = 0.01;
 
 /** How long to wait for the shared counter, in milliseconds; after that, this server counts by itself. */
@@ -81,9 +88,9 @@ const COUNT_TIMEOUT = 250;
 /** The state of a limit after a request. */
 export interface Standing {
   isOver: boolean;
-  /** How many more requests may pass in this window. */
+  /** The number of further requests that may pass in this window. */
   left: number;
-  /** In how many seconds the next window begins. */
+  /** The seconds until the next window begins. */
   reset: number;
 }
 
@@ -91,9 +98,9 @@ export interface Standing {
 export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
 
 interface Share {
-  /** How many requests this server may still admit by itself. */
+  /** The number of requests that this server may still admit on its own. */
   granted: number;
-  /** How many more all servers may lease. */
+  /** The number of requests that all servers together may still lease. */
   left: number;
   /** When the window ends. */
   end: number;
@@ -102,13 +109,14 @@ interface Share {
 }
 
 /**
- * Decides whether a request exceeds its rate limit. A process leases a part of the remaining requests from the shared counter, and
- * admits requests on its own until the lease is used. So the sum never exceeds the limit, few requests wait, and a 429 needs no round trip.
+ * Decides whether a request exceeds its rate limit. A process leases a part of the remaining requests from the shared counter, and admits
+ * requests on its own until the lease is used. So the sum never exceeds the limit, and few requests have to wait. A 429 does not need a
+ * round trip.
  */
 export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
   const countHere = buildWindowCounter();
-  /** The shares that wait for the shared counter. A share's window may end, or the share may be evicted, meanwhile. */
+  /** The shares that wait for the shared counter. During the wait, the window of a share may end, or the share may be evicted. */
   const asking = new Map<string, Share>();
 
   function ask(id: string, rate: Rate, share: Share): void {

@@ -1,4 +1,4 @@
-/** The valid keys of the store, and when they were used. The start reads all keys; afterwards only changed ones are read. */
+/** Keeps the valid keys of the store, and the times of their uses. The start reads all keys; later reads fetch only changed keys. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
@@ -52,7 +52,7 @@ export class StoredKeys {
     return this.#salt;
   }
 
-  /** The caller by the hash of the key; undefined if no valid key has it, an error while the keys cannot be read. */
+  /** Returns the caller by the hash of a key; undefined if no valid key has this hash, and an error while the keys cannot be read. */
   find(hash: string): Caller | HttpError | undefined {
     if (performance.now() - this.#readAt > this.#maxAge)
       return new HttpError('unavailable', 'The API keys cannot be read now.');
@@ -60,7 +60,7 @@ export class StoredKeys {
     return caller && Date.now() < caller.expiry ? caller : undefined;
   }
 
-  /** Not by setInterval: a slow read must not overlap the next one. */
+  /** Starts a timer for the next read. With setInterval, a slow read could overlap the next one. */
   async #readOnAndOn(): Promise<never> {
     for (;;) {
       await wait(INTERVAL, undefined, { ref: false, signal: this.#stopping.signal });
@@ -100,7 +100,7 @@ export class StoredKeys {
     this.#options.onRead?.();
   }
 
-  /** Undefined if the key is revoked, or was edited and cannot be read: then only this key is invalid. */
+  /** Returns undefined if the key is revoked, or if somebody has edited it so that it cannot be read. Other keys stay valid. */
   #toCaller(key: StoredKey): Caller | undefined {
     if (key.revokedAt !== undefined) return undefined;
     const { toCaller, logger } = this.#options;
@@ -116,7 +116,7 @@ export class StoredKeys {
   }
 }
 
-/** How often the uses are written, in milliseconds. A process that is killed loses those since the last write. */
+/** The interval between writes of the uses, in milliseconds. A process that is killed loses the uses after the last write. */
 const WRITE_INTERVAL = 60_000;
 
 export function buildUses(store: Store, logger: Logger) {

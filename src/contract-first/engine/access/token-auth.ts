@@ -9,7 +9,7 @@ import type { Caller, IdentifyCaller } from './caller.ts';
 /** How long a check may take, in milliseconds. */
 const VERIFY_TIMEOUT = 5000;
 
-/** RFC 6750, section 2.1. */
+/** Matches a bearer token (RFC 6750, section 2.1). */
 const BEARER_HEADER = /^bearer +([\w~+/.-]+=*) *$/i;
 
 export function buildIdentifyToken(
@@ -34,7 +34,7 @@ export function buildIdentifyToken(
   };
 }
 
-/** @throws ContractError if the contract needs third-party tokens and `verifyToken` is missing */
+/** Checks that third-party tokens can be checked. @throws ContractError if the contract needs such tokens and `verifyToken` is missing */
 export function checkTokens({ tokenSchemes }: Pick<Contract, 'tokenSchemes'>, verifyToken: unknown): void {
   const unchecked = verifyToken === undefined ? tokenSchemes : [];
   if (unchecked.length === 0) return;

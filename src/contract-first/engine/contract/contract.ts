@@ -1,4 +1,4 @@
-/** The types of the contract, as the server is built from it. */
+/** The types of the contract from which the server is built. */
 import { toPrintable } from '../../json/literals.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
@@ -6,12 +6,15 @@ import type { ContractProblem, Schema } from '../schema/json.ts';
 import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
 import type { FirstRequest } from './first-request.ts';
 
-/** How a value is written: as one text; an array as `a=1&a=2`, or `a=1,2` with one of three separators; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
+/**
+ * The way in which a value is written. A simple value is one text. An array is `a=1&a=2`, or `a=1,2` with one of three separators. An
+ * object is `a[b]=1` or `b=1`. Any value may be JSON.
+ */
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 /**
- * The separators of arrays in the query, `?ids=1,2`: as they are sent, and as they arrive. A comma in an item is percent-encoded
- * (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
+ * The separators of arrays in the query, such as `?ids=1,2`, in the form that clients send and in the form that arrives. A comma in an item
+ * is percent-encoded (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
@@ -26,9 +29,9 @@ export interface Parameter {
   schema: Schema;
   int64s: Int64Map;
   writing: ParameterStyle;
-  /** Whether only the server makes its values, and clients pass them back: `x-opaque`. */
+  /** Whether only the server makes values of the parameter, and clients pass them back unchanged (`x-opaque`). */
   isOpaque: boolean;
-  /** How many hours an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24; undefined for any other parameter. */
+  /** The number of hours for which an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24. Undefined for other parameters. */
   keptHours: number | undefined;
 }
 
@@ -38,7 +41,7 @@ export interface Deprecation {
   at: Date | undefined;
   /** When the operation will be removed. */
   sunset: Date | undefined;
-  /** The operationId of its replacement. */
+  /** The operationId of the replacement. */
   successor: string | undefined;
 }
 
@@ -54,7 +57,7 @@ export interface Body {
 export interface Content {
   /** The media type, in lower case: `application/merge-patch+json`. */
   type: string;
-  /** JSON is checked as a whole, a form part by part; anything else is streamed as bytes. */
+  /** The way in which the body is read. JSON is checked as a whole, a form part by part, and other bodies are streamed as bytes. */
   kind: 'json' | 'form' | 'bytes';
   schema: Schema;
   /** The encoding of a form's fields, by name. */
@@ -66,9 +69,9 @@ export interface Reply {
   status: string;
   /** The media type, in lower case; JSON if none is declared. */
   type: string;
-  /** Whether the contract declares its body. */
+  /** Whether the contract declares the body. */
   hasContent: boolean;
-  /** Whether it is JSON, which is checked and written; anything else is sent as the handler answers it. */
+  /** Whether the body is JSON, which the server checks and writes. Other bodies are sent as the handler returns them. */
   isJson: boolean;
   schema: Schema;
   int64s: Int64Map;
@@ -86,11 +89,11 @@ export interface KeyLocation {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** Whether it is a third-party token, if the team checks those. */
+  /** Whether the key is a third-party token that the team checks. */
   isToken?: true;
 }
 
-/** A key in this place, with all of these scopes. */
+/** A key that a request must send at this location, with all of these scopes. */
 export interface NeededKey {
   location: KeyLocation;
   scopes: string[];
@@ -98,7 +101,7 @@ export interface NeededKey {
 
 /** A security requirement. */
 export interface Requirement extends NeededKey {
-  /** Keys that are needed in addition to this one, in other locations. */
+  /** Further keys that the request must also send, at other locations. */
   alsoNeeded: NeededKey[];
 }
 
@@ -111,7 +114,7 @@ export interface Operation {
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** The security requirements: one of them is enough. Empty if no key is needed. */
+  /** The security requirements. A request must meet one of them; the list is empty if no key is needed. */
   security: Requirement[];
   /** Whether the operation may also be called without a key. */
   isKeyOptional: boolean;
@@ -135,16 +138,16 @@ export interface AnyContract {
   title: string;
   /** The start of every path: `/v1`; may be empty. */
   prefix: string;
-  /** The path before the prefix that a proxy strips: `/shop`; empty without such a proxy. */
+  /** The path that a proxy strips, and that comes before the prefix: `/shop`. Empty if no proxy strips a path. */
   publicPath: string;
-  /** The places of keys of all security schemes. */
+  /** The locations of the keys of all security schemes. */
   keyLocations: KeyLocation[];
   operations: Map<string, Operation>;
 }
 
 /** A contract as the build reads it from its file, before it has checked that the server can serve it. */
 export interface ReadContract extends AnyContract {
-  /** Set by the lint, which reports constructs that are annotations elsewhere. */
+  /** True in the lint, which also reports constructs that otherwise count as annotations. */
   isStrict?: boolean;
 }
 
@@ -166,18 +169,21 @@ export interface Contract extends AnyContract {
   tokenSchemes: string[];
   /** The schemas that every stored record must fit, by collection. */
   records: Readonly<Record<string, RecordSchemas>>;
-  /** The reference page, compressed by brotli: the build has made it, or it is made now, where the service runs from its sources. */
+  /** The reference page, compressed by brotli. The build has made the page; if the service runs from its sources, the start makes it. */
   loadPage: LoadPage;
-  /** By collection: schemas of replies that every record of it, or every list of them, fits, so that stored text is sent unchecked. */
+  /**
+   * For each collection, the schemas of replies that every stored record, or every list of records, fits. For these replies, stored text is
+   * sent without a check.
+   */
   proven: Readonly<Record<string, Schema[]>>;
-  /** A request that works; undefined if the build found none, or the service runs from its sources. */
+  /** A request that works. Undefined if the build found none, or if the service runs from its sources. */
   firstRequest?: FirstRequest | undefined;
 }
 
-/** The server cannot serve the contract. Lists every problem, each in one line that names its place. */
+/** The error of a contract that the server cannot serve. The message lists every problem in one line with its place. */
 export class ContractError extends OperatorError {
   override name = 'ContractError';
-  /** The words of the problems. */
+  /** The texts of the problems. */
   readonly problems: string[];
   readonly found: readonly ContractProblem[];
 

@@ -6,7 +6,7 @@ export type Method = (typeof METHODS)[number];
 
 type Named<Node> = Record<string, Node>;
 
-/** A node, with other fields or as a reference. */
+/** A node that may also have other fields, or be a reference. */
 interface Node {
   $ref?: string;
   [other: string]: unknown;
@@ -33,7 +33,7 @@ export interface Document extends Node {
   security?: SecurityNode[] | undefined;
 }
 
-/** Without references. */
+/** The document without references. */
 export interface ResolvedDocument extends Document {
   components: { securitySchemes: Named<SchemeNode> };
 }
@@ -81,7 +81,7 @@ export interface PathItem extends Node, Partial<Record<Method, OperationNode>> {
 }
 
 export interface OperationNode extends Node {
-  /** Always set in the normal form (`contract/read/normal-form.ts`). */
+  /** The operationId. In the normal form (`contract/read/normal-form.ts`) it is always set. */
   operationId?: string;
   summary?: string;
   description?: string;
@@ -97,7 +97,7 @@ export interface OperationNode extends Node {
   'x-fastify-config'?: object;
 }
 
-/** With examples. */
+/** A node with a schema that may also contain examples. */
 export interface ValueNode extends Node {
   schema?: Schema | undefined;
   example?: unknown;

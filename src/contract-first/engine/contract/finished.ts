@@ -6,10 +6,10 @@ import { toRecursion } from '../schema/subschemas.ts';
 import { type Contract, ContractError, type Operation, type Parameter, type Reply } from './contract.ts';
 import { parseWithBounds } from './numbers.ts';
 
-/** Raised when the build writes another form than before. */
+/** The version of the file's form, to be raised whenever the form changes. */
 export const FORMAT = 2;
 
-/** The file, as JSON. */
+/** The form of the file, as JSON. */
 export interface FinishedFile {
   format: number;
   /** SHA-256 of the contract's YAML, which is served byte for byte. */
@@ -27,7 +27,7 @@ export interface FinishedFile {
 type WithoutInt64s<Part> = Omit<Part, 'int64s' | 'others'>;
 export type WrittenReply = WithoutInt64s<Reply> & { others: WrittenReply[] };
 
-/** An operation as it is written: its maps of 64-bit integers are found again, and its dates are texts. */
+/** An operation in its written form. Dates are texts, and the maps of 64-bit integers are left out, since reading finds them again. */
 export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replies' | 'deprecation'> {
   parameters: WithoutInt64s<Parameter>[];
   replies: WrittenReply[];
@@ -37,7 +37,7 @@ export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replie
 /** Everything of a contract except its page, which is a separate file. */
 export type Finished = Omit<Contract, 'loadPage'>;
 
-/** The facts as they are written. */
+/** The facts in their written form. */
 export interface Facts
   extends Omit<Finished, 'yaml' | 'json' | 'serversAt' | 'digest' | 'publicPath' | 'operations' | 'firstRequest'> {
   operations: WrittenOperation[];
@@ -47,7 +47,7 @@ export const sha256Of = (text: string | Buffer): string => createHash('sha256').
 
 const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
 
-/** @throws ContractError if the file was made from a different contract, or by another version */
+/** Reads the finished contract. @throws ContractError if the file was made from a different contract, or by another version */
 export function readFinished(
   { format, sha256, digest, json, serversAt, firstRequest, facts }: FinishedFile,
   yaml: Buffer,
@@ -78,7 +78,7 @@ function toReply(written: WrittenReply): Reply {
 const toDate = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
 
 interface Graph {
-  /** The key of references: `{"$shared": 3}` is part 3, and with `of`, a recursive schema with this `$ref` and target 3. */
+  /** The key of references. `{"$shared": 3}` means part 3. With `of`, it means a recursive schema with this `$ref` and target 3. */
   marker: string;
   /** Parts that are used several times or that references point to, each after the parts that it contains. */
   parts: unknown[];
@@ -101,7 +101,7 @@ function readGraph(json: string): unknown {
 
   function linkFields(node: Node): unknown {
     for (const [key, value] of Object.entries(node)) {
-      // Also for the key `__proto__`.
+      // This also works for the key `__proto__`.
       if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
     }
     return node;

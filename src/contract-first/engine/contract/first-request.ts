@@ -9,7 +9,7 @@ export interface FirstRequest {
   url: string;
 }
 
-/** In place of the reader's key, and of a new `Idempotency-Key`: plain text in the words. */
+/** The placeholders for the reader's key and a new `Idempotency-Key`, as plain text in the words. */
 export const KEY_PLACEHOLDER = '<API_KEY>';
 export const UUID_PLACEHOLDER = '<UUID>';
 

@@ -1,19 +1,19 @@
-/** Changes of a contract by the operator: other servers, or another path, than its own. */
+/** Changes a contract for the operator: replaces its servers, or its path. */
 import { stringify } from 'lossless-json';
 import type { AnyContract } from './contract.ts';
 import type { Document } from './document.ts';
 import { parseWithBigints } from './numbers.ts';
 
 /**
- * Puts `publicPath`, such as `/shop`, which a proxy strips, before the paths of its servers, and of everything that the server refers
- * to.
+ * Adds `publicPath` to a contract: a path such as `/shop` that a proxy strips. The path is put before the paths of the contract's servers,
+ * and before every link of the server.
  */
 export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicPath: string): Kind {
   if (publicPath === '') return contract;
   return { ...withServers(contract, (url) => (/^(\/(?!\/)|$)/.test(url) ? publicPath + url : url)), publicPath };
 }
 
-/** Puts `prefix` in place of the contract's own, in its servers too. */
+/** Replaces the prefix of a contract, also in its servers. */
 export function withPrefix<Kind extends AnyContract>(contract: Kind, prefix: string): Kind {
   const { prefix: old } = contract;
   if (prefix === old) return contract;
@@ -32,7 +32,10 @@ function withServers<Kind extends AnyContract>(contract: Kind, toUrl: (url: stri
   return { ...contract, json, yaml: Buffer.from(text), serversAt, document: { ...contract.document, servers } };
 }
 
-/** The file with these servers: as one line of JSON, which is also YAML. The rest is unchanged, with its comments. */
+/**
+ * Returns the file with other servers, written as one line of JSON, which is also YAML. The rest of the file, with its comments, is
+ * unchanged.
+ */
 function toYaml({ yaml, serversAt }: AnyContract, servers: string, json: string) {
   if (!serversAt) return { text: json, serversAt };
   const file = yaml.toString('utf8');

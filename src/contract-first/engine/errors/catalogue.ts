@@ -1,4 +1,4 @@
-/** The catalogue of errors: the code and status of every error that clients get are from here, or from the domain. */
+/** The catalogue of errors. Every error that clients get has a code and a status from this file, or from the domain. */
 import type { components, DomainErrors } from '../../registered.ts';
 import { type Problem, problemAt, toErrorDetails } from './problem.ts';
 
@@ -8,7 +8,7 @@ interface OwnError {
   status: number;
 }
 
-/** The contract's `Error` schema, if it has these fields; otherwise ours, which `src/errors.ts` converts. */
+/** The contract's `Error` schema, if it has these fields. Otherwise the engine's own form, which `src/errors.ts` converts. */
 export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
   ? Declared
   : OwnError;
@@ -16,7 +16,7 @@ export type ErrorBody = components extends { schemas: { Error: infer Declared ex
 interface Kind {
   /** The HTTP status of the reply. */
   status: number;
-  /** After how many seconds to try again. */
+  /** The seconds after which to try again. */
   retryAfter?: number;
   /** The message of `answer`; by default the words of the code. */
   message?: string;
@@ -83,13 +83,13 @@ export type StatusOf<Code extends ErrorCode> = KnownErrors[Code] extends { statu
   ? Status
   : number;
 
-/** The codes of the contract's `Error` schema that are not the engine's own: the collections have to declare them. */
+/** The codes of the contract's `Error` schema that the engine does not define. The collections have to declare them. */
 export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof ENGINE_ERRORS>, Kind>;
 
 /** The codes of one service. Another service in the same process may give a code another status. */
 export type Catalogue = Readonly<Record<string, Kind>>;
 
-/** The codes of the collections come before the engine's own: metrics count a status under its first code. */
+/** The codes of the collections come before those of the engine, because metrics count a status under its first code. */
 export function buildCatalogue(domain: Readonly<Record<string, { errors: object }>>): Catalogue {
   const ofCollections = Object.values(domain).map(({ errors }) => errors);
   return { ...addErrors(Object.assign({}, ...ofCollections)), ...ENGINE_ERRORS };
@@ -112,12 +112,15 @@ export const messageOf = (code: ErrorCode): string =>
 
 const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
-/** The engine's own code for the status of a plugin's error: of several, the most general one, which is the last. */
+/**
+ * Returns the engine's code for the status of a plugin's error. If several codes have the status, this is the last one, which is the most
+ * general.
+ */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
 
 /** Code, message and status of an error, before `src/errors.ts` gives them the contract's form. */
 export class ErrorParts<Code extends ErrorCode> {
-  /** A brand for the compiler: an object with the same fields is a body that the handler made itself. */
+  /** A brand for the compiler, which distinguishes the result of `refuse` from a body with the same fields that the handler made itself. */
   declare private readonly isBranded: true;
   readonly code: Code;
   readonly message: string;
@@ -125,7 +128,7 @@ export class ErrorParts<Code extends ErrorCode> {
   /** The message's problems, for programs. */
   declare readonly problems?: Problem[];
 
-  /** A plugin's error may use a status other than the usual one of the code. */
+  /** The status. The error of a plugin may have another status than the usual one of the code. */
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
@@ -135,8 +138,8 @@ export class ErrorParts<Code extends ErrorCode> {
 }
 
 /**
- * A handler's answer with an error. `toErrorBody` makes its body, so it fits wherever the operation declares the status,
- * its range or `default`, whatever form the contract's errors have.
+ * A handler's answer with an error. `toErrorBody` makes the body in the form of the contract's errors. So the answer fits if the operation
+ * declares the status, its range or `default`.
  */
 export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
@@ -191,7 +194,7 @@ export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larg
 interface HttpErrorOptions {
   headers?: Record<string, string>;
   cause?: unknown;
-  /** The status, if it is not the usual one of the code. */
+  /** The status, if it differs from the usual one of the code. */
   status?: number | undefined;
   problems?: Problem[] | undefined;
 }
@@ -215,13 +218,13 @@ export class HttpError extends Error {
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
-  /** Sets the status that the sending service defines for the code, unless the error was made with an unusual status. */
+  /** Sets the status that the given service defines for the code, unless the error was made with another status. */
   settle(catalogue: Catalogue): this {
     if (this.#isUsual) this.status = kindIn(catalogue, this.code).status;
     return this;
   }
 
-  /** For error handlers that are written as Fastify documents it. */
+  /** The status under the name that error handlers of Fastify expect. */
   get statusCode(): number {
     return this.status;
   }
@@ -231,7 +234,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The error for problems that are found after the request's check. */
+/** The error for problems that are found after the check of the request. */
 export function invalidRequest(found: Problem[], cause?: unknown): HttpError {
   const [message, problems] = toErrorDetails(found);
   return new HttpError('invalid_request', message, { problems, cause });

@@ -1,4 +1,6 @@
-/** The bodies of the server's own errors: made by the team's `errors.ts`, or in the default form. Contains the types of `errors.ts`. */
+/**
+ * Makes the bodies of the server's own errors, by the team's `errors.ts` or in the default form. Also contains the types of `errors.ts`.
+ */
 import { stringify } from 'lossless-json';
 import type { Logger } from 'pino';
 import type { operations } from '../../registered.ts';
@@ -12,25 +14,25 @@ import type { Problem } from './problem.ts';
 export interface OwnError {
   /** A code of the catalogue in `engine/errors/catalogue.ts`, or of your domain. */
   code: ErrorCode;
-  /** For people. */
+  /** The message for people. */
   message: string;
   status: number;
   /** The message's problems, for programs, if the request breaks the contract. */
   problems: Problem[] | undefined;
   /** The id in the reply's `X-Request-Id`, and in the log. */
   requestId: string;
-  /** Undefined if the request belongs to no operation: its path is unknown, or it is malformed. */
+  /** The operation; undefined if the request is malformed, or if its path is unknown. */
   operation: OperationId | undefined;
-  /** The contract's key of the reply: `404`, `4XX` or `default`; undefined if it declares none for this status. */
+  /** The key of the reply in the contract: `404`, `4XX` or `default`. Undefined if the contract does not declare this status. */
   reply: string | undefined;
 }
 
-/** The body without an `errors.ts`, as our first contract has it. */
+/** The default form of the body, if there is no `errors.ts`. */
 export function toErrorBody({ code, message, status, problems }: OwnError) {
   return problems ? { code, message, status, problems } : { code, message, status };
 }
 
-/** Not called for errors that are sent as text: those are the message alone. */
+/** Makes the body of an error. Errors that are sent as text consist only of the message, and do not need this function. */
 export type ToErrorBody = (error: OwnError) => OwnErrorBody;
 
 /** The JSON bodies of all replies that may be errors; `unknown` if the contract declares none. */
@@ -58,7 +60,7 @@ export interface ErrorForm {
 /** Returns the form by the status of the reply. */
 export type ErrorFormOf = (status: number) => ErrorForm;
 
-/** The media type of the contract's errors, for those that no reply declares; plain JSON if they have several types. */
+/** The media type for errors that no reply declares: that of the contract's errors, or plain JSON if these have several types. */
 export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): string {
   const replies = [...operations.values()].flatMap((operation) => operation.replies);
   const errors = replies.filter(({ status, hasContent, isJson }) => /^[45d]/i.test(status) && hasContent && isJson);
@@ -66,7 +68,7 @@ export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): st
   return others.length > 0 ? PLAIN_JSON : type;
 }
 
-/** Builds the error forms of an operation; without one, of requests that have no operation. `errorType` is that of undeclared errors. */
+/** Builds the error forms of an operation, or of requests without an operation. `errorType` is the media type of undeclared errors. */
 export function buildErrorFormOf(
   toErrorBody: ToErrorBody,
   { id, replies }: Partial<Operation> = {},
@@ -88,7 +90,7 @@ export function buildErrorFormOf(
   return (status) => forms.get(status) ?? addForm(status);
 }
 
-/** Bigints need the slower writer. */
+/** Writes a body as JSON. Bigints need the slower writer. */
 function writeJson(body: unknown): string {
   try {
     return JSON.stringify(body);
@@ -109,7 +111,7 @@ export function buildToBody(
     toErrorBody({ code, message, status, problems, requestId, ...where });
 }
 
-/** The message as the body of a text reply, cut to its `maxLength`. */
+/** Returns the message as the body of a text reply, cut to the `maxLength` of the reply. */
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
   const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
   // JSON Schema counts characters, not UTF-16 units.
@@ -119,7 +121,7 @@ export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, sche
 /** The parts that all error replies of an operation share, whoever causes them. */
 export interface FailureForm {
   formOf: ErrorFormOf | undefined;
-  /** The headers of each error reply, also of one that a plugin sends before the operation runs. */
+  /** The headers of every error reply, also of an error that a plugin sends before the operation runs. */
   headers: Record<string, string>;
   /** The challenge (RFC 9110, section 11.6.1), for a plugin's 401 without one. */
   challenge: string | undefined;
@@ -139,7 +141,7 @@ export type RenderError = (failure: HttpError, requestId: string, formOf?: Error
 const JSON_FORM = { type: contentTypeOf(PLAIN_JSON), write: JSON.stringify };
 const NO_TEXT = new Error('the body that it makes cannot be written');
 
-/** The client is answered even if the team's `errors.ts` fails. */
+/** Makes the body of an error. If the team's `errors.ts` fails, the client still gets an answer. */
 export function buildRenderError(logger: Logger, formOfAll: ErrorFormOf): RenderError {
   return (failure, requestId, formOf = formOfAll) => {
     const { body } = failure;

@@ -1,20 +1,23 @@
 /** A fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
 import { fromPointerToken } from '../../json/pointer.ts';
 
-/** How many problems a client gets, how long each may be, and how many bytes of JSON all may take: they contain names that it sent. */
+/**
+ * The limits of the problems that a client gets: their number, the length of each, and the bytes of JSON for all. There are limits because
+ * problems contain names that the client has sent.
+ */
 export const MAX_PROBLEMS = 20;
 const MAX_LENGTH = 400;
 const MAX_BYTES = 7000;
 
-/** A problem as in an error body. As a string, it is its message. */
+/** A problem in the form of an error body. As a string, it is its message. */
 export class Problem {
   readonly in: 'body' | 'path' | 'query' | 'header';
-  /** A JSON Pointer in the body; elsewhere the name of a parameter. */
+  /** The place: a JSON Pointer in the body, or the name of a parameter. */
   readonly place: string;
   readonly code: string;
   readonly message: string;
 
-  /** `pointer` begins with the part of the request: `/body/name`. A long one is cut at a `/`. */
+  /** `pointer` begins with the part of the request: `/body/name`. A long pointer is cut at a `/`. */
   constructor(pointer: string, code: string, message: string) {
     const known = pointer.length > MAX_LENGTH ? pointer.slice(0, pointer.lastIndexOf('/', MAX_LENGTH)) : pointer;
     const [, part = '', name = ''] = known.split('/');
@@ -31,11 +34,11 @@ export class Problem {
 
 const MORE = new Problem('', 'more', 'and more');
 
-/** `problemAt('/query/limit', 'repeated', 'is given more than once')`. */
+/** Makes a problem: `problemAt('/query/limit', 'repeated', 'is given more than once')`. */
 export const problemAt = (pointer: string, code: string, words: string): Problem =>
   new Problem(pointer, code, `${toDottedPath(pointer)} ${words}`);
 
-/** The first problems, and `and more` if there are others. */
+/** Joins the first problems to one text, with `and more` at the end if others follow. */
 export function firstProblems(problems: Problem[]): Problem[] {
   const few: Problem[] = [];
   let bytes = 0;
@@ -47,7 +50,7 @@ export function firstProblems(problems: Problem[]): Problem[] {
   return few;
 }
 
-/** The message and the problems of an error body. */
+/** Returns the message and the problems of an error body. */
 export const toErrorDetails = (problems: Problem[]): [message: string, problems: Problem[]] => [
   problems.join('; '),
   problems.filter((problem) => problem !== MORE),

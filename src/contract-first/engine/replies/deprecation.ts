@@ -1,10 +1,10 @@
-/** Deprecated operations: the headers on every reply, and the 410 after the sunset. */
+/** Handles deprecated operations: adds headers to every reply, and answers 410 after the sunset. */
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 
 type Headers = Record<string, string>;
 
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor, as far as the contract has them. */
+/** Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor, as far as the contract gives their values. */
 export function deprecationHeaders(
   { deprecation }: Operation,
   { publicPath, prefix, operations }: AnyContract,
@@ -23,7 +23,10 @@ export function deprecationHeaders(
 export const joinLinks = (own: string, successor: string | undefined): string =>
   successor === undefined ? own : `${own}, ${successor}`;
 
-/** How often the clock is read, in milliseconds: somebody may set it, and no timer is longer than 24 days. */
+/**
+ * The interval between reads of the clock, in milliseconds. One long timer would not do: somebody may set the clock, and timers end after
+ * 24 days at most.
+ */
 const INTERVAL = 60_000;
 
 /** Whether the sunset has passed, without reading the clock for each request. */

@@ -1,4 +1,4 @@
-/** Replies that are not JSON: text or bytes, as a whole or as a stream. */
+/** Sends replies that are not JSON: text or bytes, as a whole or as a stream. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,14 +10,14 @@ type Chunk = string | Uint8Array;
 export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
- * Returns the body for Fastify. The promise of a stream resolves with its first chunk: an error before that is answered like any other;
- * after that, the client only notices it by a cut connection (RFC 9112, section 8).
+ * Returns the body for Fastify. For a stream, the promise resolves with the first chunk. An error before the first chunk is answered like
+ * any other error; a later error cuts the connection (RFC 9112, section 8).
  */
 export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);
 }
 
-/** Calls the iterator's `return` when the client has gone. */
+/** Calls the iterator's `return` after the client has disconnected. */
 async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, logger: Logger): Promise<Readable> {
   const { request, raw } = reply;
   const logError = (err: unknown, message: string) => logger.error({ reqId: request.id, err }, message);
@@ -44,7 +44,7 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
     const first = await chunks.next();
     if (!first.done) toChunk(first.value);
     closeWhenSent(request, raw);
-    // For a HEAD, Fastify would read the whole stream: so it gets an empty one.
+    // For a HEAD, Fastify would read the whole stream, so it gets an empty one.
     if (request.method !== 'HEAD') return Readable.from(toChunks(first));
     void end();
     return Readable.from([]);
@@ -54,9 +54,11 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
   }
 }
 
-/** Calls back when the client has gone. Before the head is sent, a client that has closed its sending side counts as gone. */
+/**
+ * Calls back when the client has disconnected. Before the head is sent, a client that has closed its sending side counts as disconnected.
+ */
 function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): void {
-  // Only when it is this reply's turn on the connection (`raw.socket`): earlier replies are sent first.
+  // The reply has a socket (`raw.socket`) only after all earlier replies of the connection were sent.
   const giveUp = () => {
     if (socket.readableEnded && raw.socket && !raw.headersSent) socket.destroy();
   };
@@ -66,7 +68,7 @@ function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): vo
   raw.once('socket', giveUp).once('close', () => socket.off('close', end).off('end', giveUp));
 }
 
-/** Closes the connection after the reply if the server has been stopped since the head was sent. */
+/** Closes the connection after the reply, if the stop began after the head was sent. */
 function closeWhenSent({ server: { server } }: FastifyRequest, raw: FastifyReply['raw']): void {
   raw.once('finish', () => {
     if (!server.listening) server.closeIdleConnections();

@@ -1,4 +1,4 @@
-/** The headers of replies: those of handlers, which are checked against the contract, and those of all errors of an operation. */
+/** Handles the headers of replies: checks those of handlers against the contract, and makes those of errors. */
 import type { FastifyReply } from 'fastify';
 import { parseExactJson } from '../../json/exact-json.ts';
 import { toPointerOf } from '../../json/pointer.ts';
@@ -11,16 +11,16 @@ import type { BuildCheck } from '../schema/checks.ts';
 import { type ReportProblem, reportIn } from '../schema/json.ts';
 import { deprecationHeaders } from './deprecation.ts';
 
-/** @throws Error with the location where the headers break the contract, for the log */
+/** Checks the headers of an answer. @throws Error with the location where the headers break the contract, for the log */
 export type CheckHeaders = (headers: object) => void;
 
-/** The declared headers that a handler sends: the server adds the link to the successor to a handler's own links. */
+/** Returns the declared headers that a handler must send. The server adds the link to the successor to a handler's own links. */
 export function headersOfHandler({ deprecation }: Operation, { headers }: Reply): [string, HeaderNode][] {
   const own = deprecation ? [...SERVER_HEADERS, 'link'] : SERVER_HEADERS;
   return Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
 }
 
-/** Undefined for a reply without headers of the handler. */
+/** Builds the check of a handler's headers; undefined for a reply without such headers. */
 export function buildCheckHeaders(
   buildCheck: BuildCheck,
   operation: Operation,
@@ -46,7 +46,7 @@ export function buildCheckHeaders(
   };
 }
 
-/** The headers, with JSON values parsed. Text that is not JSON stays text. */
+/** Returns the headers with parsed JSON values. Text that is not JSON stays text. */
 function withValues(answered: object, names: string[]): object {
   const headers: Record<string, unknown> = { ...answered };
   for (const name of names.filter((one) => one in headers)) {
@@ -57,10 +57,10 @@ function withValues(answered: object, names: string[]): object {
   return headers;
 }
 
-/** RFC 9110, section 5.5. */
+/** Matches the value of a header (RFC 9110, section 5.5). */
 export const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
-/** A request id without and with a trace id. */
+/** Examples of request ids, without and with a trace id. */
 export const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
 
 /** Headers that only the server sends, never a handler. */
@@ -69,7 +69,7 @@ export const SERVER_HEADERS = [
   ...['deprecation', 'sunset'],
 ];
 
-/** Adds names to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. No name is repeated. */
+/** Adds names to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. Names that are there are not repeated. */
 export function toVary(reply: FastifyReply, names: string): string {
   const all = [reply.getHeader('vary') ?? [], names].flat().join(',').split(',');
   return [...new Map(all.map((name) => [name.trim().toLowerCase(), name.trim()])).values()].join(', ');

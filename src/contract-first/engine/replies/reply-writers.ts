@@ -24,7 +24,7 @@ export type WriterOf = (reply: Reply | undefined) => ReplyWriter;
 
 export interface WriterOptions {
   compileReply: CompileReply;
-  /** By collection, the schemas of replies that send stored text unchecked. */
+  /** For each collection, the schemas of replies that send stored text without a check. */
   proven: Readonly<Record<string, Schema[]>>;
   toErrorBody: ToErrorBody;
   /** The media type of errors that no reply declares. */
@@ -35,7 +35,7 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
   const written = inAllTypes(replies).filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, report)]));
   const toBody = buildToBody(options.toErrorBody, id, undefined);
-  /** For errors of the server with a status that is not declared. */
+  /** The writer for errors of the server with an undeclared status. */
   const undeclared: ReplyWriter = {
     check: (body, request) => toContractsOwn(body, request, toBody),
     write: JSON.stringify,
@@ -54,9 +54,9 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
     const isText = answered instanceof JsonText;
     if (isText && unchecked.has(answered.source.name)) return answered;
     const isSent = isText && !answered.source.isWhole;
-    // Whole records are read, and sent without their internal columns.
+    // If the answer contains whole records, they are parsed and written again without their internal columns.
     const toGiven = () => (isText ? answered.read() : toContractsOwn(answered, request, toBody));
-    // Written again: a number in a text may be spelled in a way that some clients do not read, such as 7.00E+1.
+    // The text is parsed and written again, because a number in it may be spelled in a way that some clients cannot read, such as 7.00E+1.
     const body = isSent ? toBigints(parseExactJson(answered.text)) : toWritten(toShown(toGiven()));
     const problems = problemsOf(body);
     if (!problems) return body;

@@ -1,4 +1,4 @@
-/** Sends a handler's answer by `reply.send`, so that plugins see it, after checking it against the contract. */
+/** Checks a handler's answer against the contract, and sends it by `reply.send`, so that plugins see it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
@@ -17,7 +17,7 @@ export interface AnyAnswer {
   type?: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** The cursor of the next page. The server makes the `Link` header of it. */
+  /** The cursor of the next page, from which the server makes the `Link` header. */
   next?: string | undefined;
 }
 
@@ -28,11 +28,11 @@ interface Form extends ReplyWriter {
   checkHeaders: CheckHeaders | undefined;
   /** The value of `Content-Type`. */
   type: string;
-  /** The declared reply, if its body is not JSON, and so sent as it is. */
+  /** The declared reply, if its body is not JSON. Such a body is sent unchanged. */
   rawReply: Reply | undefined;
 }
 
-/** Returns the reply if it is not sent yet, as with an asynchronous hook of a plugin, or a stream. */
+/** Sends an answer. Returns the reply if it is not sent yet, as with a stream, or with an asynchronous hook of a plugin. */
 type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
 
 interface SendParts {
@@ -71,7 +71,7 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
   };
 }
 
-/** Forms are made when they are first needed, and are found by the status, or by the status and the type that is chosen. */
+/** The forms of replies, by the status, or by the status and the chosen media type. A form is made when it is first needed. */
 function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: SendParts): (answer: AnyAnswer) => Form {
   const forms = new Map<number | string, Form>();
 
@@ -102,7 +102,10 @@ const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
   declared?.hasContent ? inAllTypes([declared]).find((one) => one.type === type) : undefined;
 
 interface Head extends Pick<SendParts, 'successor' | 'toNextLink'> {
-  /** Whether a status allows several media types. Then every answer may depend on `Accept`, even the 406 if a client accepts none. */
+  /**
+   * Whether a status allows several media types. If so, every answer may depend on `Accept`, even the 406 for a client that accepts none of
+   * them.
+   */
   varies: boolean;
 }
 

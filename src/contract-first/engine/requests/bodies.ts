@@ -1,4 +1,4 @@
-/** Reads bodies: JSON, in UTF-8 (RFC 8259), without loss; of any other, a handler reads the bytes as they arrive. */
+/** Reads bodies. JSON is read in UTF-8 (RFC 8259) without loss; for other bodies, handlers read the bytes as they arrive. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -10,10 +10,10 @@ import { type CodeAndMessage, HttpError, invalidRequest, TOO_LARGE } from '../er
 import { cut, problemAt } from '../errors/problem.ts';
 
 const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
-/** RFC 9110, section 12.5.3. */
+/** The header of a 415 that lists the accepted encodings (RFC 9110, section 12.5.3). */
 const ACCEPTED_CODING = { headers: { 'accept-encoding': 'identity' } };
 const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
-/** RFC 8259, section 8.1. */
+/** JSON must not begin with a byte order mark (RFC 8259, section 8.1). */
 const MARKED: CodeAndMessage = ['malformed_json', 'The body begins with a byte order mark: send it without one.'];
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
@@ -29,15 +29,15 @@ export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
   });
 }
 
-/** The media types of all bodies, and `application/json`, so that operations that do not take it answer 415. */
+/** Returns the media types of all bodies, and `application/json`, so that operations without JSON answer 415 to it. */
 export function mediaTypesOf({ operations }: AnyContract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
 /**
- * Answers 415 to types that only other operations take. `all` lists the types of all operations; if there is only one type, Fastify parses
- * no other.
+ * Answers 415 to media types that only other operations accept. `all` lists the types of all operations. If there is only one type, Fastify
+ * itself rejects all others.
  */
 export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
@@ -52,7 +52,7 @@ export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHoo
   ];
 }
 
-/** An empty body counts as absent: the contract declares whether a body is required. @throws HttpError */
+/** Parses a JSON body. An empty body counts as absent, and the contract declares whether a body is required. @throws HttpError */
 function parse(body: Buffer, coding = 'identity'): unknown {
   if (coding !== 'identity') throw new HttpError(...COMPRESSED, ACCEPTED_CODING);
   if (!isUtf8(body)) throw new HttpError(...NOT_UTF8);
@@ -67,7 +67,7 @@ function parse(body: Buffer, coding = 'identity'): unknown {
   }
 }
 
-/** `take` is called for each body that a handler gets, with its limit in bytes. */
+/** Adds the parser of bodies that handlers read. It calls `take` for each such body, with the limit in bytes. */
 export function addRawBodies(
   app: FastifyInstance,
   { operations }: AnyContract,
@@ -90,7 +90,7 @@ export function addRawBodies(
 }
 
 /**
- * The rest that a handler leaves unread is dropped, so that the next request on the connection can be read.
+ * Yields the chunks of a body. The rest that a handler leaves unread is dropped, so that the next request on the connection can be read.
  * @throws HttpError when the body is too large, or the client goes away
  */
 async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {

@@ -21,11 +21,11 @@ export interface FormField<Name = string, Value = unknown> {
 
 export interface FormFile<Name = string> {
   name: Name;
-  /** Without folders; undefined where the client gave none. */
+  /** The name of the file, without folders; undefined if the client gave none. */
   filename: string | undefined;
   /** The content type that the client has sent. */
   contentType: string;
-  /** To be read before the next part is taken; the rest is dropped then. */
+  /** The bytes of the file. Read them before you take the next part, since the rest is dropped then. */
   content: Bytes;
 }
 
@@ -40,7 +40,7 @@ export function kindOfPart(part: Schema): PartKind | undefined {
   return typesOf(part).every((type) => type === 'object') ? 'json' : undefined;
 }
 
-/** The alternative that is a file. */
+/** Returns the alternative that is a file. */
 export function fileOf(part: Schema): Schema | undefined {
   const { format, anyOf = [], oneOf = [] } = keywordsOf(part);
   return format === 'binary' ? part : [...anyOf, ...oneOf].find(fileOf);
@@ -48,13 +48,13 @@ export function fileOf(part: Schema): Schema | undefined {
 
 const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
 
-/** The schema of one part: the item's, if there may be several. */
+/** Returns the schema of one part. If the field may have several parts, this is the schema of an item. */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
 /** How many parts a field without `maxItems` may have. */
 const MAX_ITEMS = 1000;
 
-/** Checks at the end of a form which fields are missing and how many parts each has, and fills in defaults. */
+/** At the end of a form, checks for missing fields and the number of parts of each field, and fills in defaults. */
 export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
   const properties = formFieldsOf(schema).map(([name, field]) => {
     if (!isFile(field)) return [name, field];
@@ -82,7 +82,7 @@ const isAmong = (types: string[], type: string) =>
 /** Checks a part, and adds its value to `given`. @throws HttpError */
 export type Take = (part: FormPart, given: Values) => void;
 
-/** By the names of the fields. */
+/** The parts by the names of their fields. */
 export const buildTakes = (buildCheck: BuildCheck, content: Content): Map<string, Take> =>
   new Map(formFieldsOf(content.schema).map(([name, field]) => [name, buildTake(buildCheck, content, name, field)]));
 

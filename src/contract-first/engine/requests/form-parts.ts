@@ -29,7 +29,7 @@ import type { Values } from './parameter-values.ts';
 /** The parts in the order of arrival. @throws HttpError for an invalid part, and at the end if a required part is missing */
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormPart>;
 
-/** The memory that the fields of one form may take, files excepted, and the overhead of each field, in bytes. */
+/** The memory that the fields of one form may take without its files, and the overhead of each field, in bytes. */
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
 
@@ -42,7 +42,7 @@ export function buildToParts(buildCheck: BuildCheck, content: Content, report: R
   const files = formFieldsOf(content.schema)
     .filter(([, field]) => isFile(field))
     .map(([name]) => toBytes(name));
-  // Loaded only for contracts with forms.
+  // The library is loaded only for contracts with forms.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
   return (bytes, contentType) => {
@@ -61,13 +61,13 @@ export function buildToParts(buildCheck: BuildCheck, content: Content, report: R
 interface Form {
   takes: Map<string, Take>;
   checkAll: (given: Values) => void;
-  /** The character set of parts that name none. */
+  /** The default character set of parts. */
   charset: string | undefined;
 }
 
 async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<FormPart> {
   const given: Values = new NullProtoObject();
-  // Busboy emits errors also when nobody waits for a part.
+  // Busboy also emits errors when nobody waits for a part.
   busboy.on('error', () => {});
   const arriving = takeAsTheyArrive(busboy, form, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
@@ -77,7 +77,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
       yield part;
       stream?.resume();
     }
-    // If the last field was wrong, the loop has ended already.
+    // If the last field was wrong, the loop has already ended.
     if (arriving.failure) throw arriving.failure;
   } catch (error) {
     throw toHttpError(error);
@@ -99,7 +99,9 @@ interface Arriving {
   charset: string | undefined;
 }
 
-/** Checks parts as they arrive, not when the handler takes them: with a slow handler, no more parts may wait than the form allows. */
+/**
+ * Checks parts when they arrive, not when the handler takes them. So a slow handler cannot cause more parts to wait than the form allows.
+ */
 function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
   const arriving: Arriving = { charset };
   let size = 0;
@@ -149,14 +151,17 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   return arriving;
 }
 
-/** The character set in a content type. */
+/** Returns the character set in a content type. */
 const CHARSET = /;\s*charset="?([^\s;"]*)"?/i;
 const toCharset = (contentType: string): string | undefined => CHARSET.exec(contentType)?.[1];
 
-/** The UTF-8 bytes of a text, each as one character. */
+/** Returns the UTF-8 bytes of a text, each as one character. */
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Busboy would replace invalid bytes by U+FFFD. So it gets all text as Latin-1, one character for each byte, and `decode` decodes it. */
+/**
+ * Makes Busboy read all text as Latin-1, one character for each byte, because it would replace invalid bytes by U+FFFD. Later, `decode`
+ * decodes the text.
+ */
 function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   onPartHeaders(busboy, (headers) => {
     const { 'content-disposition': [disposition = ''] = [], 'content-type': [type = ''] = [] } = headers;
@@ -166,7 +171,7 @@ function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   });
 }
 
-/** @throws HttpError if the bytes are not text in this character set of the Encoding Standard */
+/** Decodes bytes. @throws HttpError if they are not text in this character set of the Encoding Standard */
 function decode(bytes: string, name: string, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));

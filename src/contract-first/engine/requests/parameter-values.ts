@@ -1,4 +1,7 @@
-/** Converts the parameters of a request from text to the types of their schemas: how, depends on their location and style. */
+/**
+ * Converts the parameters of a request from text to the types of their schemas. The conversion depends on the location and style of the
+ * parameter.
+ */
 import { NullProtoObject } from '../../json/exact-json.ts';
 import { toPointerToken } from '../../json/pointer.ts';
 import { type Operation, type Parameter, SEPARATORS } from '../contract/contract.ts';
@@ -8,14 +11,14 @@ import type { Schema } from '../schema/json.ts';
 import { isSimple, itemsOf, mergeAllOf, typesOf } from '../schema/value-types.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './text-coercion.ts';
 
-/** Texts by name, as Fastify parses them: an array if a name was sent several times. */
+/** The texts by name, as Fastify parses them. If a name was sent several times, its value is an array. */
 export type Texts = Record<string, string | string[]>;
 export type Values = Record<string, unknown>;
 
 /** The parts of Node's request that Fastify has not parsed. */
 export interface Raw {
   url?: string | undefined;
-  /** Names and values in turns. */
+  /** The headers as a list in which names and values alternate. */
   rawHeaders: string[];
 }
 
@@ -111,7 +114,7 @@ function buildReadOne(at: string, toValue: ToValue): (given: string | string[], 
 /** Returns the values of header parameters, and adds those that were sent more than once to `problems`. */
 type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
-/** Reads `rawHeaders`: in Node's object of headers, a second line of a name is dropped, or joined to the first. */
+/** Reads `rawHeaders`, because Node's object of headers drops the second line of a name, or joins it to the first. */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
   const names = new Map(parameters.map(({ name }) => [name.toLowerCase(), name]));
   const toValues = buildToValues({ path: '', parameters }, 'header', buildIsValid);
@@ -128,9 +131,9 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
   };
 }
 
-/** The items of the first parameter with this name. */
+/** Returns the items of the first parameter with this name. */
 function toJoined(url: string, name: string, separator: RegExp): string[] {
-  // Splits the query where the router and Fastify's parser do.
+  // The query begins at the same character as for the router and for Fastify's parser.
   const pairs = url.replace(/^.[^?]*./, '').split('&');
   const named = pairs.filter((pair) => decodeField(pair.replace(/=.*/, '')) === name);
   return named.slice(0, 1).flatMap((pair) =>
@@ -141,13 +144,13 @@ function toJoined(url: string, name: string, separator: RegExp): string[] {
   );
 }
 
-/** The items of a path segment, which has `fromEnd` segments after it. */
+/** Returns the items of a path segment; `fromEnd` is the number of segments after it. */
 function toJoinedPart(url: string, fromEnd: number): string[] {
   const parts = url.replace(/[?#].*/s, '').split('/');
   return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);
 }
 
-/** Decodes a name or value of the query, where a space may be `+`. */
+/** Decodes a name or value in the query, in which `+` means a space. */
 const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));
 
 /** A field of an object in the query. Every field is sent as its own parameter, `filter[name]=x` (deepObject) or `name=x` (form). */

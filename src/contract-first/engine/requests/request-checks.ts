@@ -1,6 +1,6 @@
 /**
- * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. Bodies are not coerced, numbers in parameters have
- * one spelling, unknown names are a 400. One message names all problems of a request.
+ * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. Bodies are not coerced, numbers in parameters have only
+ * one spelling, and unknown names are a 400. The message of an error names all problems of the request.
  */
 import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
@@ -22,7 +22,7 @@ import type { BuildIsValid } from './text-coercion.ts';
 export interface Accepted {
   path: Values;
   query: Values;
-  /** By the names in the contract, with its upper and lower case. */
+  /** The header parameters, by their names in the contract, in its upper and lower case. */
   header: Values;
   body: unknown;
   /** The digest of the values as sent, without defaults; undefined without an `Idempotency-Key`. */
@@ -42,7 +42,7 @@ interface SentRequest {
   raw: Raw;
 }
 
-/** Leaves the parameters of `sent` unchanged. The body becomes part of the result, with bigints and defaults put into it. */
+/** Checks a request. The parameters of `sent` stay unchanged. The body becomes part of the result, and gets bigints and defaults. */
 export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 
 /** The headers of operations that declare none. */
@@ -53,7 +53,7 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map((content) => {
     const { type, kind, schema } = content;
-    // Fields that a PATCH leaves out keep their values.
+    // A PATCH gets no defaults, because fields that it omits keep their values.
     const own = operation.method === 'PATCH' ? withoutDefaults(schema) : schema;
     const at = toPointerOf('requestBody', 'content', type, 'schema');
     if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own, at }, report);
@@ -81,7 +81,7 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   };
 }
 
-/** Parameters with inner values, which may have defaults. */
+/** Parameters with inner values. Inner values may have defaults. */
 const WITHIN = ['json', 'deep', 'fields'];
 
 interface OneBody {
@@ -127,7 +127,7 @@ function buildOne(
       header: toHeaders ? toHeaders(headers, raw, problems) : NO_HEADERS,
       body,
     };
-    // Before the check fills in defaults: a request that is sent again stays the same when the contract gets other ones.
+    // The digest is made before the check fills in defaults. So a repeated request stays the same if the contract changes its defaults.
     if (key !== undefined && key in request.header)
       request.digest = toDigest([request.path, request.query, request.body]);
     const found = check(request);
@@ -140,7 +140,10 @@ function buildOne(
   };
 }
 
-/** Finds numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Numbers sent as text are converted already. */
+/**
+ * Finds values in which numbers may have the wrong JavaScript type: defaults, and numbers in JSON. Numbers that were sent as text are
+ * already converted.
+ */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: location, schema, int64s, writing }) => {
     const { default: own } = keywordsOf(schema);
@@ -177,8 +180,8 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
 }
 
 /**
- * A digest of parsed values. Ignores the order of fields, and whether an integer is a bigint. A body that is read as a stream is not
- * part of it.
+ * Makes a digest of parsed values. The order of fields does not matter, nor whether an integer is a bigint. A body that is read as a stream
+ * is left out.
  */
 const toDigest = (values: unknown[]): string => hash('sha256', stringify(values, sortFields) as string, 'base64url');
 

@@ -1,16 +1,20 @@
-/** Headers that handlers read: conditions (RFC 9110, section 13) on records, with the revision as entity tag, and `Accept`. */
+/**
+ * Functions for handlers that read headers: conditions on records (RFC 9110, section 13), in which the revision is the entity tag, and
+ * `Accept`.
+ */
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toMediaType } from '../contract/replies.ts';
 
-/** The entity tag of a record at this revision: `"5"`. */
+/** Returns the entity tag of a record at this revision: `"5"`. */
 export const toTag = (revision: bigint) => `"${revision}"`;
 
-/** How many tags of a list count: each is a parameter of the SQL statement, and databases limit their number. */
+/** The number of tags in a list that count. Each tag is a parameter of the SQL statement, and databases limit the number of parameters. */
 const MOST_TAGS = 100;
 
 /**
- * `If-Match` as the condition of a change: `{ if: ifMatch(header) }`. `*` matches every existing record, a list the records with one of
- * its tags; weak and foreign tags match none. Only the first hundred tags count. `name` is the field, if it is not `revision`.
+ * Converts `If-Match` to the condition of a change: `{ if: ifMatch(header) }`. `*` matches every existing record, and a list of tags
+ * matches the records with one of these tags. Weak and foreign tags match nothing, and only the first hundred tags count. `name` is the
+ * name of the field, by default `revision`.
  */
 export function ifMatch(header: string): { revision?: bigint[] };
 export function ifMatch<const Name extends string>(header: string, name: Name): { [Field in Name]?: bigint[] };
@@ -21,7 +25,7 @@ export function ifMatch(header: string, name = 'revision'): Record<string, bigin
   return { [name]: [...revisions].slice(0, MOST_TAGS) };
 }
 
-/** Whether `If-None-Match` matches this revision, by `*` or a weak or strong tag: then a GET is answered with 304. */
+/** Whether `If-None-Match` matches this revision, by `*` or by a weak or strong tag. If so, a GET is answered with 304. */
 export const isUnchanged = (header: string | undefined, revision: bigint): boolean =>
   header !== undefined && (header.trim() === '*' || toTags(header).some((tag) => tag.revision === revision));
 
@@ -39,11 +43,11 @@ function toTags(header: string): { revision: bigint; isWeak: boolean }[] {
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
-/** Quoted parameters, which may contain commas. An unclosed quote ends with the header. */
+/** Matches quoted parameters, which may contain commas. An unclosed quote ends with the header. */
 const QUOTED = /"(?:[^"\\]|\\.)*["\\]?/gs;
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** The number of ranges that count: more are an attack. */
+/** The number of ranges that count. A longer list is an attack. */
 const MOST_RANGES = 100;
 
 interface Range {
@@ -53,9 +57,9 @@ interface Range {
 }
 
 /**
- * Returns the type that the client prefers by its `Accept` (RFC 9110, section 12.5.1); of equal ones, the first of `types`. Undefined if
- * the client accepts none of them. A client without the header accepts all. A range with parameters counts only if the client sends no
- * range without them. Malformed ranges are ignored.
+ * Returns the one of `types` that the client prefers by its `Accept` (RFC 9110, section 12.5.1). If the client likes several equally, this
+ * is the first of them. Undefined if the client accepts none of them. Without the header, a client accepts every type. A range with
+ * parameters counts only if the client sends no range without them. Malformed ranges are ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
   const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);

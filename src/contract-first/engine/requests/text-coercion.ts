@@ -1,4 +1,4 @@
-/** Converts a parameter's text to a value. Each value has one spelling; any other text stays text, and the check reports it later. */
+/** Converts the text of a parameter to a value. Each value has only one spelling. Other text stays text, so that the check reports it. */
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { CANONICAL, parseInt64, toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { type Problem, problemAt } from '../errors/problem.ts';
@@ -7,7 +7,7 @@ import { typesOf } from '../schema/value-types.ts';
 
 export type ToValue = (text: string) => unknown;
 
-/** If the schema allows several types, the first fitting value is used. */
+/** Converts a text. If the schema allows several types, the first fitting value is used. */
 export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
   if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);
@@ -18,10 +18,10 @@ export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: Bui
 
 export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 
-/** Code and words of the problem that a value was sent twice. */
+/** The code and the words of the problem that a value was sent twice. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;
 
-/** Every text is a string, so that comes last. */
+/** The types in the order in which they are tried. Every text is a string, so string comes last. */
 const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {
@@ -32,7 +32,7 @@ function buildToOne(type: string, isInt64: boolean): ToValue {
   return (text) => text;
 }
 
-/** Allows exponents, since JavaScript writes some numbers so: `1e-7`. */
+/** Matches a number. Exponents are allowed, since JavaScript writes some numbers with one: `1e-7`. */
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 function toNumber(text: string): number | undefined {

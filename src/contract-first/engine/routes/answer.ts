@@ -1,20 +1,20 @@
-/** Makes the answer of a handler that reads or changes one record, of the result of the collection's method. */
+/** Makes the answer of a handler that reads or changes one record, from the result of the collection's method. */
 import { type Idempotency, isRefused, type Put, type Refused } from '../../store/collection.ts';
 import { type ErrorAnswer, type ErrorCode, messageOf, refuse } from '../errors/catalogue.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import { isTagIn } from '../requests/request-headers.ts';
 
-/** The status of a success; of `put`, those of a record that was replaced, and of one that was made. */
+/** The status of a success. For `put`, the status for a replaced record and the status for a created one. */
 type Statuses = number | readonly [replaced: number, made: number];
 
 /** The meaning of a result for clients. If a property is left out, its type parameter is `never`. */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   /** The code if the record does not exist. */
   absent?: Absent;
-  /** The codes of refusals, unless they are codes of the catalogue themselves: `{ referenced: 'tool_has_loans' }`. */
+  /** The codes for refusals that are not themselves codes of the catalogue: `{ referenced: 'tool_has_loans' }`. */
   refused?: Codes;
   headers?: Own | ((found: Found) => Own);
-  /** Makes the `ETag`. */
+  /** Makes the `ETag` of the record. */
   tag?: (found: Found) => Tag;
   /** `If-None-Match`: if it contains the tag, the answer is 304 (RFC 9110, section 13.1.2). */
   unless?: Unless | undefined;
@@ -31,7 +31,7 @@ type FoundIn<Result, Status> = Status extends readonly unknown[]
   : Exclude<Result, undefined | boolean | Refused>;
 type WhyIn<Result> = Result extends Refused<infer Why> ? Why : never;
 
-/** The fault of a call, in words for the compiler's message. */
+/** The mistake in a call, in words for the compiler's message. */
 type FaultOf<Result, Absent, Codes> = 0 extends 1 & Result
   ? never
   : Exclude<Absent | Codes[keyof Codes], ErrorCode> extends infer Code extends string
@@ -72,8 +72,9 @@ type AllHeaders<Own, Tag, Key> = Own &
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /**
- * `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The result of a change is the body; that of `delete` has none.
- * A result that may be missing needs `absent`, a refusal that is not a code of the catalogue needs `refused`.
+ * Makes an answer: `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The body is the result of a read or a change; after
+ * a `delete` there is no body. If the result may be missing, give `absent`. If it may be a refusal that is not a code of the catalogue,
+ * give `refused`.
  */
 export function answer<
   const Status extends Statuses,

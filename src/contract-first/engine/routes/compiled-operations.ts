@@ -19,7 +19,7 @@ export interface CompiledOperation {
 /** The operations by id; `compileNext` compiles one more part ahead of its first call. */
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
-/** The parts of a service that its contract is held against. */
+/** The parts of a service that are compared with its contract. */
 export interface TeamParts {
   /** The bodies of the server's own errors. */
   toErrorBody: ToErrorBody;
@@ -58,7 +58,7 @@ export function compileOperation(
   };
 }
 
-/** Operations without a handler, and handlers without an operation, one per line; empty if all match. */
+/** Lists operations without a handler, and handlers without an operation, one per line. Empty if all match. */
 export function findUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
   const missing = operations.filter((id) => !handlers.includes(id));
   const unused = handlers.filter((id) => !operations.includes(id));

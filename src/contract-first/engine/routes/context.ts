@@ -1,4 +1,4 @@
-/** A handler's argument: the request as checked against the contract. Properties that few handlers read are computed when read. */
+/** Makes a handler's argument: the checked request. Properties that few handlers use are computed when they are read. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Services } from '../../registered.ts';
@@ -13,11 +13,11 @@ import type { AnyContext, UrlOf } from './handler.ts';
 
 /** The parts that all requests to an operation share. */
 export interface ContextParts {
-  /** The contract's prefix and the operationId: two contracts in one app share no `Idempotency-Key`. */
+  /** The contract's prefix and the operationId. The prefix keeps two contracts in one app from sharing an `Idempotency-Key`. */
   operation: string;
   urlOf: UrlOf;
   logger: Logger;
-  /** The header parameter `Idempotency-Key`, where the operation takes one. */
+  /** The header parameter `Idempotency-Key`, if the operation accepts one. */
   idempotencyKey: Parameter | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Context implements AnyContext {
     return this.body === undefined ? undefined : toMediaType(this.request.headers['content-type'] as string);
   }
 
-  /** A separate function, since handlers destructure their argument. */
+  /** This is a separate function, since handlers destructure their argument. */
   get accepts() {
     const { accept } = this.request.headers;
     return <Type extends string>(...types: Type[]) => preferredType(accept, types);
@@ -59,7 +59,7 @@ export class Context implements AnyContext {
     return this.#state.caller;
   }
 
-  /** Always the same object: the store notes in it whether the change was done before. */
+  /** This must always be the same object, because the store notes in it whether the change was done before. */
   get idempotency(): Idempotency | undefined {
     this.#idempotency ??= this.#toIdempotency();
     return this.#idempotency;
@@ -84,11 +84,14 @@ export class Context implements AnyContext {
   }
 }
 
-/** The owner of an `Idempotency-Key`: an API key by its bare id, so that keys stored before there were tokens still match. */
+/**
+ * Returns the owner of an `Idempotency-Key`. An API key is identified by its id without a prefix, so that keys that were stored before
+ * tokens existed still match.
+ */
 const toStoredCaller = (caller: RequestState['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
-/** A context with the collections and the services on its prototype: they are the same for all requests, so none pays for them. */
+/** Makes the class of contexts. The collections and the services are on its prototype, since they are the same for all requests. */
 export function withGiven(given: object): typeof Context {
   class DomainContext extends Context {}
   Object.assign(DomainContext.prototype, given);

@@ -1,4 +1,7 @@
-/** How a handler is written: `handle('getItem', async (call) => answer)`, with the types of both from the contract. */
+/**
+ * answer)`, with the types of both from the contract. => The function with which handlers are written: `handle('getItem', async (call) =>
+ * answer)`. The types of `call` and `answer` come from the contract. => answer)`, with the types of both from the contract.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
@@ -46,8 +49,8 @@ type PartOf<Name, Value> = Value extends Bytes
     : FormField<Name, Value>;
 
 /**
- * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes` override
- * the query.
+ * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes` replaces parameters of the
+ * query.
  */
 export type UrlOf = <Id extends OperationId>(
   id: Id,
@@ -63,13 +66,16 @@ interface Context<Params, Query, Headers, Sender> {
   /** The header parameters, under their names in the contract. */
   headers: Headers;
   urlOf: UrlOf;
-  /** The owner of the request's key or token; undefined where the operation needs none, and none was sent. */
+  /** The owner of the request's key or token. Undefined if the operation does not need one and the request did not send one. */
   caller: Sender;
   /** The services that `src/services.ts` has built. */
   services: Services;
-  /** Makes a change take effect once, for any number of retries; undefined if the request is without an `Idempotency-Key`. */
+  /**
+   * Pass this to a change, so that it takes effect once, whatever the number of retries. Undefined if the request does not have an
+   * `Idempotency-Key`.
+   */
   idempotency: Idempotency | undefined;
-  /** The `X-Request-Id` of the reply, which is in all the request's lines of the log. */
+  /** The `X-Request-Id` of the reply, which every log line of the request contains. */
   requestId: string;
   /** Fastify's request, with the additions of plugins. The checks also cover its `params`, `query` and `body`. */
   request: FastifyRequest;
@@ -90,8 +96,8 @@ export type HandlerContext<Id extends OperationId> = Context<
   CollectionsOf<Domain, CallsOf<ServiceTransactions>> &
   ContentOf<operations[Id]['requestBody']> & {
     /**
-     * Returns the type that the client prefers by its `Accept`; the first of several that it likes equally, undefined if it accepts none of
-     * them.
+     * Returns the type that the client prefers by its `Accept`. If the client likes several equally, this is the first of them. Undefined
+     * if the client accepts none of them.
      */
     accepts: <Type extends TypesIn<Responses<Id>>>(...types: Type[]) => Type | undefined;
   };
@@ -131,7 +137,10 @@ type Served<Name, Content> = Name extends '*/*' | 'application/*'
     ? never
     : MediaType<Name>
   : MediaType<Name>;
-/** If an answer does not name its type, its body must fit every JSON type of the status, or another type if the status declares no JSON. */
+/**
+ * If an answer does not name its media type, its body must fit every JSON type of the status. If the status does not declare JSON, the body
+ * must fit another type.
+ */
 type Named<Bodies> =
   | { [Type in keyof Bodies]: { type: Type; body: Bodies[Type] } }[keyof Bodies]
   | { type?: never; body: UnnamedBody<Bodies, JsonIn<keyof Bodies>> };
@@ -149,7 +158,7 @@ type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
   ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>> & WithNext<Headers>
   : never;
 
-/** `4XX` is every status from 400 to 499 that is not declared by itself. */
+/** `4XX` means every status from 400 to 499 that is not declared on its own. */
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 export type StatusIn<Key> = Key extends `${infer Class}XX`
   ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
@@ -165,7 +174,7 @@ type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends 
   ? Status
   : RangeOf<Status>) &
   keyof Responses<Id>];
-/** A handler may answer an error, and no other reply, with a status for which the contract declares `default` alone. */
+/** With a status that only `default` covers, a handler may answer an error, but nothing else. */
 type ErrorTo<Id extends OperationId, Status> = [ResponseTo<Id, Status>] extends [never]
   ? Responses<Id>['default' & keyof Responses<Id>]
   : ResponseTo<Id, Status>;
@@ -178,7 +187,7 @@ export type AnswerOf<Id extends OperationId> = {
   >;
 }[Exclude<keyof Responses<Id>, 'default'>];
 
-/** The fault of an answer, as text for the compiler's message; `never` if it has none. */
+/** The mistake in an answer, as text for the compiler's message; `never` if there is none. */
 type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
   ? FaultAt<Id, Given, Status>
   : 'an answer has a status, as a literal number';
@@ -202,8 +211,8 @@ type FaultWith<Given, Declared, Status extends number> = [Declared] extends [nev
     >;
 
 /**
- * The headers of an answer. TypeScript widens `{ 'Cache-Control': 'no-store' }` in a variable to `string`: if the contract allows one value
- * only, that fits too, and the server checks the value.
+ * The headers of an answer. TypeScript widens `{ 'Cache-Control': 'no-store' }` in a variable to `string`: if the contract allows only one
+ * value, the wider type is also accepted, and the server checks the value.
  */
 type WithConstants<Given, Headers> = {
   [Name in keyof Given]: IsAny<Given[Name]> extends true ? Given[Name] : Narrowed<Given[Name], ValueOf<Headers, Name>>;
@@ -213,7 +222,7 @@ type Narrowed<Given, Value> = Given extends string | number
     ? Exclude<Value, undefined>
     : Given
   : Given;
-/** Whether there is one such value, which is of the wide type. */
+/** Whether the contract allows only one value, and it is of the wide type. */
 type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
   ? false
   : Value extends Wide
@@ -223,7 +232,10 @@ type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
     : false;
 type IsAny<Given> = 0 extends 1 & Given ? true : false;
 
-/** Whether `refuse` made the answer, so that its body follows the contract's form. `any` and `never` would extend everything. */
+/**
+ * Whether `refuse` made the answer, so that its body follows the contract's form. `any` and `never` are excluded, because they would match
+ * everything.
+ */
 type IsError<Given> = Given extends { body: infer Body }
   ? 0 extends 1 & Body
     ? false
@@ -235,14 +247,16 @@ type IsError<Given> = Given extends { body: infer Body }
   : false;
 type WithoutBody<Answer> = { [Key in keyof Answer as Exclude<Key, 'body'>]: Answer[Key] };
 
-/** The answers in the type of the one that is given, if it is declared; without a type, those that need none. */
+/**
+ * The declared answers with the media type of the given answer. If the given answer does not name a type, the answers that do not need one.
+ */
 type OfType<Answer, Given> = Given extends { type: infer Type }
   ? [Extract<Answer, { type: Type }>] extends [never]
     ? Answer
     : Extract<Answer, { type: Type }>
   : Exclude<Answer, { type: unknown }>;
 
-/** How deep the types search for undeclared fields and `any`: types may refer to themselves. */
+/** The depth to which types are searched for undeclared fields and `any`, since types may refer to themselves. */
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Finds undeclared fields and `any`, which TypeScript itself would accept. `Place` is the path of `Given` in the answer. */
@@ -285,7 +299,7 @@ type Missing<Key, Path extends string, Given, Allowed> = [Key] extends [never]
 type Unfit<Field> = [Field] extends [never]
   ? ' is not what the contract says'
   : `.${Field & (string | number)} has another type than in the contract`;
-/** The fields that are unfit as a whole: an optional one may be left out, but not be undefined. None of a list. */
+/** The fields whose value does not fit. An optional field may be left out, but must not be undefined. For a list there are none. */
 type OddField<Given, Allowed> = Given extends readonly unknown[]
   ? never
   : {
@@ -321,13 +335,16 @@ interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }
 
-/** Lets every answer with a status through, so that `Judged` can name its fault. */
+/** Accepts every answer with a status, so that `Judged` can name the mistake. */
 interface AnyStatus {
   status: number;
 }
 
 declare const open: unique symbol;
-/** A mark in the constraint of `Given`. The compiler judges the constraint itself before it has inferred the handler's answer. */
+/**
+ * A mark in the constraint of `Given`. Without the mark, the compiler would check the constraint before it has inferred the handler's
+ * answer.
+ */
 interface NotYetKnown extends AnyStatus {
   [open]: true;
 }
@@ -353,7 +370,7 @@ export interface Handler<Id extends OperationId> extends AnyHandler {
   readonly operation: Id;
 }
 
-/** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
+/** Makes the handler of an operation. A status, body, header or field that the contract does not declare is a compile error. */
 export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus | NotYetKnown>(
   operation: Id & Judged<Id, Given>,
   run: (call: HandlerContext<Id>) => Promise<Given>,

@@ -21,7 +21,7 @@ import type { AnyHandler } from './handler.ts';
 import { buildRoute, type RouteParts } from './route.ts';
 import { buildUrlOf } from './urls.ts';
 
-/** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
+/** The handlers by operationId. The compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
 interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
@@ -30,7 +30,10 @@ interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authF
   handlers: Handlers;
 }
 
-/** @throws ContractError that names every operation without a handler and every handler without an operation */
+/**
+ * Checks that operations and handlers match. @throws ContractError that names every operation without a handler and every handler without
+ * an operation
+ */
 export async function addOperations(
   app: FastifyInstance,
   { contract, handlers, ...others }: OperationsOptions,
@@ -59,10 +62,10 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  // glue warns of each media type of a reply that no parser reads: none needs to.
+  // glue warns about each media type of a reply that no parser reads, although replies need no parser.
   Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
-    // A copy without shared parts, since glue changes them. glue does not support bigint.
+    // This is a copy without shared parts, since glue changes the document. glue does not support bigint.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
@@ -75,9 +78,9 @@ export async function addOperations(
 const { validate } = Validator.prototype;
 
 /**
- * fastify-openapi-glue makes a validator for each contract. It would compile OpenAPI's schema again, which takes a third of a start, and
- * no option prevents it. So we replace its validator by one that accepts everything: the contract was checked before. glue calls it before
- * it first waits, so the real one is back before anything else can run.
+ * fastify-openapi-glue makes a validator for each contract. It would compile OpenAPI's schema again, which takes a third of a start, and no
+ * option prevents it. So we replace its validator by one that accepts everything: the contract was checked before. glue calls its validator
+ * before it first waits, so the real validator is back before other code can run.
  */
 function registerGlue(app: FastifyInstance, options: FastifyOpenapiGlueOptions): Promise<void> | void {
   Validator.prototype.validate = trust;

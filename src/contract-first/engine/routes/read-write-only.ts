@@ -1,4 +1,4 @@
-/** The types of the contract as a request or a reply has them. */
+/** The types of the contract in the form of requests or replies. */
 import type { $Read, $Write, Unmarked } from '../../json/marked.ts';
 import type { operations } from '../../registered.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The way of a request through its operation, from top to bottom. As much as possible is decided at the start.
- * `http/server-options.ts` contains the steps before it, which every request takes.
+ * The way of a request through its operation, from top to bottom. As much as possible is computed at the start. `http/server-options.ts`
+ * contains the steps before it, which every request takes.
  */
 import type {
   FastifyContextConfig,
@@ -46,7 +46,7 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
 /** Fastify skips a validator that is undefined, although its types do not allow that. */
 const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknown>>;
 
-/** Turns Fastify's own validation and serialization off: ours do their work, see README.md. */
+/** Turns off Fastify's own validation and serialization, since the engine has its own; see README.md. */
 const NOT_BY_FASTIFY = { validatorCompiler: () => NO_CHECK, serializerCompiler: () => JSON.stringify };
 
 export function buildRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
@@ -59,7 +59,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   const OwnContext: typeof Context = withGiven(parts.given);
   const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
-  /** Sends the error with `send` instead of throwing: an error reply must not cost more than an answer, even in a flood. */
+  /** Sends the error with `send` instead of throwing it, because an error reply must not cost more than an answer, even in a flood. */
   const sendTooManyRequests: SendTooManyRequests = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
@@ -73,7 +73,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     preValidation: buildJudge(operation, compiled),
-    // Even if the app's options expose none.
+    // Fastify adds a HEAD route, even if the options of the app disable that.
     exposeHeadRoute: true,
     handler: serve,
   };
@@ -86,7 +86,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     try {
       answered = settle(await handler(new OwnContext(checked, request, contextParts)), catalogue);
     } catch (error) {
-      // The client has gone and nobody waits for a reply: an error that its broken body caused in the handler is not reported.
+      // If the client has disconnected, nobody waits for a reply. So an error that the broken body caused in the handler is not reported.
       if (reply.sent) return undefined;
       throw error;
     }
@@ -97,11 +97,11 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   }
 }
 
-/** The words of a handler that does not keep the promise of a declared `Idempotency-Key`. */
+/** The message about a handler that does not keep the promise of a declared `Idempotency-Key`. */
 export const DROPPED =
   'has answered a request without passing on its Idempotency-Key: sent again, it is done again. Give the change { idempotency }.';
 
-/** Notes that a reply repeats another; warns once of a handler that drops the keys of its requests. */
+/** Notes that a reply repeats an earlier one. Warns once about a handler that ignores the keys of its requests. */
 function buildNoteKey(id: string, logger: RouteParts['logger']) {
   let isReported = false;
   return (state: RequestState, { status, headers = {} }: AnyAnswer): void => {
@@ -113,7 +113,9 @@ function buildNoteKey(id: string, logger: RouteParts['logger']) {
   };
 }
 
-/** Notes the operation for the log, and checks the key where one is needed: one hook for both, because each hook costs. */
+/**
+ * Notes the operation for the log, and checks the key if the operation needs one. A single hook does both, because each hook costs time.
+ */
 function buildEnter(
   { id, path }: Operation,
   auth: onRequestHookHandler | undefined,
@@ -142,7 +144,7 @@ function buildEnter(
 /** If a hook throws null, or calls `done` twice, Fastify takes it for success and skips the hooks after it. */
 const SKIPPED = 'a hook threw null or undefined: ';
 
-/** Checks the request against the contract: after the key, and before the team's `preHandler`. */
+/** Checks the request against the contract, after the key and before the team's `preHandler`. */
 function buildJudge({ deprecation }: Operation, { check }: CompiledOperation): preValidationHookHandler {
   const sunset = buildSunset(deprecation?.sunset);
 

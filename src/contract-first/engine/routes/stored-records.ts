@@ -1,4 +1,4 @@
-/** Stored records and the contract: checks of records before they are stored, reading them, and the check of all records at the start. */
+/** Connects stored records with the contract: checks records before they are stored, reads them, and checks all records at the start. */
 import type { Fields } from '../../store/collection.ts';
 import type { Contents } from '../../store/store.ts';
 import type { AnyDescription, AnyDomain } from '../../store/tables/description.ts';
@@ -12,7 +12,7 @@ import type { Schema } from '../schema/json.ts';
 import { ANNOTATION } from '../schema/keys.ts';
 import { mergeAllOf } from '../schema/value-types.ts';
 
-/** @throws ContractError with the number of stored records that do not fit the contract */
+/** Checks all stored records. @throws ContractError with the number of records that do not fit the contract */
 export async function checkStoredRecords(
   contract: Pick<Contract, 'records' | 'digest'>,
   domain: AnyDomain,
@@ -43,7 +43,7 @@ function toFirst(noun: string, record: Fields | null, problems: string[]): strin
   return `${noun} ${record?.id}: ${problems.join('; ')}`;
 }
 
-/** The digest of everything that stored records must fit: of the contract, and of the columns that it does not describe. */
+/** Returns the digest of everything that stored records must fit: the contract, and the columns that the contract does not describe. */
 function toDigest(contract: string, domain: AnyDomain): string {
   const free = Object.entries(domain).flatMap(([collection, { schema, columns, internal = {} }]) =>
     Object.entries(schema ? internal : columns).map(([name, { type, schema: own, isOptional, isNullable }]) => [
@@ -53,7 +53,7 @@ function toDigest(contract: string, domain: AnyDomain): string {
   return free.length > 0 ? sha256Of(contract + JSON.stringify(free)) : contract;
 }
 
-/** The codecs of all collections. A check is compiled on first use. */
+/** Builds the codecs of all collections. A check is compiled at its first use. */
 export function buildCodecs<Domain extends AnyDomain>(
   contract: Pick<Contract, 'records'>,
   domain: Domain,
@@ -116,7 +116,7 @@ function inParts(internal: string[], checkShown: CheckRecord, checkHidden: Check
 
 const inWords = (check: Check) => (value: unknown) => check(value)?.map(String);
 
-/** The keywords that judge each field by itself. */
+/** The keywords that judge each field on its own. */
 const OF_ONE = /^(type|properties|required|additionalProperties|unevaluatedProperties)$/;
 
 function buildCheckFields(

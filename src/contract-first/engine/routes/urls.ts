@@ -19,7 +19,7 @@ export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): Url
   return (id, params, query, changes) => (templates.get(id) as Template)(params as Values, query, changes);
 }
 
-/** Written by hand: URLSearchParams takes several times as long. */
+/** The query is written by hand, because URLSearchParams takes several times as long. */
 function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   const [start, ...texts] = (prefix + encodePath(path)).split(/\{\w+\}/) as [string, ...string[]];
   const names = path.match(/(?<=\{)\w+(?=\})/g) ?? [];
@@ -41,7 +41,7 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   };
 }
 
-/** Writes a parameter: `limit=20`. */
+/** Writes a parameter, such as `limit=20`. */
 function buildWrite({ name, writing }: Parameter): (value: unknown) => string {
   const label = `${encode(name)}=`;
   if (writing === 'text') return (value) => label + encode(value);
