@@ -30,7 +30,7 @@ export interface ContractFirstOptions {
   service: Service;
   /** An open store stays the caller's; that of a `DATABASE_URL` is opened, migrated, and closed with the app. */
   store: Store | { url: string };
-  /** The default: `buildServices` makes them with the fallbacks of its settings. They are closed with the app. */
+  /** The default: `buildServices` makes them with the fallbacks of its settings. The app closes them. */
   services?: object;
   /** Keys that are valid in addition to those in the store. */
   apiKeys?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * The types of the service that is compiled. Its `generated/register.ts` adds them to `Register`, and only this file reads them from there.
- * Without a service, as when the engine is compiled alone, they are as wide as those of any service.
+ * The types of the service that is compiled. The service's `generated/register.ts` adds them to `Register`, and only this file reads them
+ * from there. Without a service, as when the engine is compiled alone, they are as wide as those of any service.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: a service adds its types by `declare module`.
 export interface Register {}
@@ -18,7 +18,7 @@ interface AnyOperation {
 /** The operations that may be called without a key. */
 export type OpenOperation = Register extends { open: infer All } ? All : never;
 
-/** The operations whose callers all have a token: the contract declares no other key for them. */
+/** The operations that all callers call with a token: the contract declares no other key for them. */
 export type TokenOperation = Register extends { byToken: infer All } ? All : never;
 
 /** The components of the contract. */

@@ -24,7 +24,7 @@ export async function loadServiceContract(
   return { ...finished, loadPage: () => loadPage(finished, contract) };
 }
 
-/** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
+/** The checks of records, for the writing thread. The server has checked the contract. @throws ContractError */
 export async function loadServiceCodecs<Domain extends AnyDomain>(
   contract: URL,
   domain: Domain,

@@ -1,4 +1,4 @@
-/** Makes a service of a folder in which this package is installed. It prints the name of each file that it writes, and overwrites none. */
+/** Makes a service of a folder that contains the installed package. Prints the name of each file that it writes, and overwrites none. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

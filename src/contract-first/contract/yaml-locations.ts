@@ -54,7 +54,7 @@ export class YamlText {
   #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
     if (key === undefined) return { ...this.#follow(location), left: 0 };
-    // This is the reference itself, or a keyword next to it.
+    // The way leads to the reference itself, or to a keyword next to it.
     const beside = isMap<Node, Node>(location.node) ? pairOf(location.node, key) : undefined;
     if (beside) return this.#reach(toLocation(beside), others);
     const here = this.#follow(location);
@@ -101,7 +101,7 @@ export class YamlText {
 
 type YamlPair = Pair<Node, Node | null>;
 
-/** Finds the pair with this key, or else a pair whose key means the same. */
+/** Finds the pair with this key, or else a pair with a key that means the same. */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
   items.find((one) => String(one.key) === key) ?? items.find((one) => toMeaning(String(one.key)) === toMeaning(key));
 

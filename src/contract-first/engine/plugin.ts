@@ -29,7 +29,7 @@ export interface DocsOptions {
 }
 
 export interface PluginOptions extends TeamParts {
-  /** The contract. Its prefix begins with the prefix of the app. */
+  /** The contract, with a prefix that begins with the prefix of the app. */
   contract: Contract;
   handlers: Handlers;
   /** The compiled operations of the contract, if they exist already, since several servers may share them. */

@@ -41,7 +41,7 @@ export class RequestState {
   isReplayed: boolean | undefined = undefined;
   /** The code of the server's own error for the request. */
   errorCode: ErrorCode | undefined = undefined;
-  /** The error with which a plugin answered the request, for the log. */
+  /** The error that a plugin has sent as the reply, for the log. */
   pluginError: unknown = undefined;
   /** For a traced and sampled request, its span, and collections that add a span for each call. */
   span: { traceId: string; spanId: string } | undefined = undefined;
@@ -51,8 +51,8 @@ export class RequestState {
 const STATE = Symbol('state');
 
 /**
- * Returns the notes on a request. They are created at their first use, because hooks of the app may answer a request before the engine's
- * hooks run.
+ * Returns the notes on a request. The notes are created at their first use, because hooks of the app may answer a request before the
+ * engine's hooks run.
  */
 export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {
   request[STATE] ??= new RequestState();

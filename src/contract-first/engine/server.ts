@@ -17,7 +17,7 @@ export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
     Omit<HttpOptions, 'secrets' | 'secretNames' | 'limits'>,
     Partial<Pick<PluginOptions, 'docs' | 'health'>> {
-  /** The name of the service, with which its keys begin. */
+  /** The name of the service, which its keys begin with. */
   name: string;
   /** Limits of connections, requests and rates. */
   limits: PluginOptions['limits'] & HttpOptions['limits'];

@@ -122,7 +122,10 @@ function readKeys(variables: Variables): readonly string[] {
   return Object.freeze(keys);
 }
 
-/** libpq's variables about encryption. They stop the start: the server does not read them, and an operator who sets one relies on it. */
+/**
+ * libpq's variables about encryption. A start with one of them fails, because the server does not read them, and an operator who sets one
+ * relies on it.
+ */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
 /** The URL is not repeated in problems: it may contain a password. */

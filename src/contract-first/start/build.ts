@@ -1,4 +1,4 @@
-/** Builds the whole server of a service, for tests and for the process. It does not listen. */
+/** Builds the whole server of a service, for tests and for the process. The server does not listen. */
 import type { FastifyInstance } from 'fastify';
 import { buildServer, type ServerOptions } from '../engine/server.ts';
 import type { Settings } from '../engine/services.ts';

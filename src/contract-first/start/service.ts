@@ -32,7 +32,7 @@ export interface Service {
   loadPlugins?: () => Promise<TeamsPlugins>;
 }
 
-/** The module `plugins.ts`. It may also set the paths of the documents and health checks, or turn them off. */
+/** The module `plugins.ts`, which may also set the paths of the documents and health checks, or turn them off. */
 interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
   addPlugins: (app: FastifyInstance) => Promise<void>;
 }

@@ -192,7 +192,7 @@ function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: 
   };
 }
 
-/** Builds the create for collections whose records cannot conflict with others. Such a create does not need a transaction. */
+/** Builds the create for collections with records that cannot conflict with others. Such a create does not need a transaction. */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
   const { collection, id, sequence: column, fields, internal } = table;
   const isSequence = id.column === column;

@@ -70,8 +70,8 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
   /**
-   * Replaces the record with this id, or creates it; `isNew` is true if it was created. This method exists only if clients choose the ids.
-   * A call with a condition never creates a record.
+   * Replaces the record with this id, or creates it; `isNew` is true if it was created. The method exists only if clients choose the ids. A
+   * call with a condition never creates a record.
    */
   put<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
@@ -154,7 +154,7 @@ type IsMerged<Value> = unknown extends Value
       ? true
       : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
-/** The type of a field in an update. It is `undefined` for a field that only the store may set. */
+/** The type of a field in an update. The type is `undefined` for a field that only the store may set. */
 type Change<Value> = [Exclude<Value, undefined>] extends [never]
   ? never
   :
@@ -193,8 +193,8 @@ export class Refusal implements Refused {
 
 /**
  * The query of a page: at most `limit` records (at least 1) that have the given values and come after a cursor. The records are in a
- * declared order, or in the order in which they were added. If the query orders by one field and restricts the range of another, a page may
- * be shorter than `limit` although a next page follows.
+ * declared order, or in the order of their creation. If the query orders by one field and restricts the range of another, a page may be
+ * shorter than `limit` although a next page follows.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
@@ -266,7 +266,7 @@ export interface Idempotency {
 }
 
 /**
- * A copy of an `Idempotency-Key`. When the store sets `isReplayed` of the copy, the original is also set. It is a class, because V8 turns
+ * A copy of an `Idempotency-Key`. When the store sets `isReplayed` of the copy, the original is also set. A class is used, because V8 turns
  * each object literal with accessors into a slow dictionary.
  */
 export class ForwardedKey implements Idempotency {

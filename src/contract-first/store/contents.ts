@@ -24,11 +24,10 @@ export interface MovedTable {
 }
 
 /**
- * One of the two databases of a move. All its statements run in one transaction. Values are texts, and statements name tables without a
- * schema.
+ * A database as one side of a move, with all statements in one transaction. Values are texts, and statements name tables without a schema.
  */
 export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
-  /** Begins the transaction. Nobody else can write to a target until its end; a source is read as it is now. */
+  /** Begins the transaction. Until its end, nobody else can write to a target; a source is read as it is now. */
   begin(isTarget: boolean): Awaitable<unknown>;
   query(sql: string, values?: unknown[]): Awaitable<Row[]>;
   /** Reads the rows of a table, a few megabytes at a time. */

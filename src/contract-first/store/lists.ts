@@ -31,7 +31,7 @@ const ENDS = { from: '>=', above: '>', below: '<', upTo: '<=' };
 const END_NAMES = Object.keys(ENDS) as End[];
 type End = keyof typeof ENDS;
 
-/** A range of a field. Each end may be undefined. */
+/** A range of a field. Any end may be undefined. */
 interface Range extends Partial<Record<End, unknown>> {
   field: Field;
 }
@@ -152,7 +152,7 @@ export function toRecordPage(found: FoundPage | undefined, source: TextSource): 
   return { body: JsonText.of<Fields[]>(`[${texts}]`, source), ...page };
 }
 
-/** Returns the fields whose values a cursor of this order contains. The sequence number is in every cursor anyway. */
+/** Returns the fields that give a cursor of this order its values. The sequence number is in every cursor anyway. */
 export const placedIn = (table: Table, order: readonly OrderKey[]) =>
   order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
 

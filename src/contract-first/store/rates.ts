@@ -34,7 +34,7 @@ interface Known<Value> {
 }
 
 /**
- * Keeps the state of limits in the current window. All windows of the same length begin together; at that moment the state of the previous
+ * Keeps the state of limits in the current window. Windows of the same length begin together; at that moment the state of the previous
  * window is dropped. The state of keys is kept until the end of the window: operators make the keys. Addresses and tokens are unlimited, so
  * the oldest are evicted.
  */

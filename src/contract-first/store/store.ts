@@ -1,4 +1,4 @@
-/** The interface of all stores. Each store passes the tests in `test/store-suite.ts`. */
+/** The interface of all stores. Every store passes the tests in `test/store-suite.ts`. */
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable } from './collection.ts';
 
@@ -69,7 +69,7 @@ export class StoreError extends OperatorError {
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
-/** The error of a store that cannot be reached or written at the moment. Its `cause` is the error with the reason. */
+/** The error of a store that cannot be reached or written at the moment. The reason is in `cause`. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
   readonly kind: OutageKind;
@@ -120,8 +120,8 @@ interface Keys {
   /** Returns all keys, the oldest first, including revoked and expired ones. */
   listKeys(): Awaitable<StoredKey[]>;
   /**
-   * Returns the keys that any program has changed since a version. Without a version, returns all keys that are not revoked. It also fails
-   * if keys can be read, but not written.
+   * Returns the keys that any program has changed since a version. Without a version, returns all keys that are not revoked. Also fails if
+   * keys can be read, but not written.
    */
   readKeys(since?: string): Awaitable<KeyChanges>;
   /** Revokes a key. Returns true if the key existed and was not yet revoked. */
@@ -164,7 +164,7 @@ export interface Store<Collections extends object = object> extends Keys, Conten
 export interface Pool {
   used: number;
   idle: number;
-  /** The number of statements that wait for a connection. One statement can serve many calls. */
+  /** The number of statements that wait for a connection. A statement can serve many calls. */
   waiting: number;
 }
 
@@ -205,7 +205,7 @@ export class StoreCounts {
     this.onWrite?.((performance.now() - since) / 1000);
   }
 
-  /** Returns the counts with this name. All caches of the same kind share them. */
+  /** Returns the counts with this name. Caches of the same kind share them. */
   cache(name: string): Hits {
     this.cached[name] ??= { hits: 0, misses: 0 };
     return this.cached[name];

@@ -200,7 +200,7 @@ function decode(text: string): string {
   }
 }
 
-/** One pattern for each segment of a decoded path; a parameter is any text. */
+/** Makes a pattern for each segment of a decoded path; a parameter is any text. */
 const toSegments = (template: string): RegExp[] =>
   template
     .replace(/#.*/, '')

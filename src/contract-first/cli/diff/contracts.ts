@@ -182,7 +182,7 @@ const SERVER = byKey({
 const CONTRACT = byKey({
   openapi: value<string>((before, after) => {
     const [old, now] = [before, after].map((version) => String(version).split('.', 2).join('.')) as [string, string];
-    // Both contracts are compared in the form of 3.1.
+    // The comparison uses the form of 3.1 for both contracts.
     return old === now ? undefined : /^3\.[01]$/.test(old) && /^3\.[01]$/.test(now) ? FINE : UNEXPECTED;
   }),
   info: byKey({}, FOR_READERS),

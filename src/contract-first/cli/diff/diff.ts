@@ -41,7 +41,7 @@ function toEntry({ version, released, changes }: Comparison): string {
 }
 
 /**
- * Makes a command that prints its result and returns the exit code. Its arguments are a contract and the folder of the releases; by
+ * Makes a command that prints its result and returns the exit code. The arguments are a contract and the folder of the releases; by
  * default, those of the service.
  */
 const printing =

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
-/** Keys whose values are only documentation. */
+/** Keys of values that are only documentation. */
 export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);

@@ -36,7 +36,7 @@ const IGNORED = /^header\.(accept|content-type|authorization)$/;
 
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
-/** An operation in the form that is compared. It includes everything that the operation inherits from its path and the contract. */
+/** An operation in the form that is compared. The form includes everything that the operation inherits from its path and the contract. */
 export interface Comparable {
   operationId: string;
   path: string;
@@ -118,8 +118,8 @@ export function toComparable(before: Document, after: Document, today: string) {
 }
 
 /**
- * Returns the ways to authenticate. Each requirement is one way, which needs all its schemes together. Without requirements, everybody may
- * call the operation.
+ * Returns the ways to authenticate. A requirement is one way, and needs all its schemes together. Without requirements, everybody may call
+ * the operation.
  */
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>

@@ -80,7 +80,7 @@ export type CompareRule<Value> = (
   key: string,
 ) => ContractChanges;
 
-/** Rules by key. Each rule compares the two values of its key. */
+/** Rules by key: a rule compares the two values of its key. */
 export type Rules = Record<string, CompareRule<never>>;
 
 /** How the allowed values have changed; `other` if neither set contains the other. */
@@ -171,7 +171,7 @@ export function compareByName<Part extends Node>(
   };
 }
 
-/** Returns the effect of a new item. It is harmless if clients may omit the item in requests, or ignore it in replies. */
+/** Returns the effect of a new item. The item is harmless if clients may omit it in requests, or ignore it in replies. */
 export function toAddition(node: Node, direction: Direction): Omit<ContractChange, 'location'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required

@@ -47,7 +47,7 @@ const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =
 
 export const content = contentsWith({ request: FINE, response: FINE });
 
-/** Compares a body whose type the receiver cannot choose: the server may send any of the types. */
+/** Compares a body of a type that the receiver cannot choose: the server may send any of the types. */
 export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
 
 /** A range of types covers JSON, because the server sends only JSON for a range. */

@@ -153,8 +153,9 @@ function inlineHeaders(node: Node, document: Document): void {
 }
 
 /**
- * Examples and references that lead elsewhere, which openapi-typescript would read or fetch, `nullable`, which means nothing in 3.1, `$defs`, which would be a
- * field, and a discriminator without alternatives, whose field it would take away from those that have the schema in `allOf`.
+ * Examples and references that lead elsewhere, which openapi-typescript would read or fetch, `nullable`, which means nothing in 3.1,
+ * `$defs`, which would be a field, and a discriminator without alternatives, which would take its field away from those that have the
+ * schema in `allOf`.
  */
 function dropUntyped(node: Node, hasNames: boolean): void {
   if (typeof node.externalValue === 'string') delete node.externalValue;

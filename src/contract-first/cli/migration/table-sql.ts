@@ -41,7 +41,7 @@ export interface FirstMigration extends Record<DatabaseKind, string> {
   collection: string;
 }
 
-/** Writes the first migration of each collection, in an order in which they can run. @throws Error if a description is not usable */
+/** Writes the first migration of each collection, in an order that they can run in. @throws Error if a description is not usable */
 export function writeFirstMigrations(domain: AnyDomain): FirstMigration[] {
   return toTables(domain).map((table) => ({
     collection: table.collection,

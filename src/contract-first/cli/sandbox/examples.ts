@@ -12,7 +12,7 @@ import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 
-/** Builds a handler for each operation. It answers with an example, or with 501 if no example fits a reply. */
+/** Builds a handler for each operation, which answers with an example, or with 501 if no example fits a reply. */
 export function buildExampleHandlers(contract: AnyContract): Record<string, AnyHandler> {
   const source = toSource(contract);
   const samples = buildSamples(source);

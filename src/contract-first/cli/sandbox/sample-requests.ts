@@ -7,7 +7,7 @@ import { toSource } from '../../contract/page/source.ts';
 import type { AnyContract, KeyLocation, Operation } from '../../engine/contract/contract.ts';
 import { type FirstRequest, fillPlaceholders } from '../../engine/contract/first-request.ts';
 
-/** Builds the sample requests of a contract. They send `key` if the operation needs one. */
+/** Builds the sample requests of a contract, which send `key` if the operation needs one. */
 export function buildSampleRequests(contract: AnyContract, key: string) {
   const source = toSource(contract);
   const values = { ...source, ...buildSamples(source) };

@@ -1,4 +1,4 @@
-/** Runs the handlers and migrations that `new` would write. They are written to a temporary folder, which is removed at once. */
+/** Runs the handlers and migrations that `new` would write. A temporary folder contains them, and is removed at once. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** Finds the contract's own examples for required fields whose value neither a client nor the store provides. */
+/** Finds the contract's own examples for required fields with values that neither a client nor the store provides. */
 import { buildSamples } from '../../contract/page/sample.ts';
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { resolveOf } from '../../contract/read/references.ts';

@@ -26,7 +26,7 @@ export interface PlannedColumn {
 export interface CollectionPlan extends Resource {
   table: string;
   columns: PlannedColumn[];
-  /** The columns whose values appear in no reply: fields of a create's body, and the parent's id. */
+  /** The columns with values that no reply contains: fields of a create's body, and the parent's id. */
   internal: PlannedColumn[];
   id: PlannedColumn;
   /** The parent in the path of the records, and the column with the parent's id. */
@@ -37,7 +37,7 @@ export interface CollectionPlan extends Resource {
   unfit?: 400;
   /** The fields of a create's body. */
   given: string[];
-  /** One line for each assumed value that the contract does not give. */
+  /** Lines about assumed values, one for each value that the contract does not give. */
   assumed: string[];
   /** Parameters with an unknown meaning. An operation answers 501 if a request sends one. */
   unknown: { id: string; parameter: string }[];

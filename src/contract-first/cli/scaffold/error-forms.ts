@@ -1,5 +1,5 @@
 /**
- * Finds an error body that fits its schema in the contract. Each possible value of a field is tried with the errors that the server sends.
+ * Finds an error body that fits its schema in the contract. The possible values of a field are tried with the errors that the server sends.
  */
 
 import { failuresOf, REQUEST_ID } from '../../contract/checks/server-errors.ts';

@@ -62,7 +62,7 @@ export function writeErrors({ operations }: ReadContract): ErrorsFile {
   };
 }
 
-/** Sorts the forms, the most frequent one first. Replies whose schema does not name fields get the first form. */
+/** Sorts the forms, the most frequent one first. A reply with a schema that does not name fields gets the first form. */
 function joinOpen(forms: Form[]): [Form, ...Form[]] {
   const open = forms.find(({ value }) => value === USUAL);
   const isOpen = ({ reply }: ErrorReply) => Object.keys(keywordsOf(reply.schema)).length === 0;
@@ -72,7 +72,7 @@ function joinOpen(forms: Form[]): [Form, ...Form[]] {
   return [{ ...first, replies: [...first.replies, ...(open?.replies.filter(isOpen) ?? [])] }, ...rest];
 }
 
-/** Returns a key that is equal for replies of the same schema, whatever their examples are. They have the same form. */
+/** Returns a key that is equal for replies of the same schema, whatever their examples are. Such replies have the same form. */
 const toKey = (schema: unknown): string =>
   JSON.stringify(schema, (key, value) => {
     if (typeof value === 'bigint') return `${value}`;
@@ -126,7 +126,7 @@ const toOwn = (parts: Parts, requestId: string): OwnError => ({
   ...{ requestId, operation: undefined, reply: undefined },
 });
 
-/** The condition for replies of a form. It is the status alone, if all replies of the status have this form. */
+/** The condition for replies of a form. If all replies of a status have this form, the condition is the status alone. */
 interface Condition {
   statuses: string[];
   /** The operations with their statuses, such as `getThing 404`. */

@@ -8,7 +8,9 @@ import type { WrittenCollection } from './collection-files.ts';
 /** The default address of a service. */
 const ORIGIN = 'http://127.0.0.1:3000';
 
-/** Writes the commands. `tested` contains the collections whose tests have created a record. Returns an empty text if there are none. */
+/**
+ * Writes the commands. `tested` contains the collections with tests that have created a record. Returns an empty text if there are none.
+ */
 export function writeFirstRequest(contract: AnyContract, [first]: WrittenCollection[]): string {
   if (!first) return '';
   const key = makeKey('first');

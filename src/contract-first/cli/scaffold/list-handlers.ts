@@ -143,7 +143,7 @@ function writeReply(
 }
 
 /**
- * Whether a parameter filters by the field of its name. Its type must be one that is compared as a whole, because a free text could also
+ * Whether a parameter filters by the field of its name. The type must be one that is compared as a whole, because a free text could also
  * mean a part of a name.
  */
 function isFilter({ name, schema, required }: Parameter, { columns, id }: CollectionPlan): boolean {

@@ -1,6 +1,6 @@
 /**
- * Finds a way to make ids that a client may leave out and the store does not set. Each way consists of code, and of samples that are
- * checked by the schema.
+ * Finds a way to make ids that a client may leave out and the store does not set. A way consists of code, and of samples that are checked
+ * by the schema.
  */
 import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
 import type { Keywords } from '../../engine/schema/json.ts';
@@ -42,7 +42,7 @@ const toDigits = (length: number): IdForm => ({
   samples: ['1', '9'].map((digit) => digit.repeat(length)),
 });
 
-/** Ids in the form of a ULID: letters and digits, of which the first one is 0 to 7. */
+/** Ids in the form of a ULID: letters and digits, beginning with 0 to 7. */
 const ULID: IdForm = {
   code: code`Array.from(randomBytes(26), (byte, at) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % (at ? 32 : 8)]).join('')`,
   imports: ['randomBytes'],

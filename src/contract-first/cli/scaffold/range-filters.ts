@@ -59,7 +59,7 @@ function typeOf({ name }: PlannedColumn, { schema }: CollectionPlan, source: Doc
   return toRangeType(source.flat(source.flat(schema).properties?.[name]));
 }
 
-/** Returns the type of the values that a range compares; undefined for texts whose order clients do not know. */
+/** Returns the type of the values that a range compares; undefined for texts in an order that clients do not know. */
 function toRangeType({ type, format, enum: listed }: Keywords): string | undefined {
   if (listed) return undefined;
   if (type === 'string') return /^date(-time)?$/.test(`${format}`) ? format : undefined;

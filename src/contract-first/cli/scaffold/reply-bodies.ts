@@ -43,7 +43,7 @@ function assume({ plan, operation, findAssumed }: Writing, name: string, schema:
   return code`${toLiteral(value)} /* assumed */`;
 }
 
-/** Writes an object whose fields all have a known meaning, such as one about the page; undefined for other objects. */
+/** Writes an object if all its fields have a known meaning, such as one about the page; undefined for other objects. */
 function toPart(
   { source }: Pick<Writing, 'source'>,
   schema: Schema,

@@ -19,7 +19,7 @@ export interface ServiceWriting {
   isAssuming?: boolean;
 }
 
-/** How often the service is compiled at most, plus once for each collection. Each run can only remove parts that are there. */
+/** How often the service is compiled at most, plus once for each collection. A run can only remove parts that are there. */
 const MOST_ROUNDS = 4;
 
 const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
@@ -61,7 +61,7 @@ export interface WrittenService {
   table: string[];
   /** The message of `generate`, if it fails even without collections. */
   failure: string | undefined;
-  /** The collections whose tests pass. */
+  /** The collections with tests that pass. */
   tested: WrittenCollection[];
 }
 

@@ -24,7 +24,7 @@ import { type Envelope, envelopeOf, successOf, wordsOf } from './envelopes.ts';
 import { kindOf } from './handler-code.ts';
 import type { OperationKind } from './resources.ts';
 
-/** The value for each `Idempotency-Key`. It can always be the same, because each test has its own database. */
+/** The value for each `Idempotency-Key`. The same value can serve all tests, because each test has its own database. */
 const ONCE = '123e4567-e89b-42d3-a456-426614174000';
 
 export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;

@@ -9,7 +9,7 @@ import { testFileOf, writeTest } from './written-test.ts';
 export class WrittenTests {
   readonly #contract: AnyContract;
   readonly #write: (file: string, text: string) => boolean;
-  /** The collections whose tests were written and not removed. */
+  /** The collections with tests that were written and not removed. */
   readonly #left = new Set<WrittenCollection>();
   /** A line for each collection without a test. */
   readonly reasons: string[] = [];
@@ -30,7 +30,7 @@ export class WrittenTests {
     return this.#left.has(collection);
   }
 
-  /** Writes the test of a collection again, without operations whose handlers were removed. */
+  /** Writes the test of a collection again, without operations that have lost their handlers. */
   rewrite(collection: WrittenCollection): void {
     if (this.has(collection)) writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection)));
   }

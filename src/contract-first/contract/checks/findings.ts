@@ -28,7 +28,7 @@ export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCer
   }));
 
 /**
- * Finds the largest collection whose columns are all among the given fields. `isWhole` is true if the given fields are all fields of the
+ * Finds the largest collection that has all its columns among the given fields. `isWhole` is true if the given fields are all fields of the
  * record.
  */
 export function findCollection(

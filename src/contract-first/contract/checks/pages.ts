@@ -1,5 +1,6 @@
 /**
- * Reports lists whose pages would break the contract, because of their size, or because the operation would reject their cursor with 400.
+ * Reports lists with pages that would break the contract, because of their size, or because the operation would reject their cursor with
+ * 400.
  */
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -19,8 +20,8 @@ import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 
 /**
- * Reports cursors that do not fit their parameter. It is an error if clients can choose the order of the cursor by a query parameter, and
- * otherwise a warning.
+ * Reports cursors that do not fit their parameter. If clients can choose the order of the cursor by a query parameter, this is an error,
+ * and otherwise a warning.
  */
 export function reportCursors(
   operation: Operation,

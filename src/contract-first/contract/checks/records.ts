@@ -11,7 +11,7 @@ import { resolveOf } from '../read/references.ts';
 import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
-/** The schemas of records by collection. A collection whose schema is not in the contract stores nothing, and is left out. */
+/** The schemas of records by collection. A collection is left out if its schema is not in the contract, since it then stores nothing. */
 export function toRecords(contract: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
   const { document } = contract;
   const all = Object.entries(domain).flatMap(([name, { schema, columns, internal }]): [string, RecordSchemas][] => {
@@ -62,8 +62,8 @@ export function schemaOf(document: Document, name: string): Schema {
 }
 
 /**
- * Finds the schemas of replies that every record of a collection, or every list of its records, fits. All other replies are checked when
- * they are sent.
+ * Finds the schemas of replies that every record of a collection, or every list of its records, fits. Any other reply is checked when it is
+ * sent.
  */
 export function findProven(
   operations: ReadonlyMap<string, Operation>,
@@ -140,7 +140,7 @@ export function reportUnstoredFields(
   { table, columns }: AnyDescription,
   report: ReportProblem,
 ): void {
-  // All media types count, since a handler may also write the record as XML.
+  // Every media type counts, since a handler may also write the record as XML.
   const record = inAllTypes(replies)
     .filter(isSuccess)
     .map(({ schema }) => objectFieldsOf(schema))

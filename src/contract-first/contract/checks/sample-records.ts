@@ -28,7 +28,7 @@ export function recordsFor(
   { buildCheck, isLinear }: Checking,
 ): SampleRecord[] {
   const patterns = isLinear ? [] : [fields, wanted].flatMap(Object.values<Schema>).flatMap(patternsIn);
-  // A pattern that was not checked yet is tried only on texts for which it is quick.
+  // A pattern that was not checked yet is tried only on texts that it is quick for.
   const isTried = (value: unknown) =>
     patterns.length === 0 ||
     (typeof value === 'string' ? patterns.every((one) => isMatch(one, value) !== undefined) : !isNode(value));

@@ -137,8 +137,8 @@ function findProblem({ schema, check }: CompiledReply, make: () => unknown): str
 type Fields = Record<string, unknown>;
 
 /**
- * Returns the value with only the fields that the contract names. An object for which the contract names no fields keeps all of them.
- * `described` lists the maps that describe the value; this function adds the targets of their recursions.
+ * Returns the value with only the fields that the contract names. If the contract names no fields of an object, the object keeps all of
+ * them. `described` lists the maps that describe the value; this function adds the targets of their recursions.
  */
 function namedIn(value: unknown, described: Int64Map[]): unknown {
   if (!isNode(value)) return value;

@@ -17,7 +17,7 @@ import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf }
 import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
-/** The maximum number of comparisons for the proofs of one contract. They take some seconds. */
+/** The maximum number of comparisons for the proofs of one contract, which take some seconds. */
 const MOST_STEPS = 100_000;
 
 /** Passes proven faults to `report`, and passes comparisons without a proof to `warn`. */
@@ -56,7 +56,7 @@ function ofStore({ description: { schema, columns }, stored }: RecordSchema, che
   });
 }
 
-/** Finds the record that a request becomes. It is in the reply to the request, or in the reply to a GET of the same path. */
+/** Finds the record that a request becomes, in the reply to the request, or in the reply to a GET of the same path. */
 function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
   const replies = [operation, ...reading].flatMap(({ replies }) => successesOf(replies));

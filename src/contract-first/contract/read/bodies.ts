@@ -12,7 +12,7 @@ const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
-/** Returns how a body of this type is read. A form whose schema is bytes is passed on without parsing. */
+/** Returns how a body of this type is read. A form with a schema of bytes is passed on without parsing. */
 export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
   return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';

@@ -1,6 +1,6 @@
 /**
- * Reports keywords whose value is of a wrong kind, such as a text instead of a schema or an object instead of a list, before other code
- * reads them. Also reports 64-bit integers that would have two types, or that could not be compared.
+ * Reports keywords with a value of a wrong kind, such as a text instead of a schema or an object instead of a list, before other code reads
+ * them. Also reports 64-bit integers that would have two types, or that could not be compared.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';

@@ -75,7 +75,7 @@ export function buildResolve(document: unknown): Resolve {
   };
 }
 
-/** The maximum length of a chain of references. It is limited because all code that follows schemas is recursive. */
+/** The maximum length of a chain of references. The length is limited because all code that follows schemas is recursive. */
 const MOST_REFERENCES = 500;
 
 function findFault(
@@ -182,7 +182,7 @@ function namesOf(
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
 
 /**
- * Returns the document for code that follows every `$ref` and `$id`. It omits those that are data: names of fields, and parts of values
+ * Returns the document for code that follows every `$ref` and `$id`. Those that are data are omitted: names of fields, and parts of values
  * such as examples.
  */
 export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>

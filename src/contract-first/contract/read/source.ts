@@ -41,8 +41,8 @@ export async function readFiles(file: URL | string): Promise<ContractSource> {
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const bundle = await bundleFiles(path, async (one) => (await read(one)).json);
   const { stringify: toYaml } = await import('yaml');
-  // The bundle is written as YAML 1.1, which many programs read. It quotes more texts, such as words or numbers that have a meaning in YAML
-  // 1.1.
+  // The bundle is written as YAML 1.1, which many programs read. YAML 1.1 quotes more texts, such as words or numbers with a special
+  // meaning.
   const text = toYaml(bundle.document, { aliasDuplicateObjects: false, version: '1.1' });
   const { serversAt } = await readYaml(text);
   return { yaml: Buffer.from(text), json: stringify(bundle.document) as string, serversAt, bundle };

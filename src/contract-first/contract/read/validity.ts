@@ -13,7 +13,7 @@ import { mapPaths, resolvedItem } from './normal-form.ts';
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 type Errors = Parameters<typeof toFaults>[0];
-/** The part of the validator that ignores references. Its method `validate` would follow references of schemas without end. */
+/** The part of the validator that ignores references. The method `validate` would follow references of schemas without end. */
 interface Compiled {
   getAjvValidator(version: '3.1'): ((document: object) => boolean) & { errors: Errors };
 }

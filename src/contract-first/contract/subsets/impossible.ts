@@ -48,7 +48,7 @@ export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
   });
 }
 
-/** Checks a schema and the schemas inside it under these keywords. Each schema is checked once, however many references lead to it. */
+/** Checks a schema and the schemas inside it under these keywords. A schema is checked once, however many references lead to it. */
 function visit(
   schema: Schema,
   [name, pointer]: [name: string, pointer: string],

@@ -32,7 +32,7 @@ interface Attempt {
   done: (failure?: HttpError) => void;
   /** The owner of the first key of an alternative. */
   caller?: Caller;
-  /** The caller whose rate limit has counted the request. Another alternative with the same key does not count it again. */
+  /** The caller that the request was counted for. Another alternative with the same key does not count it again. */
   counted?: string;
   /** The reason why a token was rejected. */
   tokenProblem?: string;

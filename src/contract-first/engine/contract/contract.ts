@@ -1,4 +1,4 @@
-/** The types of the contract from which the server is built. */
+/** The types of the contract that the server is built from. */
 import { toPrintable } from '../../json/literals.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
@@ -7,8 +7,8 @@ import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './doc
 import type { FirstRequest } from './first-request.ts';
 
 /**
- * The way in which a value is written. A simple value is one text. An array is `a=1&a=2`, or `a=1,2` with one of three separators. An
- * object is `a[b]=1` or `b=1`. Any value may be JSON.
+ * The way a value is written. A simple value is one text. An array is `a=1&a=2`, or `a=1,2` with one of three separators. An object is
+ * `a[b]=1` or `b=1`. Any value may be JSON.
  */
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
@@ -31,7 +31,7 @@ export interface Parameter {
   writing: ParameterStyle;
   /** Whether only the server makes values of the parameter, and clients pass them back unchanged (`x-opaque`). */
   isOpaque: boolean;
-  /** The number of hours for which an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24. Undefined for other parameters. */
+  /** The hours that an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24. Undefined for other parameters. */
   keptHours: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface Body {
 export interface Content {
   /** The media type, in lower case: `application/merge-patch+json`. */
   type: string;
-  /** The way in which the body is read. JSON is checked as a whole, a form part by part, and other bodies are streamed as bytes. */
+  /** The way the body is read. JSON is checked as a whole, a form part by part, and other bodies are streamed as bytes. */
   kind: 'json' | 'form' | 'bytes';
   schema: Schema;
   /** The encoding of a form's fields, by name. */

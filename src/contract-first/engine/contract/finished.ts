@@ -101,7 +101,7 @@ function readGraph(json: string): unknown {
 
   function linkFields(node: Node): unknown {
     for (const [key, value] of Object.entries(node)) {
-      // This also works for the key `__proto__`.
+      // Setting the key `__proto__` also works.
       if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
     }
     return node;

@@ -56,8 +56,8 @@ const MEDIA_TYPES: Record<string, string> = {
 const CONTRACTS = ['openapi.yaml', 'openapi.json'];
 
 /**
- * Returns the folder of the contract's two files below `prefix`. It is `/docs` if an operation uses the path of one of these files, and
- * otherwise empty.
+ * Returns the folder of the contract's two files below `prefix`. The folder is `/docs` if an operation uses the path of one of these files,
+ * and otherwise empty.
  */
 export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
   const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
@@ -107,7 +107,7 @@ async function loadFilled(contract: Contract, root: string, folder: string) {
 const withFolder = (page: string, root: './' | '../', folder: string) =>
   page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
 
-/** Loads the form, with the bar and the table of contents of the reference. Their links lead to the reference. */
+/** Loads the form, with the bar and the table of contents of the reference. Links in these parts lead to the reference. */
 async function loadForm(contract: Contract, folder: string) {
   const page = String((await loadFilled(contract, '../', folder)).body);
   const frame = page

@@ -13,13 +13,13 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
 }
 
 /**
- * Returns the values by their names: `prefix`; `base`, the base URL in samples, in which the page's script replaces `https://SERVER`; and
+ * Returns the values by their names: `prefix`; `base`, the base URL in samples, where the page's script replaces `https://SERVER`; and
  * `server-0` and so on.
  */
 export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];
-  // This is part of a word of a shell, and a slash follows it.
+  // The URL becomes part of a word of a shell, and a slash follows it.
   const base = encodeURI(here.toWellFormed()).replace(/\/$/, '').replaceAll("'", '%27');
   return new Map([['prefix', contract.prefix], ['base', `https://SERVER${base}`], ...servers]);
 }

@@ -8,7 +8,7 @@ import { UNLISTED } from './documents.ts';
 
 /** Adds the route of the root path. `prefix` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
 export async function addFrontDoor(app: FastifyInstance, contract: Contract, prefix: string): Promise<void> {
-  // This is for plugins that call `app.swagger()`, unless the team has registered @fastify/swagger itself.
+  // Plugins may call `app.swagger()`, so it is registered here, unless the team has registered @fastify/swagger itself.
   const specification = { document: contract.document } as StaticDocumentSpec;
   if (!app.hasDecorator('swagger')) await app.register(swagger, { mode: 'static', specification });
   if (app.hasRoute({ method: 'GET', url: '/' })) return;

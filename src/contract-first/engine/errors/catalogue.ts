@@ -16,7 +16,7 @@ export type ErrorBody = components extends { schemas: { Error: infer Declared ex
 interface Kind {
   /** The HTTP status of the reply. */
   status: number;
-  /** The seconds after which to try again. */
+  /** The seconds to wait before another try. */
   retryAfter?: number;
   /** The message of `answer`; by default the words of the code. */
   message?: string;

@@ -61,8 +61,8 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
 export type ToAddress = (raw: IncomingMessage) => string | undefined;
 
 /**
- * Builds the function that finds a client's address. This is the address that the trusted proxy farthest from the server reports, or that
- * proxy's own address if it reports none. It is undefined if the connection does not have an address. `isProxy` is undefined if no proxy is
+ * Builds the function that finds a client's address: the address that the trusted proxy farthest from the server reports, or that proxy's
+ * own address if it reports none. The result is undefined if the connection does not have an address. `isProxy` is undefined if no proxy is
  * trusted.
  */
 export function buildToAddress(isProxy: IsProxy | undefined): ToAddress {

@@ -2,7 +2,7 @@
 
 /**
  * The headers that OWASP's REST cheat sheet recommends. With them, browsers do not cache replies, do not show them as pages, and do not
- * guess their type. They are constants, because @fastify/helmet would run a hook for each request. The proxy that terminates TLS sets
+ * guess their type. Constants are enough; @fastify/helmet would run a hook for each request. The proxy that terminates TLS sets
  * `Strict-Transport-Security` (RFC 6797, section 7.2).
  */
 export const SECURITY_HEADERS = {

@@ -17,7 +17,7 @@ const EXPOSED_HEADERS = [
 ];
 
 /**
- * The headers of replies that are sent before any hook runs. Nothing has checked the origin of their requests, but these replies are not
+ * The headers of replies that are sent before any hook runs. The origin of the request has not been checked, but these replies are not
  * secret.
  */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
@@ -42,7 +42,7 @@ const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions =>
 const MOST_ASKED = 1024;
 
 /**
- * Rejects a preflight whose `Access-Control-Request-Headers` is too long. The plugin repeats this header in its reply, and nginx takes a
+ * Rejects a preflight if its `Access-Control-Request-Headers` is too long. The plugin repeats this header in its reply, and nginx takes a
  * server with such large replies for broken.
  */
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {

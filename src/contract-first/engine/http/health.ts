@@ -14,8 +14,8 @@ const UNLISTED = { schema: { hide: true } };
 export type IsReady = () => Promise<boolean>;
 
 /**
- * Builds the readiness check of a process. It logs the reason why the service is not ready only when the reason changes, because probes
- * come every second.
+ * Builds the readiness check of a process. The reason why the service is not ready is logged only when it changes, because probes come
+ * every second.
  */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   const checkServices = buildCheckServices(services);

@@ -92,7 +92,10 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Whether the server meets the header `Expect`. It is a list (RFC 9110, section 10.1.1); empty elements are ignored (section 5.6.1.2). */
+/**
+ * Whether the server meets the header `Expect`. The header is a list (RFC 9110, section 10.1.1); empty elements are ignored (section
+ * 5.6.1.2).
+ */
 function isMet(expect: string): boolean {
   return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
 }

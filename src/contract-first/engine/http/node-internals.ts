@@ -56,8 +56,8 @@ export function readWhenResumed(socket: Socket): void {
 }
 
 /**
- * Passes the headers of each part of a multipart form to `take` before Busboy reads them. They have one character for each byte, and `take`
- * may change them. Busboy itself would replace bytes that are not UTF-8 by U+FFFD.
+ * Passes the headers of each part of a multipart form to `take` before Busboy reads them. The headers have one character for each byte, and
+ * `take` may change them. Busboy itself would replace bytes that are not UTF-8 by U+FFFD.
  */
 export function onPartHeaders(busboy: BusboyInstance, take: (headers: Record<string, string[]>) => void): void {
   const { parser } = (busboy as unknown as { _parser: { parser?: Dicer } })._parser;

@@ -20,7 +20,7 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 
 export interface HttpOptions {
   logger: Logger;
-  /** The destination of the logger, to which the lines of requests are written as text. */
+  /** The destination of the logger. The lines of requests are written there as text. */
   lines: DestinationStream;
   /** The keys, or prefixes of keys, that logged URLs must not show, and the names of query parameters that carry keys. */
   secrets: readonly string[];
@@ -200,9 +200,9 @@ function createNodeServer(
     joinDuplicateHeaders: true,
     requestTimeout,
     keepAliveTimeout,
-    // This must not be longer than requestTimeout, because Node would then use it as the limit of the whole request.
+    // A value above requestTimeout would become Node's limit of the whole request.
     headersTimeout: requestTimeout,
-    // This is the default of Node 22, with which uploads are read in larger pieces.
+    // The default of Node 22, which reads uploads in larger pieces.
     highWaterMark: 64 * 1024,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
     IncomingMessage: HttpRequest,

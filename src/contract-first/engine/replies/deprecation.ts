@@ -24,8 +24,8 @@ export const joinLinks = (own: string, successor: string | undefined): string =>
   successor === undefined ? own : `${own}, ${successor}`;
 
 /**
- * The interval between reads of the clock, in milliseconds. One long timer would not do: somebody may set the clock, and timers end after
- * 24 days at most.
+ * The interval between reads of the clock, in milliseconds. A single long timer would not do: somebody may set the clock, and timers end
+ * after 24 days at most.
  */
 const INTERVAL = 60_000;
 

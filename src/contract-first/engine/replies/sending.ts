@@ -17,7 +17,7 @@ export interface AnyAnswer {
   type?: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** The cursor of the next page, from which the server makes the `Link` header. */
+  /** The cursor of the next page. The server makes the `Link` header from it. */
   next?: string | undefined;
 }
 

@@ -67,7 +67,7 @@ function parse(body: Buffer, coding = 'identity'): unknown {
   }
 }
 
-/** Adds the parser of bodies that handlers read. It calls `take` for each such body, with the limit in bytes. */
+/** Adds the parser of bodies that handlers read. For each such body, `take` is called with the limit in bytes. */
 export function addRawBodies(
   app: FastifyInstance,
   { operations }: AnyContract,

@@ -18,7 +18,7 @@ export type Values = Record<string, unknown>;
 /** The parts of Node's request that Fastify has not parsed. */
 export interface Raw {
   url?: string | undefined;
-  /** The headers as a list in which names and values alternate. */
+  /** The headers as a list of alternating names and values. */
   rawHeaders: string[];
 }
 

@@ -141,7 +141,7 @@ function buildOne(
 }
 
 /**
- * Finds values in which numbers may have the wrong JavaScript type: defaults, and numbers in JSON. Numbers that were sent as text are
+ * Finds values with numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Numbers that were sent as text are
  * already converted.
  */
 function findNumbers(parameters: Parameter[]) {

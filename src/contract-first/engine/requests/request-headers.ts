@@ -1,6 +1,5 @@
 /**
- * Functions for handlers that read headers: conditions on records (RFC 9110, section 13), in which the revision is the entity tag, and
- * `Accept`.
+ * Functions for handlers that read headers: conditions on records (RFC 9110, section 13), with the revision as entity tag, and `Accept`.
  */
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toMediaType } from '../contract/replies.ts';
@@ -8,7 +7,7 @@ import { toMediaType } from '../contract/replies.ts';
 /** Returns the entity tag of a record at this revision: `"5"`. */
 export const toTag = (revision: bigint) => `"${revision}"`;
 
-/** The number of tags in a list that count. Each tag is a parameter of the SQL statement, and databases limit the number of parameters. */
+/** The number of tags in a list that count. A tag is a parameter of the SQL statement, and databases limit the number of parameters. */
 const MOST_TAGS = 100;
 
 /**

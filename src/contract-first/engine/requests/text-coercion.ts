@@ -1,4 +1,4 @@
-/** Converts the text of a parameter to a value. Each value has only one spelling. Other text stays text, so that the check reports it. */
+/** Converts the text of a parameter to a value. A value has only one spelling. Other text stays text, so that the check reports it. */
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { CANONICAL, parseInt64, toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { type Problem, problemAt } from '../errors/problem.ts';
@@ -21,7 +21,7 @@ export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 /** The code and the words of the problem that a value was sent twice. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;
 
-/** The types in the order in which they are tried. Every text is a string, so string comes last. */
+/** The types, in the order of the tries. Every text is a string, so string comes last. */
 const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {

@@ -49,7 +49,7 @@ export class Context implements AnyContext {
     return this.body === undefined ? undefined : toMediaType(this.request.headers['content-type'] as string);
   }
 
-  /** This is a separate function, since handlers destructure their argument. */
+  /** A separate function, since handlers destructure their argument. */
   get accepts() {
     const { accept } = this.request.headers;
     return <Type extends string>(...types: Type[]) => preferredType(accept, types);
@@ -59,7 +59,7 @@ export class Context implements AnyContext {
     return this.#state.caller;
   }
 
-  /** This must always be the same object, because the store notes in it whether the change was done before. */
+  /** Always the same object, because the store notes in it whether the change was done before. */
   get idempotency(): Idempotency | undefined {
     this.#idempotency ??= this.#toIdempotency();
     return this.#idempotency;

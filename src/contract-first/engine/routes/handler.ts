@@ -1,7 +1,4 @@
-/**
- * answer)`, with the types of both from the contract. => The function with which handlers are written: `handle('getItem', async (call) =>
- * answer)`. The types of `call` and `answer` come from the contract. => answer)`, with the types of both from the contract.
- */
+/** The function for writing handlers: `handle('getItem', async (call) => answer)`. The types of `call` and `answer` come from the contract. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
@@ -31,7 +28,7 @@ export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>
 export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
-/** The media type and the body of a request. Both are `undefined` if the operation has no body, or if the client left it out. */
+/** The media type and the body of a request. The values are `undefined` if the operation has no body, or if the client left it out. */
 type ContentOf<Request> = Request extends { content: infer Content }
   ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
   : { contentType: undefined; body: undefined };
@@ -299,7 +296,7 @@ type Missing<Key, Path extends string, Given, Allowed> = [Key] extends [never]
 type Unfit<Field> = [Field] extends [never]
   ? ' is not what the contract says'
   : `.${Field & (string | number)} has another type than in the contract`;
-/** The fields whose value does not fit. An optional field may be left out, but must not be undefined. For a list there are none. */
+/** The fields with a value that does not fit. An optional field may be left out, but must not be undefined. A list has no such fields. */
 type OddField<Given, Allowed> = Given extends readonly unknown[]
   ? never
   : {

@@ -65,7 +65,7 @@ export async function addOperations(
   // glue warns about each media type of a reply that no parser reads, although replies need no parser.
   Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
-    // This is a copy without shared parts, since glue changes the document. glue does not support bigint.
+    // The copy has no shared parts, since glue changes the document. glue does not support bigint.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
@@ -78,9 +78,9 @@ export async function addOperations(
 const { validate } = Validator.prototype;
 
 /**
- * fastify-openapi-glue makes a validator for each contract. It would compile OpenAPI's schema again, which takes a third of a start, and no
- * option prevents it. So we replace its validator by one that accepts everything: the contract was checked before. glue calls its validator
- * before it first waits, so the real validator is back before other code can run.
+ * fastify-openapi-glue makes a validator for each contract. The validator would compile OpenAPI's schema again, which takes a third of a
+ * start, and no option prevents that. So we replace its validator by one that accepts everything: the contract was checked before. glue
+ * calls its validator before it first waits, so the real validator is back before other code can run.
  */
 function registerGlue(app: FastifyInstance, options: FastifyOpenapiGlueOptions): Promise<void> | void {
   Validator.prototype.validate = trust;

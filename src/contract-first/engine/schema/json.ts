@@ -51,7 +51,7 @@ export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(sche
 
 /** A problem of a contract. */
 export interface ContractProblem {
-  /** One line that names the part. */
+  /** The problem in one line, which names the part. */
   words: string;
   /**
    * The JSON Pointer to the part, through references. Keys between a schema and the fields in it may be left out. Undefined if the words

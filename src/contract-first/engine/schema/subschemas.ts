@@ -28,8 +28,8 @@ interface Subschema {
 }
 
 /**
- * The pointer to a schema inside another, as `ReportProblem` takes it: the name of a field. It is empty for a schema of the same value,
- * which may be behind a reference in the document.
+ * The pointer to a schema inside another, as `ReportProblem` takes it: the name of a field. The pointer is empty for a schema of the same
+ * value, which may follow a reference in the document.
  */
 export function toInnerPointer({ keyword, name }: Omit<Subschema, 'subschema'>): string {
   if (scopeOf(keyword) === 'value') return '';

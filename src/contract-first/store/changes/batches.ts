@@ -1,6 +1,6 @@
 /**
- * Runs the changes of one batch in one transaction, one after the other, for both databases. Each change may fail alone, and each may have
- * its own `Idempotency-Key`.
+ * Runs the changes of one batch in one transaction, one after the other, for both databases. Any change may fail alone, and have its own
+ * `Idempotency-Key`.
  */
 
 import type { Idempotency, SqlSteps } from '../collection.ts';

@@ -103,7 +103,7 @@ export class ChangeBuilder {
   }
 }
 
-/** Converts an `Idempotency-Key` to its stored form, in which long names are digests. All callers of a tenant share the key. */
+/** Converts an `Idempotency-Key` to its stored form, with digests for long names. A key belongs to all callers of a tenant together. */
 export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));

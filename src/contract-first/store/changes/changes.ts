@@ -6,7 +6,7 @@ import { type Field, perTable, type Relation, type Table } from '../tables/table
 import { isStorable, toStored } from '../tables/values.ts';
 import { type Dialect, Statement } from './statement.ts';
 
-/** A create without an `Idempotency-Key`. All waiting creates become one statement. */
+/** A create without an `Idempotency-Key`. The store joins all waiting creates to one statement. */
 export interface Create {
   collection: string;
   record: Fields;

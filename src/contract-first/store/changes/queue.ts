@@ -1,4 +1,4 @@
-/** A queue for any database. It rejects each item that waits longer than the timeout. */
+/** A queue for any database, which rejects each item that waits longer than the timeout. */
 
 /** A waiting item. Whoever takes it must resolve or reject it. */
 export interface Waiting<Item, Result = unknown> {
@@ -58,7 +58,7 @@ export class Queue<Item, Result = unknown> {
     if (first) this.#timer = setTimeout(look, first.since + this.#timeout - performance.now());
   }
 
-  /** Rejects the items that have waited too long. They are at the front of the queue. */
+  /** Rejects the items that have waited too long. The oldest items are at the front of the queue. */
   #rejectLate(): void {
     const limit = performance.now() - this.#timeout;
     const count = this.#all.findIndex(({ since }) => since > limit);

@@ -23,7 +23,7 @@ import { buildMethods, ChangeBuilder } from './change-builder.ts';
 import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.ts';
 import { sqlStep } from './statement.ts';
 
-/** The type of the first parameter of a transaction's function. Its collections see the changes that the transaction has made. */
+/** The type of the first parameter of a transaction's function. The collections see the changes that the transaction has made. */
 type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
@@ -35,7 +35,7 @@ type Given<Domain extends AnyDomain> = {
 /** The type of the tenant, in a transaction of a collection with tenants. Only `sql` can read records of other tenants. */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
-/** The type of the first parameter of a reading function. All its reads see one snapshot. */
+/** The type of the first parameter of a reading function. The reads of a run all see one snapshot. */
 type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list' | 'all'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
@@ -177,7 +177,7 @@ export class TransactionRunner {
   }
 
   *#start({ collection, call, input, tenant }: TransactionCall, steps: Steps, more: Fields): SqlSteps<unknown> {
-    // This is a proxy, because each function uses only a few of the collections.
+    // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
       const stored = this.#changes.stored.get(name);
       if (!stored) return own[String(name)];
@@ -193,7 +193,7 @@ export class TransactionRunner {
   }
 }
 
-/** One run of a transaction or of a reading function. */
+/** A single run of a transaction or of a reading function. */
 class Steps {
   isDirty = false;
   readonly #changes: ChangeRunner;
@@ -297,7 +297,7 @@ class Steps {
  */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
-/** The JSON form of a record with internal columns. It lists the names of these columns, because replies omit them. */
+/** The JSON form of a record with internal columns. The names of these columns are listed, because replies omit them. */
 class WrittenRecord {
   readonly internal: string;
   readonly record: Fields;

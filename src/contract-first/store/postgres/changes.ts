@@ -20,7 +20,10 @@ import { lockOf, NOW, toDialect } from './dialect.ts';
 import { drive } from './drive.ts';
 import { localSettingsSql } from './session.ts';
 
-/** The most changes, and the most calls of a domain's transactions, in one transaction of PostgreSQL. It must end before its timeout. */
+/**
+ * The most changes, and the most calls of a domain's transactions, in one transaction of PostgreSQL. The transaction must end before its
+ * timeout.
+ */
 export const MOST_CHANGES = 64;
 export const MOST_CALLS = 8;
 
@@ -112,7 +115,7 @@ class ChangeTransactions {
   }
 }
 
-/** An error of PostgreSQL. Its `detail` contains the names of the columns. */
+/** An error of PostgreSQL. The names of the columns are in `detail`. */
 interface DatabaseError extends Error {
   code?: string;
   detail?: string;

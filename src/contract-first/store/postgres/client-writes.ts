@@ -131,9 +131,9 @@ const LAST_ID = '9223372036854775807';
 const DONE = 'PT001';
 
 /**
- * Inserts a trial row into each table, and rolls back. One statement does both, so that the lock is released even if the server process
- * dies, and PostgreSQL does not log an error. A row that only violates a constraint is proof enough. Then the statement rewrites a row
- * unchanged.
+ * Inserts a trial row into each table, and rolls back. A single statement does both, so that the lock is released even if the server
+ * process dies, and PostgreSQL does not log an error. A row that only violates a constraint is proof enough. Then the statement rewrites a
+ * row unchanged.
  */
 export function buildProveWritable(schema: string, tables: readonly Table[]): BatchLoader<undefined, unknown> {
   const tries = tables.map((table) => {

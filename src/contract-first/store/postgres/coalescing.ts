@@ -20,8 +20,8 @@ interface Batch<Question, Answer> {
 }
 
 /**
- * The turns of several kinds of calls. They run their statements one after the other, because a few large statements cost less than many
- * small ones at once.
+ * The turns of several kinds of calls. Statements run one after the other, because a few large statements cost less than many small ones at
+ * once.
  */
 interface Turns {
   latest: Promise<unknown>;
@@ -31,8 +31,8 @@ interface Turns {
 const LONGEST_WAIT = 5;
 
 /**
- * Makes a function whose calls join the waiting batch until a connection takes the batch. So a call never gets data that was read before
- * the call. If its answer is an Error, the call throws it.
+ * Makes a function. A call of it joins the waiting batch until a connection takes the batch. So the call never gets data that was read
+ * earlier. If its answer is an Error, the call throws it.
  */
 export function coalesce<Question, Answer>(
   run: RunTask,

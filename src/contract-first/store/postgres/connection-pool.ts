@@ -1,6 +1,4 @@
-/**
- * A pool of connections that stay open, and a queue of tasks. Each task ends in time, whatever the database does.
- */
+/** A pool of connections that stay open, and a queue of tasks. A task ends in time, whatever the database does. */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';

@@ -16,8 +16,7 @@ export interface PostgresConnection {
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
   /**
-   * The time after which the task on the connection may not begin another step, by performance.now(). Soon after this time the task is
-   * given up.
+   * The latest time for the task on the connection to begin another step, by performance.now(). Soon after this time the task is given up.
    */
   until?: number;
   /** Whether the server was read-only when it last answered. */

@@ -129,8 +129,8 @@ function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
 }
 
 /**
- * SQL of the triggers on a table of records, to run after migrations. One trigger takes the lock of writers, and one notes the revisions of
- * deleted records.
+ * SQL of the triggers on a table of records, to run after migrations. The first trigger takes the lock of writers, and another notes the
+ * revisions of deleted records.
  */
 function toTriggersSql(table: Table): string {
   const { name } = table;

@@ -30,18 +30,15 @@ const READERS = 3;
 /** The timeout of a call, in milliseconds, so that clients get an answer after two seconds at most. */
 const CALL_TIMEOUT = 1700;
 /**
- * The timeout of each step of the start, in milliseconds. It is long, because the database may be starting at the same time on a busy
+ * The timeout of each step of the start, in milliseconds. The time is long, because the database may be starting at the same time on a busy
  * machine.
  */
 const START_TIMEOUT = 10_000;
-/** The share of the timeout after which PostgreSQL cancels a read, and after which connecting to a server is given up. */
+/** The share of the timeout until PostgreSQL cancels a read, and until connecting to a server is given up. */
 const READ_SHARE = 0.6;
-/**
- * The share of the timeout in which a write must begin, and the share after which PostgreSQL cancels the write. A canceled write was not
- * done.
- */
+/** The share of the timeout for a write to begin, and the share until PostgreSQL cancels the write. A canceled write was not done. */
 const WRITE = 0.4;
-/** The share of the timeout in which a transaction must begin. */
+/** The share of the timeout for a transaction to begin. */
 const TRANSACTION = 0.7;
 
 const CANNOT_WRITE = new Error('the database can only be read');

@@ -1,4 +1,4 @@
-/** Reads records and pages of records. PostgreSQL writes them as JSON text. One statement answers all waiting reads. */
+/** Reads records and pages of records. PostgreSQL writes them as JSON text. A single statement answers all waiting reads. */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../cursors.ts';
@@ -24,7 +24,7 @@ interface Group {
 type PageRow = [text: string, last: string | null, hasMore: 't' | 'f'];
 
 export function buildListRecords(schema: string, table: Table, source: TextSource): BatchLoader<PageAsked, Page> {
-  /** The statement for each combination of filters. It is written when the combination is first used. */
+  /** The statement for each combination of filters. The statement is written when the combination is first used. */
   const statements = new Map<string, string>();
 
   async function ask(connection: PostgresConnection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
@@ -59,9 +59,9 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * SQL of a page. It reads one record more than the limit, to find out whether a next page follows. The required filters, and one more, are
- * written as a range of (columns, id). If they were written as equalities, PostgreSQL might use the index of ids instead, and read all
- * records with other values.
+ * SQL of a page. The statement reads one record more than the limit, to find out whether a next page follows. The required filters, and one
+ * more, are written as a range of (columns, id). If they were written as equalities, PostgreSQL might use the index of ids instead, and
+ * read all records with other values.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;
@@ -109,7 +109,7 @@ export function buildGetRecords(
 ): BatchLoader<unknown, JsonText<Fields> | undefined> {
   const { name, id } = table;
   const isInt64 = id.type === 'int64';
-  // Each line begins with the id, or with the number of the question, since a text id may contain spaces and line breaks.
+  // A line begins with the id, or with the number of the question, since a text id may contain spaces and line breaks.
   const sql = isInt64
     ? `SELECT string_agg(${id.column} || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`

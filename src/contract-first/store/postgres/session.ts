@@ -82,7 +82,7 @@ export class PreparedStatements {
   constructor(connection: pg.Connection) {
     const { parsedStatements } = connection as unknown as Noting;
     const dispose = (name: string) => {
-      // This is sent before the next statement, without waiting for an answer.
+      // The message is sent before the next statement, without waiting for an answer.
       connection.close({ type: 'S', name }, true);
       delete parsedStatements[name];
     };

@@ -24,7 +24,7 @@ export function checkMap(file: string): void {
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
   const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
   try {
-    // This is the first access to the file.
+    // The first access to the file.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
     // By default, savepoints write pages to a file, to restore them on a rollback.

@@ -83,7 +83,7 @@ export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationH
 
 /** Runs the steps of a migration, and rolls all of them back if one fails. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
-  // Otherwise rebuilding a table would delete the records that refer to it. This pragma does not work in a transaction.
+  // Otherwise rebuilding a table would delete the records that refer to it. The pragma does not work in a transaction.
   db.pragma('foreign_keys = OFF');
   try {
     return new Driver(db).drive(steps);
@@ -97,8 +97,8 @@ export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result 
 export function inspectSqlite(file: string | undefined, domain: AnyDomain, records?: RecordCheck): Inspection {
   if (file !== undefined) checkMap(file);
   const location = file !== undefined && existsSync(file) ? file : ':memory:';
-  // This must not change files. A read-only connection would create missing log files of SQLite, and a writing one would remove existing
-  // ones.
+  // The inspection must not change files. A read-only connection would create missing log files of SQLite, and a writing one would remove
+  // existing ones.
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
@@ -124,7 +124,7 @@ const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_ed
 export const triggersOf = ({ name }: Table) => TRIGGERS.map((trigger) => `'${trigger}_${name}'`).join(', ');
 
 /**
- * SQL to run after migrations, which may have changed any record. Each record gets a revision that was never used, and so a new entity
+ * SQL to run after migrations, which may have changed any record. The statements give each record an unused revision, and so a new entity
  * tag.
  */
 function toTriggersSql(described: Table): string {

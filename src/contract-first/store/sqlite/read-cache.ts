@@ -107,8 +107,8 @@ export class ReadCache implements Reads {
 }
 
 /**
- * Writes the cache key of a page. Each value follows its length, and the cursor is at the end, because values and cursors may be any text.
- * Unused filters are left out, because V8 finds texts of up to 12 characters faster.
+ * Writes the cache key of a page. The length of a value comes before it, and the cursor is at the end, because values and cursors may be
+ * any text. Unused filters are left out, because V8 finds texts of up to 12 characters faster.
  */
 function toKey({ filters }: Table, query: PageQuery): string {
   const { limit, after } = query;
@@ -167,7 +167,7 @@ function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
-    // These values are stored only after all reads have succeeded. After a failed read, the next call must see the change again.
+    // The values are stored only after all reads have succeeded. After a failed read, the next call must see the change again.
     [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };

@@ -63,7 +63,7 @@ export function writeRebuild(table: Table, driver: Driver, change: TableChange):
   };
 }
 
-/** Converts the values of a column whose type in SQLite stays. It fails if the column rejects a converted value. */
+/** Converts the values of a column that keeps its type in SQLite. The statement fails if the column rejects a converted value. */
 export const writeConversion = (table: string, column: string, value: string): string =>
   `UPDATE ${table} SET ${column} = ${value} WHERE ${column} IS NOT ${value};`;
 

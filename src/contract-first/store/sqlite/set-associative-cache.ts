@@ -1,6 +1,6 @@
 /**
- * A cache by 64-bit ids. All ids with the same last bits share two slots, which contain the latest two values. To find one id among ten
- * thousand, a Map of bigints or an LRU cache reads memory at several locations. Each of these reads takes longer than a whole lookup here.
+ * A cache by 64-bit ids. Ids with the same last bits share two slots, which contain the latest two values. To find one id among ten
+ * thousand, a Map of bigints or an LRU cache reads memory at several locations. Every such read takes longer than a whole lookup here.
  */
 export interface SetAssociativeCache<Value, Id = unknown> {
   get(id: Id): Value | undefined;

@@ -4,9 +4,8 @@ import { StoreUnavailable } from '../store.ts';
 import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
- * Matches the errors of COMMIT after which its record in SQLite's log is incomplete. After any other error, such as a failed fsync, the
- * record in the log may be complete. Then nobody sees the write now, but it may appear after a crash, unless that part of the log was
- * overwritten.
+ * Matches the errors of COMMIT that leave its record in SQLite's log incomplete. After any other error, such as a failed fsync, the record
+ * in the log may be complete. Then nobody sees the write now, but it may appear after a crash, unless that part of the log was overwritten.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 

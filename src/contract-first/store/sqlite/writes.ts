@@ -36,7 +36,7 @@ interface Fault {
   message: string;
 }
 
-/** The longest time for the changes of a batch, in milliseconds, plus one for each change. Nobody else can write during this time. */
+/** The longest time for the changes of a batch, in milliseconds, plus one for each change. During this time nobody else can write. */
 const MOST_TIME = 1000;
 
 /** The error of a change that did not end in time. */

@@ -20,7 +20,7 @@ import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
-/** The pause before a restart, in milliseconds. Each restart doubles it, up to MOST_PAUSE, until a batch is answered. */
+/** The pause before a restart, in milliseconds. A restart doubles it, up to MOST_PAUSE, until a batch is answered. */
 const FIRST_PAUSE = 100;
 const MOST_PAUSE = 10_000;
 
@@ -28,7 +28,7 @@ export interface Writer {
   /** Resolves when the record is durable. @throws StoreUnavailable if it is not stored, or the outcome is not known in time */
   create(create: Create): Promise<Created>;
   change(change: Change | TransactionCall): Promise<Outcome>;
-  /** Adds uses of keys, as a JSON array. They may be lost if the disk cannot be written. */
+  /** Adds uses of keys, as a JSON array. The uses may be lost if the disk cannot be written. */
   addUses(uses: string): void;
   /** Checks whether the disk can be written. @throws StoreUnavailable if it cannot, or not in time */
   check(): Promise<void>;

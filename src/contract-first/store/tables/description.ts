@@ -67,8 +67,8 @@ interface ColumnValues {
 }
 
 /**
- * The description of a collection. Its records have the contract's schema `Name`, and internal columns with the names `Internal`. Without
- * a schema, the columns alone describe the records.
+ * The description of a collection. The records have the contract's schema `Name`, and internal columns with the names `Internal`. Without a
+ * schema, the columns alone describe the records.
  */
 export type Description<Name extends string = never, Internal extends string = never> = [Name] extends [never]
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
@@ -95,16 +95,17 @@ interface Described<Filter extends string> {
   /** The ways to list records. The texts in an index may have 2,600 bytes together; a request with longer ones is a 400. */
   lists?: {
     /**
-     * The fields that lists can be filtered by. If a query contains several filters, all must match. Each field needs an index on
-     * (column, id); PostgreSQL uses the index of the first filter in a query. Add new fields at the end: then the cursors of clients stay
-     * valid.
+     * The fields that lists can be filtered by. If a query contains several filters, all must match. A field needs an index on (column,
+     * id); PostgreSQL uses the index of the first filter in a query. Add new fields at the end: then the cursors of clients stay valid.
      */
     equal?: readonly Filter[];
     /** The fields that can be filtered by a range: `{ from, above, below, upTo }`. */
     range?: readonly Filter[];
     /** The texts that can be filtered by their beginning: `nameBegins` for `name`. */
     prefix?: readonly Filter[];
-    /** The filters that every query must contain, such as the account of entries. Their columns are the first ones of the indexes. */
+    /**
+     * The filters that every query must contain, such as the account of entries. In the indexes, the columns of these fields come first.
+     */
     always?: readonly Filter[];
     /**
      * The orders by their names: a field or several, each with `-` for descending. Records without a value come last. Records with equal
@@ -246,7 +247,7 @@ type ParentsOf<Described extends AnyDescription> = ColumnsOf<Described>[keyof Co
     : never
   : never;
 
-/** All columns of the rows, by field. */
+/** The columns of the rows, by field. */
 type ColumnsOf<Described extends AnyDescription> = Described['columns'] &
   ([InternalOf<Described>] extends [never] ? unknown : InternalOf<Described>);
 type InternalOf<Described> = Described extends { internal: infer Internal extends object } ? Internal : never;

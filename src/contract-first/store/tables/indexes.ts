@@ -43,7 +43,7 @@ export const toWantedIndexes = perTable((table): WantedIndex[] => {
 
 const sizeOf = ({ equal, order }: WantedIndex) => equal.length + order.length;
 
-/** The indexes for lists. If no order is declared, lists are in the order in which records were added. */
+/** The indexes for lists. If no order is declared, lists are in the order of creation. */
 function listIndexes(table: Table): WantedIndex[] {
   const { collection, fixed, filters, orders } = table;
   const declared = Object.entries(orders).map(([name, keys]) => ({ words: [`in the order ${name}`], keys }));
@@ -108,7 +108,7 @@ function toColumnsSql({ equal, order }: WantedIndex, { toCompared, toOrdered }: 
 /** The length of the longest name: PostgreSQL cuts longer ones. */
 const LONGEST_NAME = 63;
 
-/** SQL that creates an index. It is the same for an order forwards and backwards. */
+/** SQL that creates an index. The index serves an order forwards and backwards. */
 export function toIndexSql({ name: table }: Table, index: WantedIndex, dialect: IndexDialect): string {
   const isTurned = index.order[0]?.isDown === true;
   const columns = columnsOf(index).map(({ field, isDown }, place) => {

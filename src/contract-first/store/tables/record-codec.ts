@@ -7,7 +7,7 @@ import type { Fields } from '../collection.ts';
 import type { AnyDomain } from './description.ts';
 import type { Field, Table } from './table.ts';
 
-/** The codec of a collection. Its own `read` reads records as clients see them. */
+/** The codec of a collection. The method `read` reads records as clients see them. */
 export interface RecordCodec extends TextSource {
   /** Reads whole records: with their internal columns. */
   readonly whole: TextSource;

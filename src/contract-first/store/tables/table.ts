@@ -1,4 +1,4 @@
-/** The table of a collection, for both databases. It is plain data, which can be sent to a thread. */
+/** The table of a collection, for both databases: plain data, which can be sent to a thread. */
 import { stringify } from 'lossless-json';
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { AnyColumn, AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
@@ -35,7 +35,7 @@ export interface Table {
   mostSkipped: number;
   /** Whether lists can count their records. */
   counts: boolean;
-  /** The field with the id, by which handlers find a record. */
+  /** The field with the id. Handlers find a record by it. */
   id: Field;
   /** The column that sorts pages: an int64 id that the store sets, or `seq`, which clients do not see. */
   sequence: string;
@@ -48,7 +48,7 @@ export interface Table {
   relations: Relation[];
 }
 
-/** One of the fields of an order. The last field of an order is different in all records. */
+/** A field of an order. The last field of an order is different in all records. */
 export interface OrderKey {
   field: Field;
   isDown: boolean;
@@ -249,8 +249,8 @@ export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' |
 export const toJsonText = (value: unknown) => stringify(value) as string;
 
 /**
- * The columns and values of a trial row, in SQL. Both databases can convert the text '1' to every column type. If the row violates a
- * constraint, that is proof enough: the database has accepted everything else.
+ * The columns and values of a trial row, in SQL. The text '1' can be converted to every column type in both databases. If the row violates
+ * a constraint, that is proof enough: the database has accepted everything else.
  */
 export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
   return {

@@ -1,6 +1,6 @@
 /**
  * Starts Swagger UI as a form that looks like the reference. Swagger UI would round integers above 2^53 in the contract; this file keeps
- * them exact. It also shows requests and replies as the reference does.
+ * them exact. Requests and replies are shown as in the reference.
  */
 import { links, searchIn, setCurrent } from './contents.js';
 import { create, makeReply, makeRequest, PASSING, startFigures, watchFigures } from './figures.js';
@@ -66,7 +66,7 @@ function offerOnce(row) {
   onChange(rawParam, value, false);
 }
 
-/** The operation to scroll to when it is open. It is set only after the reader has followed a link. */
+/** The operation to scroll to when it is open; set only after the reader has followed a link. */
 let wanted;
 
 function showSamples(place, id) {

@@ -2,8 +2,8 @@
 export const contractUrl = new URL(document.querySelector('[rel=service-desc]').href);
 
 /**
- * The name under which the tab stores the reader's key, for both pages. Only scripts of this origin can read the key, and the page's
- * content security policy keeps text of a contract from running as a script. The page never shows the key: samples contain a mask.
+ * The tab's name for the stored key of the reader, for both pages. Only scripts of this origin can read the key, and the page's content
+ * security policy keeps text of a contract from running as a script. The page never shows the key: samples contain a mask.
  */
 const NAME = `key ${contractUrl.pathname}`;
 

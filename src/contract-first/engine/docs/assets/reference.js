@@ -1,6 +1,6 @@
 /**
- * The script of the reference. It shows requests for the chosen server, key and language, sends them, searches, and unfolds objects. The
- * page can be read without it.
+ * The script of the reference: shows requests for the chosen server, key and language, sends them, searches, and unfolds objects. The page
+ * can be read without it.
  */
 import { followReading } from './contents.js';
 import { create, startFigures } from './figures.js';

@@ -2,7 +2,7 @@
 import type { Server, Socket } from 'node:net';
 import type { Connections } from './connections.ts';
 
-/** The time from which an iteration of the event loop counts as long, in milliseconds. */
+/** An iteration of the event loop that takes more than this counts as long, in milliseconds. */
 const LONG = 20;
 
 /** How many connections are accepted before the existing ones are read again. */

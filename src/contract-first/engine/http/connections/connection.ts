@@ -1,4 +1,4 @@
-/** One connection of a client. It serves one request after the other, each in its own iteration of the event loop. */
+/** A client's connection, which serves one request after the other, each in its own iteration of the event loop. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
@@ -29,7 +29,7 @@ export class HttpConnection implements Reader {
   lastUse: number;
   /** Whether the connection was accepted above the limit. */
   isSurplus = false;
-  /** The response to the newest request. It is dropped a second after it was sent. */
+  /** The response to the newest request, dropped a second after it was sent. */
   response: ServerResponse<HttpRequest> | undefined = undefined;
   /** Whether the newest request is the last one that the connection serves. */
   isLast = false;

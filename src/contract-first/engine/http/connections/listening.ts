@@ -11,7 +11,7 @@ export interface ListenAddress {
   /** A name or an address. */
   host: string;
   port: number;
-  /** The descriptor of a socket that listens already. It replaces host and port. */
+  /** The descriptor of a socket that listens already, which replaces host and port. */
   socket?: number | undefined;
 }
 
@@ -61,7 +61,7 @@ const withoutLine = (app: FastifyInstance): FastifyInstance =>
 /**
  * The time that a stop waits for requests on their way, in milliseconds. The stop waits again if requests arrived, if a connection younger
  * than two seconds has sent nothing yet, or if the wait ended LATE milliseconds late, since a pause of the machine also delays its clients.
- * It waits at most MOST_WINDOWS times.
+ * The maximum is MOST_WINDOWS waits.
  */
 const DRAIN_WINDOW = 200;
 const LATE = 50;

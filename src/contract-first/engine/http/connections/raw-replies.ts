@@ -27,8 +27,8 @@ export class RawReplies {
   }
 
   /**
-   * The function for Fastify's option `clientErrorHandler`. It answers requests that Node's HTTP server gives up because they are malformed
-   * or incomplete.
+   * The function for Fastify's option `clientErrorHandler`, which answers requests that Node's HTTP server gives up because they are
+   * malformed or incomplete.
    */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);

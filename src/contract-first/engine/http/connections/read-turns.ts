@@ -13,9 +13,9 @@ export interface Reader {
 }
 
 /**
- * Decides which connections may be read. One read brings up to 64 KiB with several requests, which are served one after the other. If 1,000
- * connections were read in one iteration, their requests would outlive several garbage collections, and V8 would keep many times their
- * size.
+ * Decides which connections may be read. A single read brings up to 64 KiB with several requests, which are served one after the other. If
+ * 1,000 connections were read in one iteration, their requests would outlive several garbage collections, and V8 would keep many times
+ * their size.
  */
 export class ReadTurns {
   readonly #open: Iterable<Reader>;

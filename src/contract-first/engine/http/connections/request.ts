@@ -5,9 +5,9 @@ import type { FastifyReply } from 'fastify';
 const UPGRADE = Symbol('upgrade');
 
 /**
- * A request. One with the header `Upgrade` (RFC 9110, section 7.8) is served as if the header were missing. Then its connection closes,
- * because Node's parser drops the bytes after such a request. If a plugin listens for upgrades, such as @fastify/websocket, the plugin gets
- * the request instead.
+ * A request. If it has the header `Upgrade` (RFC 9110, section 7.8), it is served as if the header were missing. Then its connection
+ * closes, because Node's parser drops the bytes after such a request. If a plugin listens for upgrades, such as @fastify/websocket, the
+ * plugin gets the request instead.
  */
 export class HttpRequest extends IncomingMessage {
   declare [UPGRADE]: boolean;

@@ -10,7 +10,7 @@ import type { HttpRequest } from './request.ts';
 const SECURITY = Object.entries(SECURITY_HEADERS);
 const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 
-/** The forms of headers that Node accepts besides an object: a list in which names and values alternate, or a list of pairs. */
+/** The forms of headers that Node accepts besides an object: a list of alternating names and values, or a list of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
 /**
@@ -88,9 +88,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Whether the connection closes after this reply. This is decided when the head is written, so that a request from before a stop that is
-   * answered during the stop also closes its connection. The connection also closes if the unread rest of a body may be too long to read; a
-   * proxy must know this, since it would otherwise send its next request there. The length of a chunked body is unknown until its end.
+   * Whether the connection closes after this reply. The decision is made when the head is written, so that a request from before a stop
+   * that is answered during the stop also closes its connection. The connection also closes if the unread rest of a body may be too long to
+   * read; a proxy must know this, since it would otherwise send its next request there. The length of a chunked body is unknown until its
+   * end.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;

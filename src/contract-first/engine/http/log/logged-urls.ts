@@ -13,8 +13,8 @@ const MAX_URL_LENGTH = 1024;
 const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
- * Builds the function that hides keys in URLs. It hides each part that contains one of `keys`, such as the common prefix of all stored
- * keys, or one of `names`, which are the parameters that carry keys, even misspelt.
+ * Builds the function that hides keys in URLs: each part that contains one of `keys`, such as the common prefix of all stored keys, or one
+ * of `names`, which are the parameters that carry keys, even misspelt.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = keys.map((text) => text.toLowerCase());
@@ -40,7 +40,8 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
 }
 
 /**
- * Decodes ASCII characters, even if they are encoded several times, and converts them to lower case. It takes one pass, and never fails.
+ * Decodes ASCII characters, even if they are encoded several times, and converts them to lower case. One pass is enough, and the function
+ * never fails.
  */
 function decode(text: string): string {
   if (!text.includes('%')) return text.toLowerCase();

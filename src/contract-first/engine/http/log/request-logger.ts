@@ -43,7 +43,7 @@ class OwnLines extends LogController {
   }
 }
 
-/** Begins each request, even one whose URL Fastify rejects before any hook. Must not throw. */
+/** Begins each request, even one with a URL that Fastify rejects before any hook. Must not throw. */
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
@@ -80,7 +80,7 @@ export function setLog(app: FastifyInstance, { log, logController }: ReturnType<
   });
 }
 
-/** The logger of a request. It is made at its first use, because a child logger of pino takes a twentieth of the time of a get. */
+/** The logger of a request, made at its first use, because a child logger of pino takes a twentieth of the time of a get. */
 class RequestLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #request: FastifyRequest;
