@@ -28,7 +28,9 @@ export { type BuildParts, build } from './start/build.ts';
 
 export interface ContractFirstOptions {
   service: Service;
-  /** An open store stays the caller's; that of a `DATABASE_URL` is opened, migrated, and closed with the app. */
+  /**
+   * An open store, which the caller must close, or a `DATABASE_URL`. The store of a URL is opened and migrated, and closed with the app.
+   */
   store: Store | { url: string };
   /** The default: `buildServices` makes them with the fallbacks of its settings. The app closes them. */
   services?: object;
@@ -37,22 +39,22 @@ export interface ContractFirstOptions {
   rates?: Rates;
   /** The counter of rate limits that is shared with other servers; by default, that of the store. */
   countWindow?: WindowCounter;
-  /** In place of the service's own. */
+  /** The function that replaces the service's own `verifyToken`. */
   verifyToken?: VerifyToken<Claims>;
-  /** By default, the path of the contract's server. Links, `Location` and the served contract follow. */
+  /** The prefix of all paths, also in links, `Location` and the served contract. By default, the path of the contract's server. */
   prefix?: string;
   /** By default, none are served. */
   docs?: DocsOptions | false;
   health?: Partial<HealthPaths> | false;
 }
 
-/** A prefix with a parameter or a wildcard: links could not name it. */
+/** Matches a prefix with a parameter or a wildcard, which links could not name. */
 const VARIABLE = /(?<!:):(?!:)|[*]/;
 
-/** A prefix in characters that URLs have as they are: Fastify takes it decoded, and headers take it encoded. */
+/** Matches a prefix of characters that URLs contain unchanged, because Fastify needs the prefix decoded, and headers need it encoded. */
 const PLAIN = /^[\w.~:@!$&'()+,;=/-]*$/;
 
-/** @throws OperatorError with the remedy, if the contract cannot be served in this app */
+/** Checks that the app can serve the contract. @throws OperatorError with the remedy, if it cannot */
 async function addService(app: FastifyInstance, options: ContractFirstOptions): Promise<void> {
   const { service, apiKeys = [], rates = {}, docs = false, health = false, prefix } = options;
   if (VARIABLE.test(app.prefix))
@@ -111,7 +113,7 @@ async function toStore(
     return store;
   }
   const database = parseDatabaseUrl(store.url, service.name);
-  // Without the URL, which may contain a password.
+  // The message does not contain the URL, which may contain a password.
   if (!database) throw new OperatorError(`contract-first needs a store with a url of the form ${DATABASE_FORMS}.`);
   const opened = await openServiceStore(service, contract, database, limits);
   app.addHook('onClose', async () => opened.close());

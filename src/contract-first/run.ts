@@ -5,8 +5,8 @@ import type { Service } from './start/service.ts';
 export type { Service } from './start/service.ts';
 
 /**
- * A server handles signals before it loads the rest: PID 1 has no default handlers, and would lose early signals. A command has none of
- * its handlers: a signal ends it as it ends any program.
+ * A server handles signals before it loads the rest, because a process with the id 1 does not have default handlers, and would lose early
+ * signals. A command has no handlers, so that a signal ends it like any program.
  */
 export async function run(loadService: () => Promise<{ service: Service }>): Promise<void> {
   const args = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** The contract of a service: finished by the build, or, where the service runs from its sources, when it is loaded. */
+/** The contract of a service. The build finishes it; if the service runs from its sources, it is finished when it is loaded. */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { FinishedFiles } from './contract/finish.ts';

@@ -25,7 +25,7 @@ export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);
   for (const path of readPackageFiles()) {
     const content = readFileSync(join(PACKAGE, path));
-    // JavaScript may also import TypeScript: rules of the lint do.
+    // JavaScript files may also import TypeScript, as some rules of the lint do.
     const isCode = /\.[jt]s$/.test(path) && !path.endsWith('.d.ts');
     const target = isCode ? path.replace(/ts$/, 'js') : path;
     write(join(folder, target), isCode ? Buffer.from(await compile(content.toString(), path)) : content);

@@ -1,4 +1,7 @@
-/** `build` checks the service in the current folder, and compiles it to `dist/`, unless nothing has changed since the last build. */
+/**
+ * `build` checks the service in the current folder, and compiles it to `dist/`. If nothing has changed since the last build, it does
+ * nothing.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +16,7 @@ const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Shows progress to the person who waits, on standard error, because standard output belongs to the program. */
+/** Shows progress on standard error, because standard output belongs to the program. */
 const say = (text) => process.stderr.write(`${text} …\n`);
 
 if (!existsSync('dist/built-from')) say('The first build takes some ten seconds');
@@ -31,10 +34,10 @@ const CHECKS = [
     String(process.stderr.isTTY ?? false),
   ],
 ];
-/** The files with the settings of the checks, and the list of installed packages. */
+/** The files that contain the settings of the checks and the list of installed packages. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
 
-/** A digest of the contents of all files that a build reads. File times are useless after a checkout or a copy. */
+/** Makes a digest of the contents of all files that a build reads. File times would be wrong after a checkout or a copy. */
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);
@@ -52,7 +55,7 @@ async function findFault() {
   return fault && (fault.stdout + fault.stderr || String(fault));
 }
 
-// Read once, so that the digest belongs to the files that are compiled.
+// The files are read once, so that the digest belongs to the compiled files.
 const program = readProgram();
 const digest = toDigest(program);
 if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {

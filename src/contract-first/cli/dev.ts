@@ -49,7 +49,10 @@ async function restart(): Promise<void> {
 
 let working = Promise.resolve();
 
-/** Runs the work once for changes that arrive together, after all earlier work: a server must start with the code of its contract. */
+/**
+ * Runs the work once for changes that arrive together, and only after all earlier work. A server must start with the code that belongs to
+ * its contract.
+ */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {
@@ -74,11 +77,11 @@ async function generate(): Promise<void> {
   const wasBroken = isBroken;
   isBroken = code !== 0;
   if (isBroken) reportErrors(1);
-  // Files that `generate` changes are compiled like any other change; a contract that is fixed may change none.
+  // The compiler notices files that `generate` has changed. If a corrected contract changes no file, the server is started again here.
   else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
 }
 
-/** Notices changes at once; the compiler's own watcher would wait for a quarter of a second. */
+/** Notices changes at once. The compiler's own watcher would wait for a quarter of a second. */
 const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
 
 const host = ts.createWatchCompilerHost(
@@ -90,12 +93,15 @@ const host = ts.createWatchCompilerHost(
   (_status, _newLine, _options, errors) => {
     errorCount = errors;
     if (errors) reportErrors(errors);
-    // A handler that was missing may be there now.
+    // A missing handler may have been added.
     else if (errors === 0) (isBroken ? generateSoon : restartSoon)();
   },
 );
 
-/** `watch` of Node 20 misses the saves of an editor that replaces the file. A package below `src/` is built here, into its `dist/`. */
+/**
+ * Watches the files of the service. In Node 20, `watch` of a single file misses changes by an editor that replaces the file. A package
+ * below `src/` is left out, because it is built into its own `dist/`.
+ */
 function onChange(folder: string, then: (file: string) => void): void {
   const ignored = (path: string) => /^(dist|node_modules)$/.test(basename(path));
   watch(folder, { ignored, ignoreInitial: true }).on('all', (_event, file) => then(file));

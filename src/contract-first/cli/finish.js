@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [, , folder, contract] = process.argv;
-// The modules that the program imports, so that its contract is finished by what will read it.
+// The modules are those that the program imports, so that the same code finishes the contract and reads it.
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
 const [

@@ -24,7 +24,7 @@ const TOOLS: Tool[] = [
 /** The arguments of Node that run tests in TypeScript. */
 const TEST = [`--import=${new URL('typescript/register.js', import.meta.url)}`, '--test'];
 
-/** The scripts also run on Windows: they use no syntax of a shell. */
+/** The scripts use no syntax of a shell, so that they also run on Windows. */
 const SCRIPTS = {
   generate: 'contract-first generate',
   build: 'contract-first build',
@@ -35,7 +35,7 @@ const SCRIPTS = {
   types: 'tsc',
 };
 
-/** Fields as `npm init -y` writes them, which no service can use. */
+/** The fields of package.json that `npm init -y` writes and that a service cannot use. */
 const OF_NPM_INIT: Record<string, unknown> = {
   type: 'commonjs',
   'scripts.test': 'echo "Error: no test specified" && exit 1',
@@ -51,7 +51,7 @@ const say = (text: string) => console.log(toPrintable(text));
 
 /** The parsed options of the command. */
 interface NewOptions {
-  /** A file, relative to the working directory, or a URL. */
+  /** The contract: a file, relative to the working directory, or a URL. */
   contract?: string;
   'no-collections'?: boolean;
   assume?: boolean;
@@ -108,7 +108,7 @@ function completePackage(): string {
     return target;
   };
   const after = fill({ ...before }, wanted, '');
-  // In the order that readers know.
+  // The fields are in the order that readers know.
   const text = `${JSON.stringify({ ...wanted, ...after }, null, 2)}\n`;
   if (added.length + changed.length > 0) writeFileSync('package.json', text);
   if (added.length > 0) say(`package.json: added ${added.join(', ')}`);
@@ -116,7 +116,7 @@ function completePackage(): string {
   return String(name);
 }
 
-/** Of a folder: keys and files begin with it. */
+/** Makes the name of a service from the name of its folder. Keys and files begin with this name. */
 const toName = (folder: string) =>
   folder
     .toLowerCase()
@@ -131,7 +131,7 @@ function writeTemplate(part: string, name: string): void {
     write(file.replace(/\.txt$/, ''), readFileSync(join(folder, file), 'utf8').replaceAll('{{name}}', name));
 }
 
-/** Returns whether the file was written: an existing file stays unchanged. */
+/** Writes a file unless it exists. Returns whether it was written. */
 function write(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   const isThere = existsSync(file);
@@ -181,7 +181,7 @@ interface Written {
 /** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
 async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<Written> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
-  // The imports need tools that have just been installed.
+  // These imports need the tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
   const { writeFirstRequest } = await import('./scaffold/first-create.ts');

@@ -9,7 +9,7 @@ import { toRegExp } from '../engine/schema/ajv.ts';
 import type { ContractProblem, Schema } from '../engine/schema/json.ts';
 import { toPointerOf } from '../json/pointer.ts';
 
-/** How many steps a match may take: some milliseconds. */
+/** The number of steps that a match may take, which need some milliseconds. */
 const STEPS = 1_000_000;
 
 /** The patterns, one line each, with the first operation that uses it. Headers of replies are omitted, because clients do not send them. */
@@ -50,12 +50,12 @@ function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
   const bound = boundOf(expression);
-  // At the positions in a text, half of it is left on average.
+  // On average, half of the text follows a position in it.
   if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
   const isLate = budget.left < budget.one;
   const degree = degreeOf(expression, budget);
   if (degree === undefined) {
-    // Verdicts are stored, so that another run has more steps for the others.
+    // Verdicts are stored, so that the next run has more steps for the remaining patterns.
     const [steps, again] = isLate ? [' in the steps that others left', 'run it again, or '] : ['', ''];
     const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
     return `is too complex to tell${steps} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
@@ -92,10 +92,13 @@ const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
 /** The maximum size of automata. Larger ones take seconds for a few steps, so the checker tries texts instead. */
 const MOST_STATES = 10_000;
 
-/** The exponents by expression; null is infinity, which JSON lacks. */
+/** The exponents by expression. Null means infinity, which JSON cannot express. */
 let degrees: Record<string, number | null> | undefined;
 
-/** The exponent of the time in the text's length: 1 is linear, infinity exponential. Undefined without a verdict, which is not stored. */
+/**
+ * Returns the exponent with which the time grows with the text's length: 1 is linear, and infinity is exponential. Returns undefined if
+ * there is no verdict, and stores nothing then.
+ */
 export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);
   if (bound?.degree === 1 && bound.size <= FEW) return 1;
@@ -118,13 +121,14 @@ export const isLinear = (expression: RegExp): boolean => degreeOf(expression) ==
 const FEW = 100;
 const MANY = 500;
 
-/** A letter, a class of them, or an assertion; and how often it is repeated. */
+/** Matches a letter, a class of letters or an assertion, and the number of its repetitions. */
 const ITEM =
   /(?:\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^()|*+?{}\\[\]^$])(?:(?<free>[*+?]|\{\d+,\d*\})\??|\{(?<count>\d+)\})?/gsu;
 
 /**
- * At most `size` steps, times the text's length to the power of `degree`: each position in the text where a match may begin, and each
- * number of repetitions, is tried once. Only for an expression without groups and alternatives, for which the checker takes long.
+ * Finds a bound for the steps of an expression: at most `size` steps, times the text's length to the power of `degree`. A match tries each
+ * position in the text and each number of repetitions once. The bound is only for expressions without groups and alternatives, since the
+ * checker takes long for them.
  */
 function boundOf({ source }: RegExp): { degree: number; size: number } | undefined {
   const bound = { degree: Number(!source.startsWith('^')), size: 0 };

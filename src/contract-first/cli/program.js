@@ -18,7 +18,10 @@ export async function prepareEngine() {
   if (isSource) await (await import(PACKAGE_BUILD.href)).buildPackage();
 }
 
-/** The files below these folders, by their paths from the current one, as they are now. A folder with a package.json is another package. */
+/**
+ * Returns the files below these folders, by their paths from the current folder. A folder with a package.json is another package, and left
+ * out.
+ */
 export function readFilesIn(folders) {
   const entries = folders.flatMap((folder) => {
     if (!existsSync(folder) || existsSync(join(folder, 'package.json'))) return [];
@@ -31,14 +34,16 @@ export function readFilesIn(folders) {
   return new Map(entries);
 }
 
-/** For an app in TypeScript that serves the program: the types of its parts stay inside. */
+/** The declarations for an app in TypeScript that serves the program. The types of the program's parts are not visible from outside. */
 const DECLARATION = `import type { Service } from 'contract-first/run';
 export declare const service: Service;
 `;
 
 export const readProgram = () => readFilesIn(PARTS);
 
-/** Names files that a server cannot or must not send: a link could show any file of the machine to everybody. Undefined without any. */
+/**
+ * Names files that a server cannot or must not send: a link could show any file of the machine to everybody. Undefined if there are none.
+ */
 export function findUnfitClient(contract) {
   const clients = join(dirname(contract), 'clients');
   if (!existsSync(clients)) return undefined;

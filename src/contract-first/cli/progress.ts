@@ -1,4 +1,4 @@
-/** Prints a line during long work, to show that it goes on. */
+/** Prints a line during long work, to show that the work continues. */
 
 /** The time without a line, in milliseconds. */
 const SILENCE = 4000;

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { normalize } from 'node:path';
 import { inspect } from 'node:util';
 
-/** The folder is not a project, or its contract is not clear. The message is enough for a developer: no stack is printed. */
+/** The error of a folder that is not a project, or of an unclear contract. Only its message is printed, without a stack. */
 export class ProjectError extends Error {
   [inspect.custom]() {
     return this.message;
@@ -38,7 +38,7 @@ export function findContracts() {
 
 const GENERATED = 'src/generated/domain.ts';
 
-/** A warning if another version of this package has generated the existing files: they may not fit its types. */
+/** Returns a warning if another version of this package has generated the existing files, because they may not fit its types. */
 export function findOtherVersion() {
   const { version } = createRequire(import.meta.url)('contract-first/package.json');
   const text = existsSync(GENERATED) ? readFileSync(GENERATED, 'utf8') : '';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs with a new folder. Removes the folder afterwards, even if the process exits meanwhile. */
+/** Runs a function with a new folder. The folder is removed afterwards, even if the process exits meanwhile. */
 export async function withTemporaryFolder<Made>(prefix: string, run: (folder: string) => Promise<Made>): Promise<Made> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Runs the tests of a service by Node's own runner: Node 20 finds no TypeScript by itself. */
+/** Runs the tests of a service by Node's own runner. In Node 20, this runner does not find files of TypeScript. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';

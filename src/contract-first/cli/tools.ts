@@ -1,4 +1,7 @@
-/** The tools are devDependencies of a service, because a server needs none: npm would also install optional peers in production. */
+/**
+ * The tools are devDependencies of a service, because a server does not need them. As optional peers, npm would install them in production
+ * as well.
+ */
 import { createRequire } from 'node:module';
 
 interface Package {

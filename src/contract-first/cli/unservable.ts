@@ -11,7 +11,7 @@ export interface Unservable {
   ofContract: ContractProblem[];
   /** Problems of `src/errors.ts`, which only its team can write. */
   ofTeam: ContractProblem[];
-  /** Parts that cannot be proven to fit. */
+  /** Warnings about parts that cannot be proven to fit. */
   warnings: ContractProblem[];
 }
 
@@ -28,7 +28,7 @@ export function findUnservable(contract: ReadContract, own: LoadedParts): Unserv
   return { ofContract, ofTeam: problems.filter(isOfErrors), warnings };
 }
 
-/** Runs it, and returns the problems that it throws. @throws Error that is not a ContractError */
+/** Runs a function, and returns the problems that it throws. @throws any Error other than a ContractError */
 export function problemsThrownBy(run: () => void): readonly ContractProblem[] {
   try {
     run();

@@ -29,7 +29,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
 const LITERAL = /true|false|null/y;
 
-/** A number would be rounded; `path` is its JSON Pointer. */
+/** The error of a number that would be rounded. `path` is the number's JSON Pointer. */
 export class InexactNumber extends SyntaxError {
   readonly path: string;
 
@@ -49,7 +49,7 @@ export function parseExactJson(text: string): unknown {
 class Reader {
   private readonly text: string;
   private at = 0;
-  /** The first number that is not exact. The value has NaN in its place. */
+  /** The first number that is not exact. The parsed value contains NaN in its place. */
   private inexact: string | undefined;
 
   constructor(text: string) {
@@ -140,7 +140,7 @@ class Reader {
     return isEmpty;
   }
 
-  /** After a value: true at a comma, false at the closing bracket. Skips both. */
+  /** Skips the character after a value. Returns true for a comma, and false for the closing bracket. */
   private hasMore(end: number): boolean {
     const code = this.next();
     this.at++;
@@ -164,7 +164,7 @@ class Reader {
   }
 }
 
-/** Undefined if the string contains an invalid escape or character. */
+/** Reads a string with escapes; undefined if it contains an invalid escape or character. */
 function unquote(string: string): string | undefined {
   try {
     return JSON.parse(string);
@@ -173,7 +173,7 @@ function unquote(string: string): string | undefined {
   }
 }
 
-/** The JSON Pointer of the first NaN. */
+/** Returns the JSON Pointer of the first NaN. */
 function findNaN(value: unknown): string | undefined {
   if (Number.isNaN(value)) return '';
   if (typeof value !== 'object' || value === null) return undefined;

@@ -13,8 +13,8 @@ interface Decimal {
 }
 
 /**
- * A double, if this number is its shortest form; above 2^53 a `bigint`, if the number is an integer; undefined if neither is exact, as
- * for `1e400` and `0.10000000000000001`.
+ * Returns the exact value of a number: a double if the number is the double's shortest form, or a `bigint` for an integer above 2^53.
+ * Returns undefined if neither is exact, as for `1e400` and `0.10000000000000001`.
  */
 export function toExactNumber(token: string): number | bigint | undefined {
   const double = Number(token);
@@ -30,14 +30,17 @@ export function toExactNumber(token: string): number | bigint | undefined {
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** The double, if this number is its shortest form; otherwise undefined, because the double would be printed with other digits. */
+/**
+ * Returns the double, if the number is the double's shortest form. Otherwise returns undefined, because the double would be printed with
+ * other digits.
+ */
 export function toDouble(value: bigint): number | undefined {
   const double = Number(value);
   const { digits, exponent } = toDigits(String(value));
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** Computed in decimals: 19.99 is a multiple of 0.01, but not in doubles. */
+/** Whether a number is a multiple of another, computed in decimals. In doubles, 19.99 would not be a multiple of 0.01. */
 export function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
   const [one, other] = [toDecimal(value), toDecimal(divisor)];
   const exponent = Math.min(one.exponent, other.exponent);
@@ -56,7 +59,9 @@ function isWritten(double: number, digits: string, exponent: number): boolean {
   return written.digits === digits && written.exponent === exponent;
 }
 
-/** The digits from the first to the last that is not 0, and the exponent: `12.50e1` is `125` and 0. The digits of zero are empty. */
+/**
+ * Returns the digits from the first to the last that is not 0, and the exponent: `12.50e1` is `125` and 0. The digits of zero are empty.
+ */
 function toDigits(token: string): { sign: string; digits: string; exponent: number } {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray &
     [string, string, string];
@@ -77,7 +82,7 @@ export const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
 /** The length of the longest 64-bit integer, -9223372036854775808: longer texts are not converted. */
 const INT64_LENGTH = 20;
 
-/** The value of an integer in canonical form; undefined for any other text. */
+/** Returns the value of an integer in canonical form; undefined for any other text. */
 export function parseInt64(text: string): bigint | undefined {
   if (text.length > INT64_LENGTH || !CANONICAL.test(text)) return undefined;
   const number = Number(text);
@@ -85,7 +90,7 @@ export function parseInt64(text: string): bigint | undefined {
   return Number.isSafeInteger(number) ? BigInt(number) : toInt64(BigInt(text));
 }
 
-/** The value of a parsed JSON number; undefined if it is not a 64-bit integer, or not exact. */
+/** Returns the value of a parsed JSON number; undefined if it is not an exact 64-bit integer. */
 export function toInt64(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value >= MIN && value <= MAX ? value : undefined;
   return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;

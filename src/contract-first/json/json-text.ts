@@ -1,8 +1,6 @@
 import { parseExactJson } from './exact-json.ts';
 
-/**
- * JSON that is text already, as a store writes it. A reply that is declared as `T` sends it unchanged, with every digit.
- */
+/** A value that is already JSON text, as a store writes it. A reply that is declared as `T` sends the text unchanged, with every digit. */
 export class JsonText<T> {
   declare protected readonly says: T;
   readonly text: string;
@@ -24,7 +22,7 @@ export class JsonText<T> {
   }
 }
 
-/** The source of texts, such as a collection: it may be proven that all its texts fit a reply. */
+/** The source of texts, such as a collection. The build may have proven that all texts of a source fit a reply. */
 export interface TextSource {
   readonly name: string;
   readonly read: (text: string) => unknown;
@@ -32,5 +30,5 @@ export interface TextSource {
   readonly isWhole?: true;
 }
 
-/** A source about which nothing is known. Integers that a double would round are bigint. */
+/** A source without known types. Integers that a double would round are bigint. */
 const ANY: TextSource = { name: '', read: parseExactJson };

@@ -1,4 +1,4 @@
-/** Texts as literals of other languages, and of a terminal: a third party may have written them. */
+/** Writes texts as literals of other languages, or for a terminal. A third party may have written the texts. */
 
 /** A string literal of JavaScript and TypeScript. U+2028 would end the line of a comment, so it is escaped. */
 export const toScriptLiteral = (text: string): string =>

@@ -52,15 +52,15 @@ const SETTINGS = {
   maxPipelined: (read) => read.integer('MAX_PIPELINED', 64, 1, 1000),
   /** How long the server goes on serving after a signal, while it is no longer ready. */
   drainDelay: (read) => read.integer('DRAIN_DELAY', 500, 0, 60_000),
-  /** How long requests in flight may take after that, before their connections are cut. */
+  /** How long requests in flight may take after `DRAIN_DELAY`, before their connections are cut. */
   stopTimeout: (read) => read.integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
   /** How long a change, not only a create, may wait to be durable. */
   createTimeout: (read) => read.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
-  /** How many changes may wait for that at once. */
+  /** How many changes may wait to be durable at once. */
   maxCreates: (read) => read.integer('MAX_CREATES', 10_000, 1, 1_000_000),
   /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
   isTraced: ({ env }) => isTraced(env),
-  /** The part of requests without a trace that is sampled, from 0 to 1; undefined if the SDK decides. */
+  /** The share of requests without a trace that is sampled, from 0 to 1; undefined if the SDK decides. */
   traceRatio: ({ env }) => toTraceRatio(env),
 } satisfies Record<string, (variables: Variables, service: string) => unknown>;
 
@@ -105,13 +105,13 @@ export function loadConfig<Declared extends Settings>(
   return Object.freeze({ ...(config as Config), services, warnings });
 }
 
-/** A setting of the team's. */
+/** Reads a setting that the team has declared. */
 function readTeamSetting(variables: Variables, name: string, setting: Setting): string | number {
   if (setting.kind === 'integer') return variables.integer(name, setting.fallback, setting.least, setting.most);
   const { kind, fallback, rule = 'set', fits = () => true } = setting;
   const value = kind === 'secret' ? variables.secret(name, fallback) : variables.text(name, fallback);
   const isMissing = value === '' && fallback === undefined;
-  // Without the value, which may be a secret.
+  // The message does not contain the value, which may be a secret.
   if (isMissing || !fits(value)) variables.problems.push(`${name} must be ${rule}`);
   return value;
 }
@@ -128,7 +128,7 @@ function readKeys(variables: Variables): readonly string[] {
  */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
-/** The URL is not repeated in problems: it may contain a password. */
+/** Reads the URL of the database. Problems do not repeat the URL, which may contain a password. */
 function readDatabase(variables: Variables, service: string): Database {
   const { env, problems } = variables;
   const url = variables.secret('DATABASE_URL', `sqlite:data/${service}.db`);
@@ -156,7 +156,7 @@ function readSocket(variables: Variables): number | undefined {
   return FIRST_PASSED;
 }
 
-/** @throws Error if the condition is false; the caller then reports the setting's rule */
+/** Checks a condition. @throws Error if it is false; the caller then reports the setting's rule */
 function demand(isRight: boolean): void {
   if (!isRight) throw new Error('It is not what the rule says.');
 }

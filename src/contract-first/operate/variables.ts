@@ -26,7 +26,7 @@ export class Variables {
     return value;
   }
 
-  /** The value, or the text of the file that `<name>_FILE` names. */
+  /** Returns the value, or the text of the file that `<name>_FILE` names. */
   secret(name: string, fallback = ''): string {
     const value = this.text(name);
     const file = this.text(`${name}_FILE`);
@@ -53,7 +53,7 @@ export class Variables {
     return Number(value);
   }
 
-  /** The parsed text. If `parse` throws, because the text breaks the rule, a problem is added, and the value is not used. */
+  /** Returns the parsed text. If `parse` throws because the text breaks the rule, a problem is added, and the value is not used. */
   parsed<Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Value {
     try {
       return parse(this.text(name, fallback));
@@ -63,7 +63,7 @@ export class Variables {
     }
   }
 
-  /** Warnings for variables with names close to ours. Call it after all of ours were read. */
+  /** Returns warnings about variables with names that are close to known ones. Call it after all known variables were read. */
   misspelt(): string[] {
     const others = Object.keys(this.env).filter((name) => this.env[name] && !this.#used.has(name));
     return others.flatMap((name) => {
@@ -73,7 +73,7 @@ export class Variables {
   }
 }
 
-/** The items of a list, between commas or line ends. */
+/** Returns the items of a list, between commas or line ends. */
 export function toList(text: string): string[] {
   return text
     .split(/[,\n]/)
@@ -81,7 +81,7 @@ export function toList(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Whether one letter is added, left out or replaced, or two neighbours are exchanged. */
+/** Whether two names differ by one added, missing or replaced letter, or by two exchanged neighbours. */
 function isNearly(name: string, ours: string): boolean {
   let same = 0;
   while (same < name.length && name[same] === ours[same]) same++;

@@ -14,7 +14,7 @@ export interface BuildParts
   log?: Pick<Log, 'logger' | 'write'>;
 }
 
-/** Missing settings have their defaults; the environment is not read. */
+/** Settings that are missing have their defaults. The environment is not read. */
 export async function build(
   service: Service,
   given: Partial<ConfigWith<Settings>> = {},

@@ -24,7 +24,7 @@ function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Genera
 export class ClosedSchemas {
   readonly #document: Json;
   readonly #all = new Set<Json>();
-  /** Fields that several parts of a schema describe: each part names only some of the fields inside. */
+  /** Fields that several parts of a schema describe. Each part names only some of the fields inside. */
   readonly #shared = new Set<Json>();
 
   readonly #isOpen: boolean;

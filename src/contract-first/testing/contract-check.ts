@@ -24,12 +24,12 @@ export interface SecurityScheme {
   name?: string;
 }
 
-/** Headers of HTTP itself and for browsers, which a contract need not name (RFC 9110, 9111, 9112; OWASP's REST list). */
+/** Headers of HTTP itself, and headers for browsers. A contract need not declare them (RFC 9110, 9111, 9112; OWASP's REST list). */
 const HTTP_HEADERS = [
   ...'accept accept-encoding allow cache-control connection content-length content-security-policy'.split(' '),
   ...'content-type date keep-alive transfer-encoding vary x-content-type-options'.split(' '),
 ];
-/** Every reply must have these. */
+/** Headers that every reply must have. */
 const SECURITY = {
   'cache-control': /^no-(store|cache)$/,
   'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
@@ -43,7 +43,10 @@ const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 export class ContractCheck {
   readonly document: Json;
   readonly prefix: string;
-  /** The lint checks the schemas themselves: here, compiling their own schema would take longer than everything else. */
+  /**
+   * The schemas themselves are not checked here: the lint does that, and compiling the schema of schemas would take longer than everything
+   * else.
+   */
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
   readonly #isComplete: boolean;
   readonly #schemas: ClosedSchemas;
@@ -56,7 +59,7 @@ export class ContractCheck {
    * With `isOpen`, a reply may contain each field that its schema allows, whether the contract names it or not.
    */
   constructor(yaml: string, { isComplete = false, isOpen = false } = {}) {
-    // JSON is YAML, but read as such it takes longer.
+    // JSON is also YAML, but the YAML parser takes longer.
     this.document = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
     this.prefix = prefixOf(this.document);
     this.#isComplete = isComplete;
@@ -80,7 +83,10 @@ export class ContractCheck {
     return this.#operationOf(method, url) !== undefined;
   }
 
-  /** The security schemes that the operation needs together; the first of several alternatives. Empty for other requests. */
+  /**
+   * Returns the security schemes that the operation needs together. If there are alternatives, these are the schemes of the first one.
+   * Empty for requests outside of the contract.
+   */
   schemesOf(method: string, url: string): SecurityScheme[] {
     const { operation } = this.#operationOf(method, url) ?? {};
     const { security = [] } = this.document;

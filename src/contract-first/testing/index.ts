@@ -25,7 +25,7 @@ export interface TestContext {
 }
 
 export interface TestOptions {
-  /** Services that replace those of the service, such as a fake of one that would charge a card. */
+  /** Services that replace those of the service, such as a fake payment service. */
   services?: Services;
   /** Variables of the environment; by default none, and the real ones are not read. */
   env?: Record<string, string>;

@@ -37,7 +37,7 @@ export function buildRequest(
   };
 }
 
-/** The request with its key in the place of the schemes; without schemes, the key stays a bearer token. */
+/** Returns the request with its key at the location that the schemes demand. Without schemes, the key stays a bearer token. */
 function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]): [url: string, RequestOptions] {
   const { key } = options;
   if (typeof key !== 'string') return [url, options];
@@ -60,7 +60,7 @@ function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]
   return [asked, { ...options, key: null, headers: { ...Object.fromEntries(headers), ...options.headers } }];
 }
 
-/** Sends one request; without an agent, on its own connection. */
+/** Sends one request. Without an agent, the request gets its own connection. */
 export function send(
   port: number,
   url: string,

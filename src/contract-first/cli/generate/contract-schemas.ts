@@ -1,4 +1,6 @@
-/** Prepares schemas of a contract for openapi-typescript: it only knows schemas by name, and cannot express a list that contains itself. */
+/**
+ * Prepares schemas of a contract for openapi-typescript, which knows schemas only by name, and cannot express a list that contains itself.
+ */
 import type { Document } from '../../engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isNames, isValue, lookUp, toPointer } from '../../engine/schema/keys.ts';
@@ -47,7 +49,7 @@ export function nameTargets(document: Document): void {
   visit(document, false);
 }
 
-/** Where openapi-typescript finds components other than schemas. */
+/** Matches the places of components other than schemas that openapi-typescript finds. */
 const FOUND = /^#\/(components|paths|webhooks)\//;
 
 /** Replaces a reference by its target if openapi-typescript would not find it. Never reads files or URLs. */
@@ -100,7 +102,7 @@ const partsOf = (schema: Keywords): Listed[] =>
 
 const withParts = (schema: Schema): Listed[] => [keywordsOf(schema), ...partsOf(keywordsOf(schema)).flatMap(withParts)];
 
-/** Whether the list contains itself. An object in between ends the search: it is not a circle for the compiler. */
+/** Whether the list contains itself. An object in between ends the search, since the compiler accepts such a circle. */
 function isItself(list: Keywords, document: Document, seen = new Set<Keywords>()): boolean {
   const leads = (part: Keywords): boolean => {
     if (seen.has(part)) return part === list;

@@ -30,7 +30,10 @@ const INT64_TYPES = {
 
 const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
 
-/** Names of methods that every object has: as names or steps of references, openapi-typescript would call them. */
+/**
+ * Names of methods that every object inherits. If such a name is the name of a schema or a step of a reference, openapi-typescript would
+ * find the method.
+ */
 const INHERITED =
   /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
 /** Matches a JSON string that is a reference, or such a name. */
@@ -40,15 +43,15 @@ const MARK = `name_${randomBytes(16).toString('hex')}_`;
 
 const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
 
-/** @throws ContractError that names what is no schema: operations use none of them */
+/** Writes the types. @throws ContractError that names unused components that are not schemas */
 export async function buildTypes(contract: Document): Promise<CheckedCode> {
-  // openapi-typescript writes it as JSON, which has no bigint.
+  // openapi-typescript would write the value as JSON, which does not support bigint.
   const document: Document = JSON.parse(withMarks(JSON.stringify(toDoubles(contract))));
   checkComponents(document);
   nameTargets(document);
   const lists = toListTypes(document);
   const { paths = {}, components = {}, webhooks = {} } = document;
-  // The server never sends webhooks, so they have no handlers.
+  // The server never sends webhooks, so no handler needs their types.
   for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;
   Object.values(components.parameters ?? {}).forEach(plain);
   for (const item of Object.values(paths)) {
@@ -121,7 +124,7 @@ function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
   );
 }
 
-/** Converts a parameter. JSON in it is parsed. A default is filled in before the handler runs, so the handler always gets a value. */
+/** Converts a parameter. JSON in a parameter is parsed. If there is a default, the handler always gets a value. */
 function plain(parameter: ParameterNode): void {
   const [media] = Object.values(parameter.content ?? {});
   if (media?.schema !== undefined) parameter.schema = media.schema;
@@ -131,7 +134,7 @@ function plain(parameter: ParameterNode): void {
 
 type Node = Record<string, unknown>;
 
-/** Changes each node after the nodes inside it. The keys of some nodes are names of the contract. */
+/** Changes each node after the nodes inside it. `hasNames` tells that the keys of a node are names of the contract. */
 function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, key = ''): void {
   if (!isNode(node)) return;
   const hasNames = isNames(key);
@@ -153,9 +156,9 @@ function inlineHeaders(node: Node, document: Document): void {
 }
 
 /**
- * Examples and references that lead elsewhere, which openapi-typescript would read or fetch, `nullable`, which means nothing in 3.1,
- * `$defs`, which would be a field, and a discriminator without alternatives, which would take its field away from those that have the
- * schema in `allOf`.
+ * Removes parts that would mislead openapi-typescript: examples and references to other files, which it would read or fetch; `nullable`,
+ * which means nothing in 3.1; `$defs`, which would become a field; and a discriminator without alternatives, which would take its field
+ * away from the schemas that have this one in `allOf`.
  */
 function dropUntyped(node: Node, hasNames: boolean): void {
   if (typeof node.externalValue === 'string') delete node.externalValue;
@@ -166,7 +169,7 @@ function dropUntyped(node: Node, hasNames: boolean): void {
   if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
 }
 
-/** Widens the type of unnamed fields by those of named ones, because the compiler also checks named fields against it. */
+/** Widens the type of unnamed fields by the types of named fields, because the compiler also checks named fields against it. */
 function widenOthers(node: Keywords): void {
   const { properties = {}, patternProperties = {}, additionalProperties = {} } = node;
   const isTyped = [...Object.values(patternProperties), additionalProperties].some(

@@ -1,6 +1,6 @@
 /**
- * Writes the files that are generated from the contract, and names missing handlers. Fails if a handler is missing, and, with
- * `--check`, if the committed files are stale.
+ * Writes the files that are generated from the contract, and names missing handlers. Fails if a handler is missing. With `--check`, also
+ * fails if the committed files are stale.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
@@ -50,9 +50,9 @@ export async function runGenerate(isCheck: boolean): Promise<number> {
 }
 
 interface Outcome {
-  /** With `--check`, stale files. */
+  /** With `--check`, the stale files. */
   notes: string[];
-  /** Operations without a handler, and handlers without an operation: no server would start. */
+  /** Operations without a handler, and handlers without an operation. A server would not start with them. */
   unmatched?: string[];
 }
 
@@ -70,7 +70,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
     ...write('register', buildRegister(contract, present)),
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
-  // Loaded here, because these modules import the domain, whose folder may have just been replaced.
+  // These modules are loaded here, because they import the domain, and its folder may just have been replaced.
   const own = await loadTeamParts();
   // Reports the errors that would stop the server's start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
@@ -91,7 +91,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
 }
 
 /**
- * Runs the migrations in memory, if all of SQLite's exist, to warn about lists without an index.
+ * If all migrations for SQLite exist, runs them in memory, to warn about lists without an index.
  * @throws OperatorError with the reason if a start would fail
  */
 function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {

@@ -33,7 +33,10 @@ const TRANSACTION = code`export const transaction = transactionOf<typeof domain>
 export const reading = readingOf<typeof domain>();
 `;
 
-/** The parts that the writing thread also loads: the contract, and the transactions in the `transactions.ts` next to a `domain.ts`. */
+/**
+ * Writes the file that the writing thread also loads: with the contract, and the transactions of each `transactions.ts` next to a
+ * `domain.ts`.
+ */
 export function buildWriting(folder: URL, contract: string): CheckedCode {
   const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
   const imports = found.map(
@@ -74,15 +77,15 @@ interface Package {
   version?: string;
 }
 
-/** The files of a team that are absent until it needs them. */
+/** The optional files of a team. */
 export const OPTIONAL = ['errors', 'services', 'tokens', 'plugins'] as const;
 type Optional = (typeof OPTIONAL)[number];
 
-/** Returns the line only if the file is there. */
+/** Returns the line only if the file exists. */
 const buildIf = (present: readonly Optional[]) => (name: Optional, line: CheckedCode) =>
   present.includes(name) ? line : code`${[]}`;
 
-/** The types. The types of the engine read them from `Register`. */
+/** Writes the types of the service, which the engine's types read from `Register`. */
 export function buildRegister({ operations }: ReadContract, present: readonly Optional[]): CheckedCode {
   const only = buildIf(present);
   const byToken = [...operations].flatMap(([id, { security }]) =>
@@ -105,7 +108,7 @@ ${only('services', code`    services: services.Services;\n`)}${only('tokens', co
 `;
 }
 
-/** The handlers by their operations. */
+/** Writes the table of handlers by operation. */
 export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
   const ids = [...operations.keys()];
   // An operationId may not be a valid variable: `delete`, `find-book`. Every operationId is without a `$`.
@@ -117,13 +120,13 @@ ${ids.map((id) => code`  ${id.includes('-') ? id : checkedName(id)}: ${nameOf(id
 `;
 }
 
-/** Fits a key, a file, and an application_name of PostgreSQL, which has at most 63 bytes. */
+/** Matches a name that may be part of a key, of a file name, and of PostgreSQL's application_name, which is limited to 63 bytes. */
 const SERVICE_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 
-/** The service's name: that of its package, `@acme/books`, without the scope. */
+/** Returns the name of the service: the name of its package without the scope, such as `books` for `@acme/books`. */
 export const withoutScope = (name: string): string => name.replace(/^@[^/]*\//, '');
 
-/** The value that the program passes to `run`. @throws OperatorError if the name of the package cannot be used for keys and files */
+/** Writes the value that the program passes to `run`. @throws OperatorError if the name of the package cannot be used for keys and files */
 export function buildService(
   { operations }: ReadContract,
   { name = '', version = '' }: Package,

@@ -1,6 +1,6 @@
 /**
- * Writes generated TypeScript. A third party may have written the contract, so each part of it that is written into code is a string
- * literal, or a name that is checked here. Generators return a `Source`, which only this module can make.
+ * Writes generated TypeScript. A third party may have written the contract. So each part of the contract in the code is a string literal,
+ * or a name that is checked here. Generators return a `Source`, which only this module can make.
  */
 import { toScriptLiteral } from '../../json/literals.ts';
 
@@ -20,7 +20,9 @@ export type { CheckedCode };
 
 type Value = CheckedCode | string | number | bigint | boolean | null | Value[];
 
-/** Writes each value that is not code already as a literal, and the items of a list one after the other. */
+/**
+ * The template tag for code. Writes a value as a literal, unless it is already code, and writes the items of a list one after the other.
+ */
 export function code(texts: TemplateStringsArray, ...values: Value[]): CheckedCode {
   return new CheckedCode(texts.reduce((text, next, index) => text + toSafe(values[index - 1] as Value) + next));
 }
@@ -88,7 +90,7 @@ export function checkedName(name: string): CheckedCode {
   return new CheckedCode(name);
 }
 
-/** Names that openapi-typescript writes as they are, and its literals. */
+/** Matches names that openapi-typescript writes unchanged, and its literals. */
 const WRITTEN = /^([A-Za-z_$][\w$]*|"([^"\\\n\r]|\\.)*")$/;
 
 /**
@@ -100,7 +102,7 @@ export function printed(types: string, identifiers: string[], mark: string): Che
   return new CheckedCode(types.replaceAll(mark, ''));
 }
 
-/** A field of a value. The value is a variable, or a field itself. */
+/** Writes the access to a field of a value. The value is a variable, or itself a field. */
 export const member = (object: CheckedCode | string, name: string): CheckedCode => {
   const value = typeof object === 'string' ? checkedName(object) : object;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? code`${value}.${checkedName(name)}` : code`${value}[${name}]`;

@@ -1,4 +1,4 @@
-/** The files of `inspect`: a contract at a URL, one with its harmless mistakes fixed, and its normal form. */
+/** Handles the files of `inspect`: a contract at a URL, the copy without harmless mistakes, and the normal form. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CST, Lexer, stringify } from 'yaml';
@@ -31,7 +31,7 @@ export async function withFile<T>(
   return run(source);
 }
 
-/** Runs with a temporary file, which is removed afterwards. */
+/** Runs a function with a temporary file, which is removed afterwards. */
 const withTemporary = <T>(text: string | Uint8Array, run: (file: string) => Promise<T>): Promise<T> =>
   withTemporaryFolder('contract-inspect-', (folder) => {
     const file = join(folder, 'contract.yaml');
@@ -53,7 +53,7 @@ async function fetchText(url: string, timeLimit: number, sizeLimit: number): Pro
   return text;
 }
 
-/** Reads a reply chunk by chunk: a small reply may unpack to many times its size. */
+/** Reads a reply chunk by chunk, because a small reply may unpack to many times its size. */
 async function readBody({ body }: Response, sizeLimit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -77,8 +77,8 @@ const toNames = (files: string[]) =>
   );
 
 /**
- * Runs with the file itself if it needs no changes, or if it cannot be read: the judgement reports that. Otherwise runs with a fixed copy.
- * Changes name the `source` of the file. @throws Error that names dangling references to other files
+ * Runs a function with a corrected copy of the file. If the file needs no changes, or cannot be read, the function gets the file itself.
+ * `source` is the name of the file in the list of changes. @throws Error that names dangling references to other files
  */
 export async function withFixes<T>(
   file: string,
@@ -125,7 +125,7 @@ export async function writeNormalForm(file: string, out: string): Promise<string
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // Many programs read YAML 1.1, which has more words and numbers that a text must not look like without quotes.
+  // Many programs read YAML 1.1, in which more texts need quotes, since they look like words or numbers with a meaning.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
   try {
     writeFileSync(out, text, { flag: 'wx' });

@@ -55,7 +55,7 @@ function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
   return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofTeam)].join('\n');
 }
 
-/** Makes text printable: it contains names, paths and texts of a third party. */
+/** Makes text printable, because it contains names, paths and texts of a third party. */
 const printable = ({ name, request, problems }: JudgedOperation): JudgedOperation => ({
   name: toPrintable(name),
   request: toPrintable(request),

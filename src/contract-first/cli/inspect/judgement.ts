@@ -10,7 +10,7 @@ import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
 
 export interface JudgedOperation {
-  /** The operationId, or its substitute; `the contract` for a problem that is not about an operation. */
+  /** The operationId, or the id that is used if it is missing. For a problem outside of operations, `the contract`. */
   name: string;
   /** The method and path: `GET /books`. */
   request: string;
@@ -20,13 +20,13 @@ export interface JudgedOperation {
 
 export interface Judgement {
   rows: JudgedOperation[];
-  /** Problems of `src/errors.ts`: `generate` fails until the team has written it. */
+  /** Problems that the team solves by writing `src/errors.ts`. Until then, `generate` fails. */
   ofTeam: string[];
   /** Lines about differences between the server and the contract. */
   notes: string[];
 }
 
-/** `original` is the text before mistakes were fixed, with its name: the positions of problems refer to it. */
+/** `original` is the name and the text of the contract before mistakes were fixed. The positions of problems refer to this text. */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
   const { contract, problems, ofTeam } = await readAll(file);
   const left = new Set(problems);

@@ -1,4 +1,4 @@
-/** Names parts of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
+/** Names the parts of a contract from which the server differs, and keywords without effect. No other tool reports these. */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toTokenSchemes } from '../../contract/read/security.ts';

@@ -2,7 +2,7 @@
 import { isDate } from '../../json/instant.ts';
 import { hasHeader, resolveReference, responsesOf } from './references.js';
 
-/** Every operation must declare its reply to a successful request: `default` is for errors. */
+/** Every operation must declare its reply to a successful request. `default` is for errors. */
 export function successResponses() {
   return {
     Operation({ operationId, responses }, { location, report }) {
@@ -16,7 +16,7 @@ export function successResponses() {
 const ERROR = '#/components/schemas/Error';
 const FIELDS = ['code', 'message', 'status'];
 
-/** Errors must all use the same Error body. The status in an example must be that of its reply. */
+/** All errors must use the same Error body. The status in an example must be the status of its reply. */
 export function errorResponses() {
   return {
     Root({ components }, { location, report }) {

@@ -24,13 +24,15 @@ export function linearPatterns() {
   };
 }
 
-/** Whether it is of a header that the server sends itself: no text of a client meets it. */
+/** Whether the pattern belongs to a header that the server itself sends. Clients' text is never matched with such a pattern. */
 function isOwn(pointer) {
   const [, name = ''] = /\/headers\/([^/]+)\/schema/.exec(pointer) ?? [];
   return SERVER_HEADERS.includes(name.toLowerCase());
 }
 
-/** The pattern as the server runs it. Undefined if it is not a regular expression: then the server does not start. */
+/**
+ * Returns the pattern as the server runs it. Undefined if it is not a regular expression; the server does not start with such a pattern.
+ */
 function toExpression(source) {
   try {
     return new RegExp(source, 'u');
@@ -52,10 +54,10 @@ const PARTS = [
 const PART = new RegExp(PARTS.join('|'), 'y');
 
 /**
- * A pattern means the same in every tool that reads the contract: to the regular expressions of Python, Java, .NET, Go (RE2)
- * and ECMAScript, with `u` and without. So it is ASCII, has no `.` (line ends differ), no `\d`, `\w`, `\s`, `\b`, `\p`, `\u`,
- * no lookaround, back reference, named group or possessive quantifier, and no quotes, at which generators of code stumble:
- * `\x22` is one. What is taken by `[^…]` is counted in units of the engine, so it must be followed by `*` or `+`.
+ * A pattern means the same in every tool that reads the contract: to the regular expressions of Python, Java, .NET, Go (RE2) and
+ * ECMAScript, with `u` and without. So it is ASCII, has no `.` (line ends differ), no `\d`, `\w`, `\s`, `\b`, `\p`, `\u`, no lookaround,
+ * back reference, named group or possessive quantifier, and no quotes, which break generators of code: write `\x22` instead. Engines count
+ * the characters that `[^…]` matches in different units, so `[^…]` must be followed by `*` or `+`.
  */
 export function portablePatterns() {
   return {

@@ -12,7 +12,7 @@ import {
 import { toPointerOf } from '../../json/pointer.ts';
 
 export const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
-/** Redocly's rules may differ by version of OpenAPI; ours do not. */
+/** Redocly's rules may differ by version of OpenAPI; our own rules do not. */
 export const VERSION = SpecVersion.OAS3_1;
 
 export interface Rules {

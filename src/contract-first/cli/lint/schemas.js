@@ -45,7 +45,10 @@ function checkEach(values, toName, key, { location, report }) {
 const MESSAGE =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
-/** Every object in a request body must be closed, or a map of values, at every level: a misspelt field is a 400, not silently dropped. */
+/**
+ * Every object in a request body must be closed, or a map of values, at every level. So a misspelt field is a 400, and is not dropped
+ * silently.
+ */
 export function closedRequestBodies() {
   return {
     RequestBody(body, ctx) {

@@ -23,7 +23,7 @@ import {
   writeUnique,
 } from './table-sql.ts';
 
-/** The answers of a developer: `things.note`, and `things.note` with its new name. */
+/** The answers of a developer: the columns to drop, such as `things.note`, and the columns to rename, with their new names. */
 export interface Answers {
   drop: ReadonlySet<string>;
   rename: ReadonlyMap<string, string>;
@@ -41,7 +41,7 @@ export interface Next {
 
 interface NamedIndex extends FoundIndex {
   name: string;
-  /** Whether CREATE INDEX made it, and not a constraint of the table. */
+  /** Whether CREATE INDEX has made the index, and not a constraint of the table. */
   isOwn: boolean;
 }
 
@@ -49,11 +49,11 @@ interface NamedIndex extends FoundIndex {
 interface Made {
   columns: { name: string; type: string; isNotNull: boolean }[];
   indexes: NamedIndex[];
-  /** Such as `shop,item items CASCADE`, with sorted columns. */
+  /** The foreign keys, such as `shop,item items CASCADE`, with sorted columns. */
   references: string[];
 }
 
-/** Where the tables are: in SQLite in memory, and in the files for PostgreSQL. */
+/** The tables: in SQLite in memory, and in the files for PostgreSQL. */
 interface Files {
   driver: Driver;
   postgres: readonly Migration[];
@@ -129,7 +129,7 @@ class Changes {
   readonly renames: string[] = [];
   readonly #dropped = new Set<string>();
   readonly #added = new Set<Field>();
-  /** The values of new and changed columns from the rows before, for a new table in SQLite. */
+  /** For a new table in SQLite, the SQL of the values of new and changed columns, from the old rows. */
   readonly #values = new Map<Field, string>();
   readonly #statements: Record<DatabaseKind, string[]> = { sqlite: [], postgres: [] };
   /** The indexes that a new table in SQLite needs in addition to those that it had. */
@@ -146,7 +146,7 @@ class Changes {
     this.#questions.push(question);
   }
 
-  /** Renames it at once, so that all that follows has the new name. */
+  /** Renames a column at once, so that the later statements use the new name. */
   rename(column: string, now: string): void {
     const sql = `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column.replace(/^.*\./, '')} TO ${now};`;
     this.#driver.query({ sql });
@@ -209,7 +209,7 @@ class Changes {
     this.#statements.postgres.push(`ALTER TABLE ${name} ${parts.join(', ')};`);
   }
 
-  /** Makes the foreign keys those of the description. PostgreSQL has named the ones before by their columns. */
+  /** Changes the foreign keys to those of the description. PostgreSQL has named the old ones after their columns. */
   refer(found: readonly string[]): void {
     const { name, relations } = this.#table;
     // `ALTER TABLE … ADD COLUMN` has made the reference of a new column, unless it includes the tenant.
@@ -231,7 +231,7 @@ class Changes {
     );
   }
 
-  /** Drops the indexes of former unique sets: a record that they reject would be a 500. Returns the other ones. */
+  /** Drops the indexes of former unique sets, because a record that such an index rejects would be a 500. Returns the other indexes. */
   dropFormer(found: readonly NamedIndex[]): NamedIndex[] {
     const table = this.#table;
     const isFormer = (index: NamedIndex) =>
@@ -246,7 +246,7 @@ class Changes {
     return found.filter((index) => !isFormer(index));
   }
 
-  /** Adds the key and the indexes that are missing. */
+  /** Adds the missing key and the missing indexes. */
   index(found: readonly FoundIndex[]): void {
     const table = this.#table;
     const { id, key, sequence } = table;

@@ -1,6 +1,6 @@
 /**
- * The column types in PostgreSQL, read from its files, and the changes from one to another. The tables of SQLite do not show them: it
- * stores integers and booleans alike, and also texts and numbers.
+ * Reads the column types of PostgreSQL from its migrations, and writes changes of types. SQLite's tables do not show the types, because
+ * SQLite stores integers and booleans alike, and also texts and numbers.
  */
 import type { PostgresType } from '../../store/postgres/dialect.ts';
 import { partsOf } from '../../store/tables/migrations.ts';
@@ -17,7 +17,7 @@ export function readPostgresTypes(files: readonly string[], table: string): Map<
   return types;
 }
 
-/** The statements, each as its words and names. */
+/** Returns the statements, each as a list of words and names. */
 function statementsOf(sql: string): string[][] {
   const statements: string[][] = [[]];
   for (const { text } of partsOf(sql, 'postgres')) {
@@ -56,7 +56,10 @@ function rename(words: readonly string[], types: Map<string, PostgresType>): voi
 
 const INTEGER_RANGE = 'BETWEEN -2147483648 AND 2147483647';
 
-/** SQL of a column's value with another type, for SQLite. A value that does not fit becomes one that a strict table rejects. */
+/**
+ * Writes SQL that converts a column's value to another type, for SQLite. If a value does not fit, the result is a value that a strict table
+ * rejects.
+ */
 export function toSqliteValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
   if (type === 'integer') return `iif(CAST(${column} AS REAL) NOT ${INTEGER_RANGE}, 'out of range', ${column})`;
   if (type === 'boolean')
@@ -66,7 +69,7 @@ export function toSqliteValue(column: string, before: PostgresType | undefined, 
   return type === 'text' && before === 'boolean' ? `CASE ${column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END` : column;
 }
 
-/** SQL of a column's value with another type, for PostgreSQL. A value that does not fit fails. */
+/** Writes SQL that converts a column's value to another type, for PostgreSQL. If a value does not fit, the statement fails. */
 export function toPostgresValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
   if (type === 'double precision' || type === 'bigint' || type === 'integer') {
     // JSON has no NaN.

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The cache, in the nearest `node_modules`: of the service, or of the repository with this package as a workspace. */
+/** The cache, in the nearest `node_modules`: that of the service, or that of the repository in which this package is a workspace. */
 const MODULES = createRequire(import.meta.url)
   .resolve.paths('ts-blank-space')
   .find((folder) => existsSync(folder));
@@ -24,7 +24,7 @@ export function toJavaScript(source) {
   return cached(source, async () => (await import('ts-blank-space')).default(source));
 }
 
-/** The result for this text: a cached one, from any process, or a new one. */
+/** Returns the result for this text: from the cache that all processes share, or a new one. */
 async function cached(text, make) {
   const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
   try {
@@ -32,14 +32,14 @@ async function cached(text, make) {
   } catch {
     const made = await make();
     mkdirSync(CACHE, { recursive: true });
-    // Renamed when it is complete, because another process may be reading it.
+    // The file is renamed when it is complete, because another process may be reading it.
     writeFileSync(`${file}.${process.pid}`, made);
     renameSync(`${file}.${process.pid}`, file);
     return made;
   }
 }
 
-/** The source without types. Files that it imports by relative paths are also compiled, so these paths end with `.js`. */
+/** Returns the source without types. Relative imports lead to files that are also compiled, so they end with `.js`. */
 export function compile(source, path) {
   return cached(JSON.stringify([path, source]), async () => {
     const { default: ts } = await import('typescript');

@@ -1,4 +1,7 @@
-/** Copies a snapshot of a running server's SQLite database to a file, and replaces the database of a stopped server by such a backup. */
+/**
+ * The commands `backup` and `restore`. The first copies a snapshot of a running server's SQLite database to a file. The second replaces the
+ * database of a stopped server by such a file.
+ */
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
@@ -10,10 +13,10 @@ import { inspectSqlite } from '../../store/sqlite/migrate.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadConfig } from '../config.ts';
 
-/** The time between flushes of the copy to disk, in milliseconds: each is small, so that creates do not wait for long. */
+/** The time between flushes of the copy to disk, in milliseconds. The flushes are small, so that creates do not wait for long. */
 const SYNC_INTERVAL = 50;
 
-/** Returns the text to print. @throws Error with the reason if there is no backup */
+/** Makes a backup, and returns the text to print. @throws Error with the reason if there is no backup */
 export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   const database = toDatabaseFile(name, env);
   if (!existsSync(database))
@@ -37,14 +40,14 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
   return `Backed up ${database} to ${copy}.`;
 }
 
-/** @throws Error if SQLite would treat the file as its own log */
+/** Checks the name of the file. @throws Error if SQLite would treat the file as its own log */
 function checkNoCompanions(file: string): void {
   const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
   if (database && existsSync(database))
     throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);
 }
 
-/** Resolves when the whole copy is on disk. */
+/** Flushes the copy during its writing. Resolves when the whole copy is on disk. */
 async function syncUntil(copying: Promise<void>, file: FileHandle): Promise<void> {
   const over = copying.then(() => true);
   while (!(await Promise.race([wait(SYNC_INTERVAL), over]))) await file.datasync();
@@ -54,7 +57,7 @@ async function syncUntil(copying: Promise<void>, file: FileHandle): Promise<void
 /** The endings of files that SQLite writes next to a database. */
 const LOGS = ['-wal', '-shm', '-journal'];
 
-/** Returns the text to print. @throws Error with the reason if nothing was restored */
+/** Restores a backup, and returns the text to print. @throws Error with the reason if nothing was restored */
 export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
   const file = resolve(toDatabaseFile(name, env));
   // A pipe may never end.
@@ -69,7 +72,7 @@ export async function restore(copy: string, { name, domain }: Service, env: Node
   return `Restored ${file}.${before ? ` The old one is now ${before}.` : ''}`;
 }
 
-/** @throws Error if a start would reject this database, or if it is empty or another program's */
+/** Checks a backup. @throws Error if a start would reject it, or if it is empty or belongs to another program */
 function checkBackup(part: string, copy: string, domain: AnyDomain): void {
   try {
     checkIntegrity(part);
@@ -95,7 +98,10 @@ function toOwnerAdvice(file: string, { uid, gid }: Stats): string {
   return `${file} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
 
-/** A name for the old database with the current second; waits if an earlier restore has taken it. */
+/**
+ * Finds a name for the old database, which contains the current second. If an earlier restore has taken the name, waits for the next
+ * second.
+ */
 async function toFreeName(file: string): Promise<string> {
   const name = `${file}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
   if (!['', ...LOGS].some((end) => existsSync(name + end))) return name;
@@ -103,7 +109,7 @@ async function toFreeName(file: string): Promise<string> {
   return toFreeName(file);
 }
 
-/** Returns `before` if there was a database: it now has that name. */
+/** Puts the copy in place. Returns `before`, the new name of the old database, if there was one. */
 function replaceBy(part: string, file: string, before: string): string | undefined {
   if (existsSync(file)) {
     try {
@@ -113,9 +119,9 @@ function replaceBy(part: string, file: string, before: string): string | undefin
     }
     return before;
   }
-  // Logs of a missing database are moved, or SQLite would apply them to the new one.
+  // Logs of a missing database are also moved. Otherwise SQLite would apply them to the new database.
   for (const end of LOGS) if (existsSync(file + end)) renameSync(file + end, before + end);
-  // Fails if a server has created a new database meanwhile.
+  // This fails if a server has created a new database meanwhile.
   linkSync(part, file);
   return undefined;
 }
@@ -125,7 +131,7 @@ function toAdvice({ code, message }: { code?: string; message: string }): string
   return `cannot be opened (${message}): when no server runs, move it away together with its -wal and -shm, and restore again.`;
 }
 
-/** @throws Error if the configured database is not a file */
+/** Returns the configured database file. @throws Error if the database is not a file */
 function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
   const { database } = loadConfig(env, { name });
   if (database.kind === 'sqlite') return database.file;
@@ -135,7 +141,9 @@ function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
   );
 }
 
-/** Creates a file for its owner only. Unless it is renamed, it is removed when this process ends, with SQLite's journal of it. */
+/**
+ * Creates a file that only its owner may read. If the file is not renamed, it is removed together with its journal when this process ends.
+ */
 async function openPart(part: string): Promise<FileHandle> {
   const file = await open(part, 'wx', 0o600);
   const remove = () => {
@@ -143,7 +151,7 @@ async function openPart(part: string): Promise<FileHandle> {
   };
   process.once('exit', remove);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
-    // Not process.exit, which waits for the thread that copies.
+    // process.exit would wait for the thread that copies, so the process kills itself.
     process.once(signal, () => {
       remove();
       process.kill(process.pid, signal);

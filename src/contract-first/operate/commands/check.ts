@@ -15,7 +15,7 @@ import { loadOpenTelemetry } from '../telemetry/open-telemetry.ts';
 /** A disk with less free space, in bytes, counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
 
-/** Prints a line for each part of the start. Returns whether all are right. */
+/** Prints a line for each part of the start. Returns whether all parts are right. */
 export async function checkStart(
   env: Record<string, string | undefined>,
   report: (text: string) => void,
@@ -76,7 +76,7 @@ async function findContract(config: Config | undefined, service: Service): Promi
 /** Addresses that mean every address of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** Resolves the addresses without listening: the service may be running already. */
+/** Resolves the addresses without listening, because the service may already be running. */
 async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<Finding<never>> {
   const all = socket === undefined ? [await toAddress(host, port)] : ['the socket that was passed'];
   if (adminPort === undefined) return [all.join(', ')];

@@ -5,7 +5,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { toPrintableLines } from '../../json/literals.ts';
 
-/** The arguments of a call, as written and as parsed. */
+/** The arguments of a call: the texts, and the parsed options. */
 export interface CommandCall {
   args: string[];
   positionals: string[];
@@ -21,9 +21,9 @@ export interface Command {
   /** The minimum and maximum number of arguments; by default none. */
   takes?: readonly [least: number, most: number];
   options?: ParseArgsConfig['options'];
-  /** Whether options of other names are Node's. */
+  /** Whether options with other names are passed to Node. */
   passesOptions?: boolean;
-  /** Returns the exit code; undefined if the command is done, or keeps running. */
+  /** Runs the command. Returns the exit code; undefined if the command has ended well, or keeps running. */
   run(call: CommandCall): Promise<number | undefined>;
 }
 

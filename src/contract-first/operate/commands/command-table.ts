@@ -39,7 +39,7 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
   },
 });
 
-/** Sets the exit code. Messages may repeat the contents of files. */
+/** Runs the program, and sets the exit code. Error messages are escaped, because they may repeat the contents of files. */
 export async function runProgram(service: Service, args: string[]): Promise<void> {
   const program = {
     call: 'node dist/src/main.js',

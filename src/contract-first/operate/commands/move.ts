@@ -5,7 +5,7 @@ import { move } from '../../store/move.ts';
 import { missingFile, nameOfDatabase } from '../../store/open-store.ts';
 import { loadConfig } from '../config.ts';
 
-/** Returns the text to print. @throws Error with the reason if nothing was moved */
+/** Moves the contents, and returns the text to print. @throws Error with the reason if nothing was moved */
 export async function moveAll(
   source: string,
   target: string,
@@ -20,7 +20,7 @@ export async function moveAll(
   return `Moved ${moved.join(', ')} from ${nameOfDatabase(from)} to ${nameOfDatabase(to)}.`;
 }
 
-/** The database as the configuration reads it, with the options of its URL. */
+/** Reads the URL of a database like the configuration does, with its options. */
 function toDatabase(text: string, { name }: Service, env: NodeJS.ProcessEnv): Database {
   const url = /^\w+:/.test(text) ? text : `sqlite:${text}`;
   return loadConfig({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: '' }, { name }).database;

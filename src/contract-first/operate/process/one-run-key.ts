@@ -7,12 +7,13 @@ import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** Whether the server uses keys at all: not if all operations take tokens of other issuers. */
+/** Whether the server uses keys. It does not if all operations accept only tokens of other issuers. */
 export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, verifyToken: unknown): boolean =>
   verifyToken === undefined || !keyLocations.every(({ isToken }) => isToken);
 
 /**
- * Returns undefined if any key was ever made: if all are revoked, the service rejects every caller, and logs a warning.
+ * Makes a key for this run; returns undefined if any key was ever made. If all keys are revoked, the service rejects every caller, and logs
+ * a warning.
  * @throws ConfigError in production if no key was ever made
  */
 export async function makeOneRunKey(
@@ -32,7 +33,7 @@ export async function makeOneRunKey(
   throw new ConfigError(NO_KEY_CONFIGURED);
 }
 
-/** The command that makes a key. Not `npm run keys`, which would compile: a deployment has no development tools. */
+/** The command that makes a key. `npm run keys` would compile first, and a deployment lacks the development tools for that. */
 export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;

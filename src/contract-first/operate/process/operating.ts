@@ -1,4 +1,7 @@
-/** Starts metrics and health for operators if they are configured, and otherwise loads none of their code; and notifies systemd. */
+/**
+ * Starts the parts for operation. Metrics and health for operators are loaded and started only if they are configured. Also notifies
+ * systemd.
+ */
 import { execFile } from 'node:child_process';
 import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
@@ -14,7 +17,7 @@ interface Operating {
   listen(): Promise<void>;
 }
 
-/** Returns undefined without ADMIN_PORT. */
+/** Starts the listener for operators; returns undefined if ADMIN_PORT is not set. */
 export async function startOperating(
   { adminHost, adminPort, database }: Config,
   contract: Contract,
@@ -53,8 +56,8 @@ export async function startOperating(
 }
 
 /**
- * Notifies systemd that the event loop turns, if its unit has a `WatchdogSec`: a process with a hanging event loop cannot notice it.
- * Calls systemd's own program, because systemd's socket is a datagram socket, which Node lacks.
+ * Notifies systemd that the event loop turns, if its unit sets `WatchdogSec`, because a process cannot notice that its own event loop
+ * hangs. Calls systemd's own program, because systemd uses a datagram socket, which Node does not support.
  */
 export function notifySystemd({ WATCHDOG_USEC }: NodeJS.ProcessEnv): NodeJS.Timeout | undefined {
   if (WATCHDOG_USEC === undefined) return undefined;

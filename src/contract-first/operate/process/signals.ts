@@ -1,21 +1,23 @@
-/** Handles signals: the first asks for a graceful stop, a second one for an immediate stop. */
+/** Handles signals: the first signal asks for a graceful stop, and the second for an immediate one. */
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 
 /** The signals that ask for a stop, from a terminal, a supervisor, or nodemon. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
-/** Ctrl-C on `npm start` arrives twice, from the terminal and from npm: two signals in this time, in milliseconds, count as one. */
+/**
+ * Two signals within this time, in milliseconds, count as one, because Ctrl-C on `npm start` arrives from the terminal and also from npm.
+ */
 const DOUBLE_SIGNAL_MS = 500;
 
-/** Handles signals until `onSignals` is called: nothing needs a graceful stop yet. */
+/** Ends the process at a signal, until `onSignals` is called. Until then, nothing needs a graceful stop. */
 function endAtOnce(signal: string): void {
   if (signal !== 'SIGHUP' || hasTerminal()) process.exit(0);
 }
 
 /**
- * To be called first. SIGUSR1 does nothing: by default, Node would open the debugger's port to any program of the machine, which only
- * `--inspect` should do.
+ * Prepares the signals; call this first. SIGUSR1 gets a handler that does nothing. By default, Node would open the debugger's port to any
+ * program of the machine, which only `--inspect` should do.
  */
 export function endOnSignals(): void {
   for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
@@ -44,7 +46,7 @@ export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals)
   });
 }
 
-/** Npm runs a script in a shell, which ends at a signal to npm and does not pass it on. */
+/** Calls `act` when npm's shell ends. npm runs a script in a shell, which ends at a signal to npm without passing it on. */
 export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () => void): void {
   if (env.npm_lifecycle_event !== script) return;
   const shell = process.ppid;
@@ -55,12 +57,18 @@ export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () =>
   }, DOUBLE_SIGNAL_MS).unref();
 }
 
-/** Replaces the immediate end. The new listener is added first: without any, Node drops a signal that it has not delivered yet. */
+/**
+ * Replaces the handlers of `endOnSignals`. The new listener is added first, because without a listener, Node would drop a signal that it
+ * has not delivered yet.
+ */
 export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);
 }
 
-/** With a terminal, SIGHUP means that the terminal has closed. Without one, logrotate sends it to have log files reopened; we have none. */
+/**
+ * Whether the process has a terminal. If so, SIGHUP means that the terminal has closed. Otherwise SIGHUP comes from logrotate, which wants
+ * programs to open their log files again; this program has no log files.
+ */
 function hasTerminal(): boolean {
   return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }

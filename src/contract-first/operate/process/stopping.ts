@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** How long the store may take to close, in milliseconds; then the process is killed. */
+/** How long the store may take to close, in milliseconds. After that, the process is killed. */
 const STORE_TIMEOUT = 5000;
 
 /** How long to wait for the last line of the log to be written, in milliseconds. */
@@ -20,18 +20,18 @@ interface StoppingOptions {
   log: Log;
   /** Kills this process. */
   endByForce: () => void;
-  /** Resolves when the server listens; it cannot be closed before. */
+  /** Resolves when the server listens. Before that, it cannot be closed. */
   listening: Promise<unknown>;
   /** `isAsked` becomes true when the stop begins. */
   stop: { isAsked: boolean };
 }
 
-/** Stops the process after an uncaught error, or when the returned function is called. The exit code is 0, or 1 after an error. */
+/** Builds the function that stops the process. An uncaught error also calls it. The exit code is 0, or 1 after an error. */
 export function prepareStop(options: StoppingOptions): (signal: string) => void {
   const { app, store, config, log, endByForce, listening, stop } = options;
   const { logger } = log;
   async function end(reason: { err: unknown } | { signal: string }): Promise<void> {
-    // A second error ends the process at once, as that of any program does.
+    // A second error ends the process at once, as in any program.
     process.off('uncaughtException', onError).off('unhandledRejection', onError);
     setTimeout(endByForce, config.drainDelay + config.stopTimeout + STORE_TIMEOUT).unref();
     const isError = 'err' in reason;

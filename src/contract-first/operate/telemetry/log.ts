@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { toShortLines } from './short-lines.ts';
 
-/** How many bytes may wait. */
+/** The number of bytes that may wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** The length of a part, which is copied to a buffer at once, in characters: short enough to be still in the processor's cache. */
+/** The length of a part, in characters. A part is copied to a buffer at once, and is short enough to be still in the processor's cache. */
 const CHUNK_LENGTH = 4000;
-/** The size of a piece, which is written at once, in bytes: as much as a pipe of Linux holds. */
+/** The size of a piece, in bytes. A piece is written at once, and is as large as the buffer of a pipe in Linux. */
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
@@ -19,15 +19,18 @@ const LAST_LINES = 1000;
 
 export interface Log {
   logger: Logger;
-  /** Writes whole lines, which somebody else has made. */
+  /** Writes complete lines. */
   write(lines: string): void;
-  /** Resolves when every line is written, or cannot be. Does not resolve while a write hangs: then the process can only be killed. */
+  /**
+   * Resolves when every line is written, or when that has failed. While a write hangs, it does not resolve, and the process can only be
+   * killed.
+   */
   end(): Promise<void>;
-  /** Like `end`, for a process that goes on: from then on its exit no longer waits for lines. */
+  /** Like `end`, for a process that goes on. After this call, the exit of the process no longer waits for lines. */
   close(): Promise<void>;
 }
 
-/** The open logs: one listener for all of them. */
+/** The open logs, which share one listener. */
 const open = new Set<Lines>();
 const writeRests = () => {
   for (const lines of open) lines.writeRest();
@@ -56,7 +59,7 @@ class Lines {
   readonly #onLost: (count: number) => void;
   /** The latest lines, shorter than a part. A growing string is faster than an array or a buffer of lines. */
   #latest = '';
-  /** The parts before them, and their length in bytes. */
+  /** The earlier parts, and their length in bytes. */
   readonly #parts: Buffer[] = [];
   #length = 0;
   /** The unwritten rest of the current piece. */

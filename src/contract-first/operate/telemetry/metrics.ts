@@ -5,7 +5,7 @@ import client, { type Metric, type Registry } from 'prom-client';
 import type { StoreCounts } from '../../store/store.ts';
 import { type Durations, type RequestCounts, SECONDS } from './request-counts.ts';
 
-/** Bounds for how many writes a commit made durable. */
+/** The bounds of the histogram of writes per commit. */
 const WRITES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
 /** The labels of a request. */
@@ -63,7 +63,7 @@ function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated:
   const one = (value: number): Sample[] => [[{}, value]];
   gauge('http_server_active_requests', 'Requests that have not been answered yet.', [], () => one(counts.inFlight));
   gauge('http_server_open_connections', 'Connections of clients.', [], () => one(counts.connections));
-  // No value before the first read: the keys would look old.
+  // Before the first read, the metric has no value. Otherwise the keys would look old.
   const readAt = () => (counts.keysReadAt > 0 ? one(counts.keysReadAt) : []);
   gauge('api_keys_read_timestamp_seconds', 'When the stored API keys were last read.', [], readAt);
   const unread = () => [...counts.unread].map(([code, value]): Sample => [{ error_type: code }, value]);
@@ -125,7 +125,7 @@ function addFiles({ gauge }: Add, file: string): void {
   });
 }
 
-/** Adds a histogram that prom-client only writes: it calls nothing but `get` of a metric. */
+/** Adds a histogram that prom-client only prints, since it calls only `get` of a metric. */
 function addDurations(registry: Registry, name: string, counts: RequestCounts): void {
   const metric = { name, help: 'Duration of requests, until their reply was sent.', type: 'histogram' };
   const toSamples = ({ buckets, sum, count, labels }: Durations) => {
@@ -148,7 +148,7 @@ function addDurations(registry: Registry, name: string, counts: RequestCounts): 
 export async function writeMetrics(registry: Registry, accept = ''): Promise<{ type: string; text: string }> {
   const isOpen = /application\/openmetrics-text(?!\s*;[^,]*q=0(?:\.0*)?(?:,|$))/.test(accept);
   if (!isOpen) return { type: registry.contentType, text: await registry.metrics() };
-  // Copies, because prom-client takes `_total` from the names of counters when it writes OpenMetrics.
+  // These are copies, because prom-client removes `_total` from the names of counters when it writes OpenMetrics.
   const open = new client.Registry();
   open.setContentType(client.Registry.OPENMETRICS_CONTENT_TYPE as never);
   for (const metric of await registry.getMetricsAsJSON()) {

@@ -1,4 +1,4 @@
-/** OpenTelemetry's packages, which only a service that sends traces installs: they would be a quarter of each installation. */
+/** Loads OpenTelemetry's packages. Only a service that sends traces installs them, since they would be a quarter of each installation. */
 import { createRequire } from 'node:module';
 import { OperatorError } from '../../operator-error.ts';
 

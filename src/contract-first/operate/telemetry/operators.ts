@@ -1,6 +1,6 @@
 /**
- * The listener for operators, with metrics and health. With a separate queue of connections, so that health checks are answered while the
- * public port's queue is long.
+ * The listener for operators, with metrics and health. Its connections have a separate queue, so that health checks are answered while the
+ * queue of the public port is long.
  */
 import { createServer, type Server } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -23,7 +23,7 @@ const INDEX = `/metrics  Metrics, for Prometheus
 /readyz   200 while the service can do its work, otherwise 503
 `;
 
-/** More connections than operators need. */
+/** The maximum number of connections, more than operators need. */
 const MOST_CONNECTIONS = 64;
 /** How long a request may take to arrive, in milliseconds. */
 const REQUEST_TIMEOUT = 5000;
@@ -32,8 +32,8 @@ const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or 
 `;
 
 /**
- * Answers one request per connection, so that nobody can make it prepare many answers. When there are too many connections, the oldest is
- * closed, so that nobody can keep operators out.
+ * Answers one request per connection, so that a client cannot demand many answers at once. If there are too many connections, the oldest
+ * one is closed, so that a client cannot keep operators out.
  */
 function buildServer(answer: FastifyServerFactoryHandler): Server {
   const server = createServer({
@@ -68,8 +68,8 @@ function buildServer(answer: FastifyServerFactoryHandler): Server {
 }
 
 /**
- * Whether the name in `Host` may belong to a stranger's domain: by DNS rebinding, a page of that domain could send requests here. Browsers
- * always send the name.
+ * Whether the name in `Host` may belong to a stranger's domain. By DNS rebinding, a page of such a domain could send requests to this
+ * listener. Browsers always send the name.
  */
 function isStranger(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return false;
@@ -83,7 +83,7 @@ function isStranger(host: string | undefined, names: readonly string[]): boolean
 /** The beginning of a URL in absolute form (RFC 9112, section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/]*/i;
 
-/** Returns the origin: `http://127.0.0.1:9000`. @throws Error when it cannot listen there */
+/** Listens, and returns the origin: `http://127.0.0.1:9000`. @throws Error if it cannot listen there */
 export async function listenForOperators(parts: OperatorsParts, host: string, port: number): Promise<string> {
   const names = [host, hostname()].map((name) => name.toLowerCase());
   const app = fastify({ serverFactory: buildServer, rewriteUrl: ({ url }) => String(url).replace(ORIGIN, '') });

@@ -15,7 +15,7 @@ export const SECONDS: number[] = [
 /** The durations of requests with the same method, route and outcome. */
 export class Durations {
   readonly labels: Record<string, string | number>;
-  /** How many were up to each bound, and above the previous one; the last bucket is above all bounds. */
+  /** The number of requests in each bucket: up to its bound, and above the previous bound. The last bucket is above all bounds. */
   readonly buckets: number[] = Array<number>(SECONDS.length + 1).fill(0);
   sum = 0;
 

@@ -1,10 +1,10 @@
 /** Lines of the log for people: `12:30:01 GET /v1/books 200 1.5 ms`. */
 import { toPrintable } from '../../json/literals.ts';
 
-/** The names of pino's levels that are not usual. */
+/** The words for pino's levels, except the usual one. */
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
 
-/** Takes whole lines of JSON. */
+/** Converts complete lines of JSON to short lines. */
 export const toShortLines = (lines: string): string => lines.replace(/^.+$/gm, toShortLine);
 
 function toShortLine(line: string): string {

@@ -17,7 +17,7 @@ import type { OpenTelemetry } from './open-telemetry.ts';
 /** How long the last spans may take to be sent, in milliseconds. */
 const LAST_SPANS = 1000;
 
-/** The length of version 00; later versions may only be longer. */
+/** The length of a `traceparent` of version 00. Later versions may only be longer. */
 const TRACEPARENT_LENGTH = 55;
 
 type Api = OpenTelemetry['api'];
@@ -28,7 +28,7 @@ interface TracesParts {
   version: string;
   /** OpenTelemetry's name for the kind of database. */
   system: string;
-  /** The part of requests without a trace that is sampled, from 0 to 1; if undefined, the SDK decides by its variables. */
+  /** The share of requests without a trace that is sampled, from 0 to 1; if undefined, the SDK decides by its variables. */
   ratio: number | undefined;
   /** The addresses and ranges of clients with a trusted `traceparent`. */
   trusted: readonly string[];
@@ -82,7 +82,9 @@ export function buildTraces(parts: TracesParts): AddTraces {
   };
 }
 
-/** Decides before the SDK makes a span: most requests are not sampled, and would take a third longer. */
+/**
+ * Decides whether a request is sampled before the SDK makes a span. Most requests are not sampled, and would otherwise take a third longer.
+ */
 function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
   if (!toTrace(traceparent)) return Math.random() >= ratio;
   return !isSampled(traceparent);
@@ -92,7 +94,7 @@ function isLeftOut(traceparent: string | string[] | undefined, ratio: number): b
 const isSampled = (traceparent: string | string[] | undefined) =>
   /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 
-/** The span of the client that has sent the request. */
+/** The span in which the client has sent the request. */
 function toParent(
   { ROOT_CONTEXT, TraceFlags, createTraceState, trace }: Api,
   { traceparent, tracestate = '' }: IncomingHttpHeaders,
@@ -140,7 +142,7 @@ interface Commits {
 interface Calling {
   api: Api;
   tracer: Tracer;
-  /** The context of the request's span. */
+  /** Returns the context of the request's span. */
   context: Context;
   system: string;
   commits: Commits;

@@ -1,6 +1,6 @@
 /**
- * Fixes a third-party contract: keywords without effect, obvious mistakes, and promises that no server of this project keeps. It
- * lists every change. A mistake that may mean several things is left alone, and is an error.
+ * Fixes a third-party contract: removes keywords without effect, corrects obvious mistakes, and removes promises that no server of this
+ * project keeps. Every change is listed. A mistake that may mean several things is left alone, and is an error.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
@@ -20,13 +20,15 @@ const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array'
 
 type IsRight = (value: unknown, node: Node) => boolean;
 
-/** The kind of value that JSON Schema demands for each keyword. With any other value, the keyword does nothing, and libraries fail. */
+/**
+ * The kind of value that JSON Schema demands for each keyword. With a value of another kind, the keyword does nothing, and libraries fail.
+ */
 const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
   deprecated: isBoolean,
   examples: Array.isArray,
-  // The value of this keyword would be the base of all references.
+  // The value of this keyword would become the base of all references.
   $id: () => false,
   type: (type) => [type].flat().length > 0 && [type].flat().every((one) => JSON_TYPES.includes(one)),
   required: isTexts,
@@ -37,14 +39,14 @@ const KEYWORDS: Record<string, IsRight> = {
 /** Keywords with numbers as values: many authors quote them. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
-/** Keywords that are true or false. A keyword with another value stays, and is an error: it may hide a field. */
+/** Keywords that are true or false. A keyword with another value stays and is an error, since it may be meant to hide a field. */
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
 const SWITCH = /^(true|false)$/;
 
 const isQuoted = (key: string, value: string) =>
   (NUMBERS.test(key) && NUMERAL.test(value)) || (SWITCHES.test(key) && SWITCH.test(value));
 
-/** Keywords that are true next to a bound in OpenAPI 3.0 and JSON Schema's draft 4. In 3.1 they are the bound. */
+/** Keywords of exclusive bounds. In OpenAPI 3.0 and JSON Schema's draft 4 they are true, next to the bound. In 3.1 they are the bound. */
 const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
 /** Fields of an operation that are only documentation. */

@@ -1,6 +1,6 @@
 /**
- * Gives an integer the format int64 if another schema of the same value has it, such as another alternative: the value is a bigint in all
- * of them. The document itself is changed, because a schema has the same type everywhere that it is used.
+ * Gives an integer the format int64 if another schema of the same value has this format, such as another alternative. The value is then a
+ * bigint in all of them. The document itself is changed, because a schema has the same type everywhere.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
@@ -11,7 +11,7 @@ import type { Node, ReportChange } from './written.ts';
 /** The schemas that describe a value together with each schema. */
 type Links = Map<Keywords, Set<Keywords>>;
 
-/** Gives integers their formats. Runs before the fix of equal alternatives, because some are only equal afterwards. */
+/** Gives integers their formats. Call it before alternatives are compared, because some are equal only afterwards. */
 export function fixInt64s(document: Node, report: ReportChange): void {
   const pointers = pointersIn(document);
   const links = linksIn(document, [...pointers.keys()]);
@@ -78,7 +78,7 @@ function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
   };
 }
 
-/** The schemas of fields by name; the schema of all other fields and items is nameless. */
+/** Returns the schemas of fields with their names, and the schemas of other fields and items without a name. */
 const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
   subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
     const scope = scopeOf(keyword);
@@ -88,7 +88,7 @@ const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
 const isInteger = ({ type }: Keywords) => [type].flat().includes('integer');
 const isInt64 = (schema: Keywords) => isInteger(schema) && schema.format === 'int64';
 
-/** Whether the integer may become an int64: the server does not compare an int64 with an enum, const or multipleOf. */
+/** Whether the integer may become an int64. The server does not compare an int64 with an enum, const or multipleOf. */
 const isFixable = (schema: Keywords) =>
   isInteger(schema) &&
   ![schema.type].flat().includes('number') &&

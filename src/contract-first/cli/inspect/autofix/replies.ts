@@ -36,7 +36,10 @@ export function fixReplies(document: Node, report: ReportChange): void {
   addJson(replies.filter(isSent), report);
 }
 
-/** Adds JSON to errors of other types: the server's errors are JSON or text. If all other errors share a schema, JSON gets it. */
+/**
+ * Adds JSON to errors of other types, because the server's errors are JSON or text. If all other errors share a schema, JSON gets this
+ * schema.
+ */
 function addJson(replies: Written[], report: ReportChange): void {
   const contents = replies.flatMap(({ reply: { node, at } }) =>
     isNode(node.content) ? [{ at: `${at}/content`, content: node.content as Record<string, MediaNode> }] : [],

@@ -86,7 +86,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     const target = followReference(document, node, at);
     visit(target.node, target.at);
     for (const { subschema, keyword, name } of subschemasOf(node)) {
-      // A request never contains fields that only replies contain.
+      // Read-only fields do not count, since requests never contain them.
       if (!FILLED.includes(keyword) || (keyword === 'properties' && Object(subschema).readOnly === true)) continue;
       visit(subschema, `${at}/${keyword}${ONE.includes(keyword) ? '' : `/${toPointerToken(name)}`}`);
     }
@@ -95,7 +95,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   function dropUnfit({ node, at }: NodeAt): void {
     const { schema, check } = compile(node) ?? {};
     if (!check || !isQuick(schema)) return;
-    // A bigint may be an integer of 64 bits, or one that is written for a double.
+    // A bigint may be a 64-bit integer, or an integer in place of a double.
     const [problem, ...others] = [toDoubles(node.default), node.default].map((value) => check(value)?.[0]);
     if (!problem || others.includes(undefined)) return;
     delete node.default;
@@ -133,7 +133,7 @@ export function fixBodies(document: Node, report: ReportChange): void {
     }
   }
 
-  /** The fields of all parts are named at the schema itself; a form without fields is passed on. */
+  /** Lists the fields of all parts at the schema itself. A form without fields is passed on unchanged. */
   function fixForm(media: MediaNode, pointer: string, passOn: () => void): void {
     const parts = partsOf(document, media.schema);
     const fields = fieldsOf(parts);

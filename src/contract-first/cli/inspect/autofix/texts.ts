@@ -9,7 +9,7 @@ const OUTSIDE = /[^!-~]|["<>\\^`{|}]/;
 
 export const isAddress = (value: unknown) => typeof value === 'string' && !OUTSIDE.test(value);
 
-/** A name of a host: with a port, with dots, or this machine. Anything else may be the path of a relative address. */
+/** Matches the name of a host: with a port, with dots, or `localhost`. Other text may be the path of a relative address. */
 const HOST = /:[0-9]+$|^localhost$|\.[a-z]{2,}$|^[0-9]+(\.[0-9]+){3}$/i;
 
 const isPathless = (url: string) => /^[^/{]+$/.test(url) && (HOST.test(url) || !isAddress(url));

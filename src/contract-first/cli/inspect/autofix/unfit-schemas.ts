@@ -9,7 +9,9 @@ import type { Node, ReportChange } from './written.ts';
 /** Annotations that change the accepted or sent values. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
-/** Next to these keywords, a schema may require fields of other schemas. So may a schema that is itself part of another one. */
+/**
+ * Next to these keywords, a schema may require fields that other schemas describe. A schema that is part of another one may do the same.
+ */
 const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
 const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
@@ -22,7 +24,10 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
   return names;
 }
 
-/** Accepts any value for a field that is required and not described: otherwise the type of an answer would lack it. */
+/**
+ * Adds a description that allows any value to a field that is required and not described. Otherwise the type of an answer would lack the
+ * field.
+ */
 export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
   if (!Array.isArray(required) || !isNode(properties) || EXTRA_FIELD_KEYWORDS.some((key) => key in schema)) return;
@@ -35,8 +40,8 @@ export function addRequiredProperties(schema: Keywords, at: string, names: Set<s
 }
 
 /**
- * Removes an alternative of `oneOf` that differs from another only in its documentation: a value that fits one would fit both. If two
- * differ only in the values of defaults, all of them stay, as `anyOf`.
+ * Removes an alternative of `oneOf` if it differs from another only in its documentation, because a value would always fit both. If two
+ * differ only in their defaults, all stay, and `oneOf` becomes `anyOf`.
  */
 export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
@@ -55,13 +60,13 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
   report(`${at}/oneOf is written as anyOf: some alternatives differ only in a default, and only one may fit`);
 }
 
-/** The target of a reference, unless there are other keywords next to it. */
+/** Returns the target of a reference, unless other keywords are next to the reference. */
 function targetOf(document: Node, schema: unknown): unknown {
   const { $ref, ...beside } = Object(withoutWords(schema));
   return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
 }
 
-/** The schema without documentation. */
+/** Returns the schema without documentation. */
 function withoutWords(node: unknown, hasNames = false): unknown {
   if (!isNode(node)) return node;
   if (Array.isArray(node)) return node.map((item) => withoutWords(item));
@@ -71,7 +76,7 @@ function withoutWords(node: unknown, hasNames = false): unknown {
   );
 }
 
-/** The schema with `true` in place of each default that is not an object. */
+/** Returns the schema with `true` in place of each default that is not an object. */
 function withoutDefaults(node: unknown): unknown {
   if (!isNode(node)) return node;
   if (Array.isArray(node)) return node.map(withoutDefaults);
@@ -114,7 +119,7 @@ function reach(document: Node, node: unknown, used: Set<unknown>): void {
   for (const next of [lookUp(document, node.$ref), ...Object.values(node)]) reach(document, next, used);
 }
 
-/** Whether it contains a dangling reference. */
+/** Whether the component contains a dangling reference. */
 export function danglesIn(node: unknown, document: Node): boolean {
   if (!isNode(node)) return false;
   if (typeof node.$ref === 'string' && lookUp(document, node.$ref) === undefined) return true;

@@ -18,14 +18,14 @@ export interface NodeAt {
 /** Reports a change: its pointer, and a description. */
 export type ReportChange = (change: string) => void;
 
-/** The target of a reference, with its pointer. */
+/** Returns the target of a reference, with its pointer. */
 export function followReference(document: Node, node: unknown, at: string): NodeAt {
   const { $ref } = Object(node);
   const target = lookUp(document, $ref);
   return isNode(target) ? { node: target, at: $ref.slice(1) } : { node: Object(node), at };
 }
 
-/** The values of a node by their names, with their pointers. */
+/** Returns the values of a node by their names, with their pointers. */
 export const entriesAt = (document: Node, { node, at }: NodeAt, key: string): [name: string, NodeAt][] =>
   Object.entries(Object(node[key])).map(([name, value]) => [
     name,
@@ -37,7 +37,7 @@ interface YamlOperation {
   method: string;
   item: NodeAt;
   operation: NodeAt;
-  /** The parameters, with those of the path item. */
+  /** Returns the parameters of the operation and of its path item. */
   parameters: NodeAt[];
   /** The body; an empty node if the operation has no body. */
   body: NodeAt;
@@ -59,12 +59,12 @@ export function operationsIn(document: Node): YamlOperation[] {
 }
 
 interface Compiled {
-  /** The schema without references, in the form of OpenAPI 3.1. */
+  /** Returns the schema without references, in the form of OpenAPI 3.1. */
   schema: Schema;
   check: Check;
 }
 
-/** Makes a function that returns undefined for a schema that does not compile: the judgement reports that error. */
+/** Makes a function that returns undefined for a schema that does not compile, because the judgement reports that error. */
 export function buildCompile(document: Node): (schema: Schema) => Compiled | undefined {
   const isOlder = String(document.openapi).startsWith('3.0');
   const toOwn = <Kind extends object>(node: Kind): Kind => (isOlder ? toCurrent(node) : node);
