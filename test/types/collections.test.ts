@@ -49,6 +49,14 @@ export async function wrong({ records }: OwnStore): Promise<void> {
   await records.update(1n, { name: null });
   // @ts-expect-error: a sum may be refused, so it is not a pet yet
   (await records.update(1n, { categoryId: { add: 1n } }))?.name.trim();
+  // @ts-expect-error: the cursor may be of another list
+  (await records.list({ limit: 1, after: '' })).body.read();
+  const either = { limit: 1 } as { limit: number; after: string } | { limit: number };
+  // @ts-expect-error: nor is it known whether there is a cursor
+  (await records.list(either)).body.read();
+  const filtered = { limit: 1 } as { limit: number; colour: string } | { limit: number };
+  // @ts-expect-error: nor whether there is a filter, which the list does not have
+  await records.list(filtered);
 }
 
 /** And these must. */
@@ -63,6 +71,10 @@ export async function right({ records }: OwnStore): Promise<void> {
   const pet = await records.update(id, { status: null });
   const category: bigint | undefined = pet?.categoryId ?? (await records.get(id))?.read().categoryId;
   await records.replace(id, { name, categoryId: category ?? 0n }, { if: { status: undefined } });
+  // Without a cursor there always is a page.
+  const page: Page<{ id: bigint }> = await records.list({ limit: 1, status: 'sold' });
+  const next = await records.list({ limit: 1, after: page.next });
+  next?.body.read();
 }
 
 interface Parcel {

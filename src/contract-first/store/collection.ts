@@ -222,7 +222,8 @@ export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
   PageQuery<Found, Lists>,
   'limit' | 'after' | 'skip' | 'count'
 > & { most: number };
-export type NoOther<Query, Known> = { [Name in Exclude<keyof Query, keyof Known>]: never };
+export type NoOther<Query, Known> = { [Name in Exclude<KeyOf<Query>, keyof Known>]: never };
+type KeyOf<T> = T extends unknown ? keyof T : never;
 /**
  * The type of a page. The result can be undefined only if the query has a cursor, since the cursor may belong to another list. With
  * `count`, the result includes the total.
@@ -230,7 +231,7 @@ export type NoOther<Query, Known> = { [Name in Exclude<keyof Query, keyof Known>
 export type PageOf<Query, Found> = [Query] extends [never] ? Page<Found> | undefined : PageFor<Query, Found>;
 type PageFor<Query, Found> =
   | (Page<Found> & (Query extends { count: true } ? { total: number } : unknown))
-  | ('after' extends keyof Query ? undefined : never);
+  | ('after' extends KeyOf<Query> ? undefined : never);
 type NamesIn<Lists, Kind extends string> = Lists extends { [Given in Kind]: readonly (infer Name)[] }
   ? Name & string
   : never;
