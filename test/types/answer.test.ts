@@ -9,6 +9,7 @@ const LOCATION = "headers: ({ id }) => ({ Location: call.urlOf('getPet', { petId
 t.test('an answer of a declared status compiles, whatever its result may be', (t) => {
   const right: [operation: string, answer: string][] = [
     ['getPet', `answer(200, ${GET}, { absent: 'pet_not_found' })`],
+    ['getPet', `answer(200, ${GET}, { absent: () => refuse('pet_not_found', \`No pet \${call.params.petId}.\`) })`],
     ['createPet', `answer(201, ${NEW}, { ${LOCATION}, idempotency: call.idempotency })`],
     ['createPet', `answer(201, ${NEW}, { headers: { Location: '/' } })`],
     // By `default`.
@@ -27,6 +28,17 @@ t.test('any other answer is a compile error that names the mistake', (t) => {
     ['getPet', `answer(202, ${GET}, { absent: 'pet_not_found' })`, '"getPet: the contract declares no status 202"'],
     ['getPet', `answer(200, ${GET})`, '"absent is missing: there may be no such record"'],
     ['getPet', `answer(200, ${GET}, { absent: 'lost' })`, 'lost is not a code of the catalogue of errors'],
+    ['getPet', `answer(200, ${GET}, { absent: () => refuse('lost', '') })`, `'"lost"' is not assignable`],
+    [
+      'listPets',
+      `answer(200, ${GET.replace('call.params.petId', '1n')}, { absent: () => refuse('gone', '') })`,
+      '200.body has another',
+    ],
+    [
+      'getPet',
+      `answer(200, ${GET}, { absent: () => ({ status: 404, body: error }) })`,
+      "Property 'isBranded' is missing",
+    ],
     ['createPet', `answer(201, ${NEW})`, '"createPet: 201.headers.Location is missing"'],
     [
       'listPets',

@@ -1,6 +1,6 @@
 /** Makes the answer of a handler that reads or changes one record, from the result of the collection's method. */
 import { type Idempotency, isRefused, type Put, type Refused } from '../../store/collection.ts';
-import { type ErrorAnswer, type ErrorCode, messageOf, refuse } from '../errors/catalogue.ts';
+import { type ErrorAnswer, type ErrorCode, type ErrorParts, messageOf, refuse } from '../errors/catalogue.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import { isTagIn } from '../requests/request-headers.ts';
 
@@ -9,8 +9,8 @@ type Statuses = number | readonly [replaced: number, made: number];
 
 /** The meaning of a result for clients. If a property is left out, its type parameter is `never`. */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
-  /** The code if the record does not exist. */
-  absent?: Absent;
+  /** The code if the record does not exist, or a function that makes the error: `() => refuse('order_not_found', 'No such order.')`. */
+  absent?: Absent | (() => ErrorWith<Absent>);
   /** The codes for refusals that are not themselves codes of the catalogue: `{ referenced: 'tool_has_loans' }`. */
   refused?: Codes;
   headers?: Own | ((found: Found) => Own);
@@ -20,6 +20,11 @@ interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   unless?: Unless | undefined;
   /** If an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
   idempotency?: Key;
+}
+/** An answer of `refuse`, so that the compiler infers its code. */
+interface ErrorWith<Code> {
+  status: number;
+  body: ErrorParts<ErrorCode> & { readonly code: Code };
 }
 type Headers = Readonly<Record<string, string>>;
 type NoHeaders = Record<never, never>;
@@ -97,23 +102,26 @@ export function answer(
   result: unknown,
   meaning: Meaning<never, Headers, string, Headers, string, string, Idempotency | undefined> = {},
 ): AnyAnswer {
-  if (result === undefined || result === false) return toError(meaning.absent);
+  if (result === undefined || result === false) {
+    const { absent } = meaning;
+    return typeof absent === 'function' ? absent() : toError(absent);
+  }
   if (isRefused(result as Refused)) {
     const { refused: why } = result as Refused;
     return toError(meaning.refused?.[why] ?? why);
   }
   const { headers, tag, unless, idempotency } = meaning;
-  const [replaced, made] = typeof status === 'number' ? [status, status] : status;
-  const put = typeof status === 'number' ? { record: result, isNew: false } : (result as Put<unknown>);
-  const found = put.record as never;
+  const { record, isNew } = typeof status === 'number' ? { record: result, isNew: false } : (result as Put<unknown>);
+  const sent = typeof status === 'number' ? status : status[isNew ? 1 : 0];
+  const found = record as never;
   const ETag = tag?.(found);
   if (ETag !== undefined && isTagIn(unless, ETag)) return { status: 304, headers: { ETag } };
-  const all = {
-    ...(typeof headers === 'function' ? headers(found) : headers),
-    ...(ETag !== undefined && { ETag }),
-    ...(idempotency?.isReplayed && { 'Idempotency-Replayed': 'true' }),
-  };
-  return { status: put.isNew ? made : replaced, headers: all, ...(result !== true && { body: found }) };
+  let all = typeof headers === 'function' ? headers(found) : (headers ?? NO_HEADERS);
+  if (ETag !== undefined) all = { ...all, ETag };
+  if (idempotency?.isReplayed) all = { ...all, 'Idempotency-Replayed': 'true' };
+  return result === true ? { status: sent, headers: all } : { status: sent, headers: all, body: found };
 }
+
+const NO_HEADERS: Headers = {};
 
 const toError = (code: unknown): AnyAnswer => refuse(code as 'not_found', messageOf(code as ErrorCode));
