@@ -258,6 +258,15 @@ t.test('a range or the default reply may be replaced by the statuses that it cov
     [as({ '4XX': text(TEXT), '5XX': text(whole) }), [removed('compatible', 'default'), ...added('5XX')]],
     [as({ '4XX': text(TEXT), 404: text(TEXT) }), [removed('breaking', 'default'), ...added('404')]],
   ]);
+  const byAll = edited(as({ '4XX': text(TEXT), '5XX': text(TEXT), default: text(whole) }));
+  judgesEach(t, byAll, [
+    [as({ '4XX': text(TEXT), '5XX': text(TEXT) }), [removed('compatible', 'default')]],
+    [as({ '5XX': text(TEXT) }), [removed('breaking', '4XX'), removed('breaking', 'default')]],
+  ]);
+  const onlyErrors: Edit = ({ getPet: { responses } }) => delete responses['200'];
+  judgesEach(t, edited(onlyErrors, byAll), [
+    [({ getPet: { responses } }) => delete responses.default, [removed('breaking', 'default')]],
+  ]);
   const sent =
     (replies: Json): Edit =>
     ({ contract }) =>
@@ -333,6 +342,49 @@ t.test('the header name of a key may change between upper and lower case', async
     [
       ({ securitySchemes }) => (securitySchemes.partnerKey.name = 'X-Keys'),
       ['breaking: security scheme partnerKey: name changed from x-key to x-keys'],
+    ],
+  ]);
+});
+
+t.test('a security scheme may be renamed, and another scheme of the new name is a change', async (t) => {
+  const before = edited(({ contract, createPet, securitySchemes }) => {
+    securitySchemes.partnerKey = { type: 'apiKey', in: 'header', name: 'X-Key' };
+    contract.security = [{ partnerKey: [] }];
+    delete createPet.security;
+  });
+  const renameTo =
+    (name: string): Edit =>
+    (parts) => {
+      rename(parts.securitySchemes, 'partnerKey', name);
+      parts.contract.security = [{ [name]: [] }];
+    };
+  const renamed = 'compatible: security scheme partnerKey: name changed from partnerKey to shopKey';
+  judgesEach(t, before, [
+    [renameTo('shopKey'), [renamed]],
+    [
+      (parts) => {
+        renameTo('shopKey')(parts);
+        rename(parts.securitySchemes, 'bearerAuth', 'bearer');
+        parts.securitySchemes.bearer.description = 'A key.';
+        for (const { security } of [parts.listPets, parts.getPet])
+          for (const one of security) rename(one, 'bearerAuth', 'bearer');
+      },
+      [
+        'compatible: security scheme bearerAuth: name changed from bearerAuth to bearer',
+        renamed,
+        'documentation: security scheme bearerAuth: description changed',
+      ],
+    ],
+    [
+      (parts) => {
+        renameTo('shopKey')(parts);
+        parts.securitySchemes.shopKey.name = 'X-Other';
+      },
+      ['breaking: createPet: security lost partnerKey and gained shopKey'],
+    ],
+    [
+      ({ securitySchemes }) => (securitySchemes.shopKey = securitySchemes.partnerKey),
+      ['documentation: contract: is arranged in another way'],
     ],
   ]);
 });
@@ -415,6 +467,8 @@ t.test('keywords that depend on each other are compared together', async (t) => 
   const byKind = { discriminator: { propertyName: 'kind' } };
   const some = { anyOf: [a], unevaluatedProperties: TEXT };
   const closed = { patternProperties: { '^a': whole }, additionalProperties: false };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  const ifThen = (name: string, other: string) => ({ if: { required: [name] }, then: { required: [other] } });
   // biome-ignore format: a table
   const cases: [field: string, verdict: string, before: Json, after: Json][] = [
     ['request', 'compatible', { oneOf: [TEXT] }, { oneOf: [TEXT, whole] }],
@@ -442,6 +496,17 @@ t.test('keywords that depend on each other are compared together', async (t) => 
     ['reply', 'compatible', { patternProperties: { '^a': {} } }, { patternProperties: { '^a': whole } }],
     ['request', 'documentation', { const: 'x', enum: ['x', 'y'] }, { const: 'x' }],
     ['request', 'breaking', { const: 'x' }, { const: 'x', enum: ['y'] }],
+    ['request', 'compatible', { additionalProperties: false }, { additionalProperties: { not: {} } }],
+    ['request', 'compatible', { additionalProperties: { not: {} } }, { additionalProperties: false }],
+    ['reply', 'compatible', { additionalProperties: false }, { additionalProperties: { not: { title: 'x' } } }],
+    ['reply', 'compatible', { additionalProperties: { not: {} } }, { additionalProperties: false }],
+    ['reply', 'breaking', { additionalProperties: { not: {} } }, { additionalProperties: { not: TEXT } }],
+    ['request', 'compatible', { dependentRequired: { a: ['b'] } }, ifThen('a', 'b')],
+    ['request', 'compatible', ifThen('a', 'b'), { dependentRequired: { a: ['b'] } }],
+    ['reply', 'compatible', { dependentRequired: { a: ['b'] } }, ifThen('a', 'b')],
+    ['reply', 'compatible', ifThen('a', 'b'), { dependentRequired: { a: ['b'] } }],
+    ['request', 'breaking', { dependentRequired: { a: ['b'] } }, ifThen('a', 'c')],
+    ['reply', 'breaking', ifThen('b', 'a'), { dependentRequired: { a: ['c'] } }],
   ];
   for (const [field, verdict, before, after] of cases) {
     const [old, now] = [before, after].map((schema) =>

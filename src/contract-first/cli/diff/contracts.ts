@@ -9,6 +9,7 @@ import {
   type PathItem,
   type ResponseNode,
   ROOT_SERVER,
+  type SchemeNode,
   type ServerNode,
   toPathPrefix,
 } from '../../engine/contract/document.ts';
@@ -27,6 +28,7 @@ import {
   toComparable,
   toScheme,
   withNamesOf,
+  withSchemeNames,
 } from './normal.ts';
 import { takesFrom } from './paths.ts';
 import {
@@ -115,10 +117,15 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
 const generalOf = (status: string, responses: Responses) =>
   `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
 
-/** Compares a removed reply. A range or `default` may be replaced by some of its statuses; `default` then describes the remaining ones. */
+/**
+ * Compares a removed reply. A range or `default` may be replaced by some of its statuses; `default` then describes the remaining ones. The
+ * contract may also lose `default` if both ranges of errors were declared before, next to a success.
+ */
 const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
   const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
-  const isFine = direction === 'response' && isSplit;
+  const isUnused = status === 'default' && ['4XX', '5XX'].every((range) => before[range] && after[range]);
+  const isCovered = isUnused && Object.keys(before).some((one) => /^[23]/.test(one));
+  const isFine = direction === 'response' && (isSplit || isCovered);
   yield { location, what: 'was removed', effect: isFine ? FINE : direction === 'request' ? FAILS_REQUESTS : MISSING };
   const { [status]: old } = before;
   if (isFine && after.default) {
@@ -206,10 +213,13 @@ export function compareContracts(before: Document, after: Document, today: strin
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
   // The version does not count as a change here: `gate.ts` checks whether it fits.
   old.info.version = now.info.version;
+  const known = withoutWords(old);
+  const [own, renamed] = withSchemesOf(known, withoutWords(now));
   const changes = [
     ...CONTRACT(old, now, 'contract', 'request', ''),
-    ...compareOperations(withoutWords(old), withoutWords(now), today),
-    ...compareSchemes(old, now),
+    ...compareOperations(known, own, today),
+    ...renamed,
+    ...compareSchemes(known, own),
   ];
   if (changes.length === 0 && !isDeepStrictEqual(old, now)) {
     changes.push({ location: 'contract', what: 'is arranged in another way', effect: FOR_READERS });
@@ -312,6 +322,28 @@ export function prefixesOf(servers = [ROOT_SERVER]): string[] {
 
 /** The start of a URL before its path, as it is written. A changed default of a variable in the URL does not make it another server. */
 const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
+
+/** Gives renamed security schemes their old names, because requests do not contain the names. Also returns these changes. */
+function withSchemesOf(before: Document, after: Document): [contract: Document, renamed: ContractChange[]] {
+  const schemes = pairs(before.components?.securitySchemes, after.components?.securitySchemes);
+  const added = new Map(schemes.flatMap(([name, old, now]) => (!old && now ? [[name, now]] : [])));
+  const names = new Map<string, string>();
+  for (const [name, old, now] of schemes) {
+    if (!old || now) continue;
+    const isSame = ([, one]: [string, SchemeNode]) =>
+      [...SCHEME(toScheme(old), toScheme(one), '', 'request', '')].every(({ effect }) => effect === FOR_READERS);
+    const [own] = [...added].find(isSame) ?? [];
+    if (own === undefined) continue;
+    names.set(own, name);
+    added.delete(own);
+  }
+  const renamed = [...names].map(([own, name]) => ({
+    location: `security scheme ${name}`,
+    what: describeChange('name', name, own),
+    effect: FINE,
+  }));
+  return [withSchemeNames(after, names), renamed];
+}
 
 /** Compares the security schemes. Other components are compared where they are used. */
 function* compareSchemes(before: Document, after: Document): ContractChanges {

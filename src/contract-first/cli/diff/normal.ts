@@ -10,6 +10,7 @@ import {
   type Document,
   type LinkNode,
   type MediaNode,
+  mapOperations,
   type OperationNode,
   operationsOf,
   type ParameterNode,
@@ -149,6 +150,21 @@ function toResponse(response: ResponseNode): ResponseNode {
     headers,
     [SENT_TYPE]: types.find(isJson) ?? first,
     [FIRST]: types.some(isJson) && first,
+  };
+}
+
+/** Returns the contract with other names of security schemes, in its components and requirements. */
+export function withSchemeNames(contract: Document, names: Map<string, string>): Document {
+  if (names.size === 0) return contract;
+  const rename = <Value>(node?: Record<string, Value>) =>
+    mapEntries(node, (name, value) => [names.get(name) ?? name, value]);
+  const withRequirements = <Node extends { security?: SecurityNode[] | undefined }>(node: Node): Node =>
+    node.security ? { ...node, security: node.security.map(rename) } : node;
+  const { components, paths } = contract;
+  return {
+    ...withRequirements(contract),
+    components: { ...components, securitySchemes: rename(components?.securitySchemes) },
+    paths: mapEntries(paths, (path, item) => [path, mapOperations(item, withRequirements)]),
   };
 }
 

@@ -3,7 +3,7 @@
  * keywords.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
+import { isMap, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf, targetOf, toInnerPointer } from '../../engine/schema/subschemas.ts';
 import { isMultiple } from '../../json/exact-number.ts';
 
@@ -14,15 +14,26 @@ type Fits = (inner: Schema, outer: Schema) => boolean;
 function isConditioned(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const [wanted = true, own = true] = keyword === 'then' ? [outer.then, given.then] : [outer.else, given.else];
   if (outer.if === undefined) return true;
-  return fits(isDeepStrictEqual(outer.if, given.if) ? { allOf: [own, given] } : given, wanted);
+  if (isDeepStrictEqual(outer.if, given.if)) return fits({ allOf: [own, given] }, wanted);
+  if (keyword === 'else') return fits(given, wanted);
+  const { required = [] } = keywordsOf(outer.if);
+  const needed = requiredOf(given).filter(([name]) => required.includes(name));
+  return fits({ allOf: [...needed.map(([, part]) => part), outer.if, given] }, wanted);
 }
 
-function dependentsOf({ dependentRequired = {}, dependentSchemas = {} }: Keywords): [name: string, part: Schema][] {
-  const required = Object.entries(dependentRequired).map(([name, names]): [string, Schema] => [
-    name,
-    { required: names },
-  ]);
-  return [...required, ...Object.entries(dependentSchemas)];
+const requiredOf = ({ dependentRequired = {} }: Keywords) =>
+  Object.entries(dependentRequired).map(([name, names]): [name: string, part: Schema] => [name, { required: names }]);
+
+/** Returns schemas for objects that contain a field. An `if` that only requires one field also sets such a schema. */
+function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
+  const { dependentSchemas = {}, if: condition, then = true } = schema;
+  const [name, ...others] = keywordsOf(condition).required ?? [];
+  const isOne = name !== undefined && others.length === 0 && Object.keys(keywordsOf(condition)).length === 1;
+  return [
+    ...requiredOf(schema),
+    ...Object.entries(dependentSchemas),
+    ...(isOne ? [[name, then] as [string, Schema]] : []),
+  ];
 }
 
 /** Whether every value of `given` with a field fits the schema that `outer` sets for such values. */

@@ -43,7 +43,10 @@ function toBare(schema: Schema): Schema {
   if (known !== undefined) return known;
   const target = targetOf(schema);
   const entries = Object.entries(mapSubschemas(schema, toBare)).filter(([keyword]) => !ANNOTATION.test(keyword));
-  const made = target ? { recursion: numberOf(target) } : entries.length === 0 || Object.fromEntries(entries);
+  const isNever = entries.some(([keyword, value]) => keyword === 'not' && value === true);
+  const made = target
+    ? { recursion: numberOf(target) }
+    : !isNever && (entries.length === 0 || Object.fromEntries(entries));
   bare.set(schema, made);
   return made;
 }
