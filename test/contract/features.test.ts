@@ -34,14 +34,14 @@ const edit = (change: Edit) => withPaths({}, change);
 
 /** A contract with each feature, by the first words of its row. */
 const CONTRACTS: Record<string, string> = {
-  'A prefix of': edit(({ contract }) => (contract.servers = [{ url: '/v%201' }])),
+  'A prefix with': edit(({ contract }) => (contract.servers = [{ url: '/v%201' }])),
   'YAML with tags': 'openapi: 3.1.1\ninfo:\n  title: !Ref title\n',
   '`trace`': withPaths({ '/echoes': { trace: operation('echo') } }),
   '`*` in': echo({}, '/echoes/*'),
   'A parameter twice': echo({ parameters: [{ name: 'q', in: 'path', required: true, schema: string }] }, '/{q}/{q}'),
   'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
-  'Such a type with': echo({ requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } } }),
-  'Ranges of other': reply('200', 'image/*'),
+  'Another type with a schema': echo({ requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } } }),
+  'Other ranges of': reply('200', 'image/*'),
   'Errors of the server as anything': reply('401', 'image/png'),
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
   'Several types for a success': echo({
@@ -55,7 +55,7 @@ const CONTRACTS: Record<string, string> = {
     '/echoes/no-{q}',
   ),
   'Objects elsewhere': parameter({ in: 'header', schema: { type: 'object' } }),
-  'Styles of other': parameter({ style: 'pipeDelimited' }),
+  'A style for': parameter({ style: 'pipeDelimited' }),
   'Other styles': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: string, style: 'matrix' }] },
     '/{q}',
@@ -121,22 +121,22 @@ const SERVED: Record<string, Json> = {
   'The paths `/openapi.json`': {},
   'YAML with merge': {},
   'Encoded characters': {},
-  'None, other': {},
+  'A missing or repeated': {},
   'Names in the': {},
   'A field that is sent': {},
   '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),
   '`Accept`': query({ in: 'header', name: 'Accept' }),
   'Several of these': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
-  'The same beside': {
+  'Another type with such': {
     requestBody: {
       content: { ...json({ type: 'object' }).content, 'application/xml': { schema: { type: 'object' } } },
     },
   },
-  'Defaults of its': {
+  'Defaults of the fields': {
     requestBody: { content: { 'multipart/form-data': { schema: object({ q: { ...string, default: 'a' } }) } } },
   },
   'Ranges of types, or': { requestBody: content('*/*', 'text/csv; charset=utf-8') },
-  'Its schema beyond': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
+  'A schema of another': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
   '`*/*`, `application/*`': { responses: { '200': content('*/*') } },
   'Several types for one': { responses: { '200': content('text/csv', 'application/json') } },
   'Errors of the server as another': { responses: { '401': problem } },
@@ -158,7 +158,7 @@ const SERVED: Record<string, Json> = {
   'Arrays or simple': query({ schema: { anyOf: [list, int64] } }),
   'Objects in the query': query({ style: 'deepObject', schema: object({ a: list }) }, { schema: object({ b: int64 }) }),
   'JSON in the query': query({ schema: undefined, ...json(object({ a: int64 })) }),
-  'Objects in its fields': {
+  'Objects in the fields of': {
     requestBody: { content: { 'multipart/form-data': { schema: object({ q: object({ a: int64 }) }) } } },
   },
   '`encoding` with a': {
@@ -179,8 +179,8 @@ const SERVED: Record<string, Json> = {
   'Arrays as `spaceDelimited`': query({ schema: list, style: 'spaceDelimited' }),
   'Arrays in a header': query({ in: 'header', schema: list }),
   '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },
-  'Of GET and': {},
-  'Several of them': { requestBody: content('application/json', 'application/a+json') },
+  'A body of GET': {},
+  'Several media types': { requestBody: content('application/json', 'application/a+json') },
   'Any other type, such as `text/csv` or `application': {
     requestBody: { 'x-max-bytes': 9, content: { 'image/png': { schema: { ...string, format: 'byte' } } } },
   },
