@@ -40,6 +40,11 @@ export async function newContext(t: Test, browser: Browser, options: BrowserCont
   return context;
 }
 
+/** The parts of the bar and of requests that are cut off or on a second line, as an expression for a page. */
+export const CUT_OFF = `[...document.querySelectorAll('header > :not(.title), .request figcaption')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 && one.matches('button') || one.offsetHeight > 56)
+  .map((one) => one.textContent)`;
+
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
 /** The violations that axe-core finds on a page. */

@@ -4,7 +4,7 @@ import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { KEY, readOurs, type Service, type StartOptions, startService } from '../../service.ts';
-import { launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
+import { CUT_OFF, launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
 
 /** The largest 64-bit integer, and the smallest integer above 2^53 that a JavaScript number cannot hold. */
 const LARGEST = '9223372036854775807';
@@ -93,6 +93,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
           `[...document.querySelectorAll('#page-form *')].filter((one) => one.getBoundingClientRect().right > ${width} && !one.closest('pre')).map((one) => one.className).slice(-5)`,
         );
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, `${width} ${wide}`);
+        t.strictSame(await page.evaluate(CUT_OFF), [], `whole at ${width}`);
         if ([280, 390, 1024, 1440].includes(width))
           t.strictSame(await violationsOf(page), [], `axe-core finds nothing at ${width}, ${colorScheme}`);
       }

@@ -18,7 +18,7 @@ import { addDocs } from '../../../src/contract-first/engine/docs/docs.ts';
 import type { Json } from '../../any-json.ts';
 import { CLIENTS, compile } from '../../clients/programs.ts';
 import { KEY, readOurs, startService } from '../../service.ts';
-import { launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
+import { CUT_OFF, launchBrowser, newContext, noChromium, violationsOf } from './browser.ts';
 
 const WIDTHS = [280, 320, 360, 390, 480, 640, 768, 999, 1000, 1024, 1280, 1440];
 const LOOKED_AT = [280, 390, 1024, 1440];
@@ -138,6 +138,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 800 });
           t.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+          t.strictSame(await page.evaluate(CUT_OFF), [], `whole at ${width}`);
           if (!LOOKED_AT.includes(width)) continue;
           t.strictSame(await violationsOf(page), [], `${width}`);
           await page.locator('header .with-key').click();
@@ -160,7 +161,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     for (const [language, [command, file]] of Object.entries(programs)) {
       for (const id of ['createPet', 'listPets', 'getPet']) {
         await page.locator(`#${id}`).scrollIntoViewIfNeeded();
-        await page.locator(`#${id}`).getByRole('button', { name: language, exact: true }).click();
+        await page.locator(`#${id}`).getByLabel('Language').first().selectOption(language);
         writeFileSync(
           `${folder}/${file}`,
           (await copyIn(`#${id}`)).replace('"categoryId":7', `"categoryId":${LARGEST}`),
@@ -173,7 +174,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     }
     const { text } = await service.request('/v1/pets');
     t.equal(JSON.parse(text).length, 3, 'each copy has an Idempotency-Key of its own');
-    await page.locator('#listPets').getByRole('button', { name: 'curl', exact: true }).click();
+    await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
   });
 
   t.test('copied programs of the guide run: pages, rates, a failing retry, classes of errors', async (t) => {
@@ -202,7 +203,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
       const run = async (topic: string, change: (text: string) => string) => {
         const section = page.locator(`[id="about-${topic}"]`);
         await section.scrollIntoViewIfNeeded();
-        await section.getByRole('button', { name: language, exact: true }).click();
+        await section.getByLabel('Language').first().selectOption(language);
         writeFileSync(`${folder}/${file}`, change(await copyIn(`[id="about-${topic}"]`)));
         return promisify(execFile)(command, [file], { cwd: folder }).catch(
           (error) => error as { stdout: string; stderr: string; code: number },
@@ -225,7 +226,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
       const refused = await run('errors', (one) => one.replace(KEY, 'no-key-of-the-tests'));
       t.match(refused.stdout + ('stderr' in refused ? refused.stderr : ''), /Check the key/, `errors, ${language}`);
     }
-    await page.locator('[id="about-pages"]').getByRole('button', { name: 'curl', exact: true }).click();
+    await page.locator('[id="about-pages"]').getByLabel('Language').first().selectOption('curl');
   });
 
   t.test("copied programs that use the clients to copy run for the reader's server and key", async (t) => {
@@ -240,7 +241,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     ] as const) {
       for (const id of ['createPet', 'listPets']) {
         await page.locator(`#${id}`).scrollIntoViewIfNeeded();
-        await page.locator(`#${id}`).getByRole('button', { name: language, exact: true }).click();
+        await page.locator(`#${id}`).getByLabel('Language').first().selectOption(language);
         t.match(await pre(id).textContent(), `••••${KEY.slice(-4)}`, 'the key is masked');
         writeFileSync(`${folder}/${file}`, await copyIn(`#${id}`));
         if (file === 'a.ts') t.strictSame(compile(`${folder}/${file}`), []);
@@ -248,10 +249,11 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
         t.match(stdout, 'Rex', `${language} ${id}`);
       }
       await page.locator('#getPet').scrollIntoViewIfNeeded();
-      await page.locator('#getPet').getByRole('button', { name: 'curl', pressed: true, exact: true }).waitFor();
+      await page.locator('#getPet .request').getByLabel('Language').waitFor();
+      t.equal(await page.locator('#getPet .request').getByLabel('Language').inputValue(), 'curl');
       t.match(await pre('getPet').textContent(), /^curl/, 'an operation without such a program shows curl');
     }
-    await page.locator('#listPets').getByRole('button', { name: 'curl', exact: true }).click();
+    await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
   });
 
   t.test('a reader edits and sends a request on the page; the reply keeps every digit', async (t) => {
@@ -259,9 +261,9 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.locator('#createPet pre[role=textbox]').waitFor();
     const text = (await pre('createPet').textContent()) as string;
     await pre('createPet').fill(text.replace('"categoryId":7', `"categoryId":${LARGEST}`));
-    await page.locator('#createPet').getByRole('button', { name: 'Python', exact: true }).click();
+    await page.locator('#createPet').getByLabel('Language').first().selectOption('Python');
     t.match(await pre('createPet').textContent(), `"categoryId":${LARGEST}`, 'other languages follow');
-    await page.locator('#createPet').getByRole('button', { name: 'curl', exact: true }).click();
+    await page.locator('#createPet').getByLabel('Language').first().selectOption('curl');
     await pre('createPet').focus();
     await page.keyboard.press('Control+Enter');
     const reply = page.locator('#createPet .reply');
@@ -364,6 +366,10 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.waitForFunction(
       `Math.abs(document.getElementById('createPet.422').getBoundingClientRect().top - innerHeight / 2) < innerHeight / 2`,
     );
+    await page.getByLabel('Search').fill('limit');
+    await page.getByText('9 found').waitFor();
+    await page.getByLabel('Search').press('Enter');
+    t.equal(await page.evaluate('location.hash'), '#listPets', 'the name of a field comes before other text');
     await page.getByLabel('Search').fill('capped xyz');
     t.equal(await entries.count(), 0);
     await page.getByLabel('Search').fill('');
@@ -495,7 +501,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
       await page.setViewportSize({ width: 1280, height: 720 });
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(url);
-      await page.locator('.start [role=group]').waitFor();
+      await page.locator('.start').getByLabel('Language').waitFor();
       await page.screenshot({ path: PICTURE });
     }
     t.ok(existsSync(PICTURE), 'UPDATE_PICTURE=1 takes another');
@@ -549,8 +555,8 @@ t.test(
     for (const section of await page.locator('main section').all()) {
       await section.scrollIntoViewIfNeeded();
       for (const language of ['JavaScript', 'Python', 'curl']) {
-        const button = section.getByRole('button', { name: language, exact: true }).first();
-        if (await button.isVisible()) await button.click();
+        const choice = section.getByLabel('Language').first();
+        if (await choice.isVisible()) await choice.selectOption(language);
       }
     }
     t.match(await page.locator('#putThing').textContent(), '<img src=x onerror=alert(1)>');

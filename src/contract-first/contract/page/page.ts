@@ -163,7 +163,7 @@ function toBar(page: PageContext, contract: AnyContract): Html {
       html`<option value="${index}">${index === 0 ? 'This server' : (/^[\w ]{1,30}/.exec(description ?? '')?.[0] ?? url)}</option>`,
   );
   const hasKeys = Object.keys(page.document.components?.securitySchemes ?? {}).length > 0;
-  return html`<header><button type="button" popovertarget="page-contents">Contents</button>
+  return html`<header><button type="button" popovertarget="page-contents" aria-label="Contents">☰</button>
 <a class="title" href="#">${title}</a> <small>${version}</small>
 <a class="tab" href="#" aria-current="page">Reference</a> <a class="tab" href="./docs/try">Form</a>
 <select id="page-server" aria-label="Server" hidden>${options}</select>

@@ -39,10 +39,7 @@ const SWAGGER_UI_FILES = ['swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 /** The engine's own files for the browser. `form.html` is the page of Swagger UI, without its bar and contents. */
 const ADDITIONS = new URL('assets/', import.meta.url);
-const OWN_FILES = [
-  ...['page.css', 'key.js', 'requests.js', 'figures.js', 'contents.js'],
-  ...['reference.js', 'send.js', 'form.css', 'form.js'],
-];
+const OWN_FILES = readdirSync(ADDITIONS).filter((name) => /\.(css|js)$/.test(name));
 
 const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

@@ -14,13 +14,16 @@ export function searchIn(load) {
   loadDocument = load;
 }
 
+/** The texts of each entry, the best place to find a word first: its title, the names of its fields, all of its section. */
 async function loadTexts() {
   const page = await loadDocument();
-  const textOf = (link) => {
+  const textsOf = (link) => {
     const target = page.getElementById(link.dataset.section ?? idOf(link));
-    return (target?.matches('section') ? target : target?.nextElementSibling)?.textContent;
+    const part = target?.matches('section') ? target : target?.nextElementSibling;
+    const names = [...(part?.querySelectorAll('dt > a') ?? [])].map((one) => one.textContent);
+    return [[], names, [part?.textContent]].map((more) => [link.textContent, ...more].join(' ').toLowerCase());
   };
-  return new Map(links.map((link) => [link, `${link.textContent} ${textOf(link)}`.toLowerCase()]));
+  return new Map(links.map((link) => [link, textsOf(link)]));
 }
 
 const toWords = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -47,12 +50,12 @@ async function find(query) {
   texts ??= loadTexts();
   const [known, words] = [await texts, toWords(query)];
   if (query !== field.value) return;
-  for (const [link, text] of known) link.parentElement.hidden = !words.every((word) => text.includes(word));
+  const rankOf = (link) => known.get(link).findIndex((text) => words.every((word) => text.includes(word)));
+  for (const link of links) link.parentElement.hidden = rankOf(link) < 0;
   for (const group of nav.querySelectorAll('details'))
     group.hidden = words.length > 0 && !group.querySelector('li:not([hidden]) > a[href*="#"]');
   const found = links.filter((link) => !link.parentElement.hidden);
-  const isTitled = (link) => words.every((word) => link.textContent.toLowerCase().includes(word));
-  search.found = words.length > 0 ? [...found.filter(isTitled), ...found.filter((link) => !isTitled(link))] : [];
+  search.found = words.length > 0 ? found.sort((one, other) => rankOf(one) - rankOf(other)) : [];
   search.next = 0;
   search.ranges = mark(words);
   output.textContent = words.length > 0 ? `${found.length} found${found.length > 0 ? ', Enter goes on' : ''}` : '';

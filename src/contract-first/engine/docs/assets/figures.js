@@ -101,8 +101,9 @@ export function create(name, properties, ...children) {
 const button = (textContent, properties) => create('button', { type: 'button', textContent, ...properties });
 
 function addLanguages(figure) {
-  const choices = languagesOf(figure).map((name) => button(name, { onclick: () => draw(name) }));
-  figure.querySelector('figcaption').prepend(create('span', { role: 'group', ariaLabel: 'Language' }, ...choices));
+  const choices = languagesOf(figure).map((name) => new Option(name));
+  const select = create('select', { ariaLabel: 'Language', onchange: () => draw(select.value) }, ...choices);
+  figure.querySelector('figcaption').prepend(select);
 }
 
 /** Functions that are called with each request that is drawn. The reference uses one to add the button Send. */
@@ -113,9 +114,8 @@ export const onDraw = (decorate) => decorators.add(decorate);
 const near = new Set();
 
 function drawRequest(figure, pre) {
-  if (!figure.querySelector('[role=group]')) addLanguages(figure);
-  for (const one of figure.querySelectorAll('[role=group] button'))
-    one.ariaPressed = String(one.textContent === languageOf(figure));
+  if (!figure.querySelector('select')) addLanguages(figure);
+  figure.querySelector('select').value = languageOf(figure);
   const text = toText(figure, maskKey() || KEY);
   if (text !== pre.textContent && text !== pre.innerText) {
     const caret = pre === document.activeElement ? getSelection().focusOffset : undefined;
@@ -142,23 +142,21 @@ export function renew() {
   draw();
 }
 
-const watcher = new IntersectionObserver(
-  (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) near.delete(target);
-      else if (!near.has(target)) {
-        near.add(target);
-        drawFigure(target);
-      }
-    }
-  },
-  { rootMargin: '600px' },
-);
+/** Calls `onChange` for each of the elements as it comes near to the screen or leaves it. */
+export function watchNear(elements, onChange) {
+  const report = (entries) => {
+    for (const { target, isIntersecting } of entries) onChange(target, isIntersecting);
+  };
+  const watcher = new IntersectionObserver(report, { rootMargin: '600px' });
+  for (const one of elements) watcher.observe(one);
+}
 
 /** Draws the figures of a part of the page as they come near to the screen. */
-export const watchFigures = (part) => {
-  for (const figure of part.querySelectorAll('figure')) watcher.observe(figure);
-};
+export const watchFigures = (part) =>
+  watchNear(part.querySelectorAll('figure'), (figure, isNear) => {
+    near[isNear ? 'add' : 'delete'](figure);
+    if (isNear) drawFigure(figure);
+  });
 
 /** Starts a page: draws its figures, with the servers of the reference. */
 export function startFigures(reference) {

@@ -18,6 +18,8 @@ const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
 const inputs = [...document.querySelectorAll('input.key')];
 const remember = document.querySelector('#page-key [type=checkbox]');
 const opener = document.querySelector('[popovertarget="page-key"]');
+/** The part of the button's text that a narrow phone leaves out. */
+const detail = document.createElement('span');
 const channel = new BroadcastChannel(NAME);
 const listeners = new Set();
 let key = tab.getItem(NAME) ?? browser.getItem(NAME) ?? '';
@@ -39,7 +41,8 @@ export const askKey = () => document.querySelector('#page-key').showPopover();
 function change(value) {
   key = value;
   for (const input of inputs) if (input.value.trim() !== key) input.value = key;
-  if (opener) opener.textContent = key ? `Key ${maskKey().slice(4)}` : 'Set API key';
+  detail.textContent = key ? maskKey().slice(4) : 'API';
+  opener?.replaceChildren(...(key ? ['Key ', detail] : ['Set ', detail, ' key']));
   opener?.classList.toggle('primary', !key);
   for (const listener of listeners) listener();
 }

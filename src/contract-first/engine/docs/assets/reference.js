@@ -3,7 +3,7 @@
  * can be read without it.
  */
 import { followReading } from './contents.js';
-import { create, startFigures } from './figures.js';
+import { create, startFigures, watchNear } from './figures.js';
 import './send.js';
 
 document.documentElement.classList.add('script');
@@ -37,14 +37,6 @@ function addUnfolding(part) {
   }
 }
 
-const watcher = new IntersectionObserver(
-  (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      watcher.unobserve(target);
-      addUnfolding(target);
-    }
-  },
-  { rootMargin: '600px' },
-);
-for (const fields of document.querySelectorAll('.row .fields')) watcher.observe(fields);
+watchNear(document.querySelectorAll('.row .fields'), (fields, isNear) => {
+  if (isNear && !fields.querySelector('.unfold')) addUnfolding(fields);
+});
