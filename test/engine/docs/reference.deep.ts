@@ -529,7 +529,8 @@ function makeHostile(node: Json): Json {
 }
 
 async function startHostile(t: Test): Promise<string> {
-  const rich = parse(readFileSync(new URL('./rich.yaml', import.meta.url), 'utf8'));
+  const yaml = readFileSync(new URL('./rich.yaml', import.meta.url), 'utf8');
+  const rich = parse(yaml.replace('operationId: deleteThing', 'operationId: delete-thing'));
   const read = await loadContract(`${t.testdir({ 'any.yaml': stringify(makeHostile(rich)) })}/any.yaml`);
   const app = Fastify();
   t.teardown(() => app.close());
@@ -566,5 +567,22 @@ t.test(
     await page.locator('.opblock-body textarea').first().waitFor();
     t.match(await page.locator('#page-form').innerText(), '<img src=x onerror=alert(1)>');
     t.strictSame(complaints, []);
+  },
+);
+
+t.test(
+  'the form shows types, and leads to the reference, if the id of an operation has a hyphen',
+  { skip: noChromium },
+  async (t) => {
+    const context = await newContext(t, await launchBrowser(t), { viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${await startHostile(t)}/docs/try`);
+    await page.locator('[id$="-delete-thing"] .opblock-summary-control').click();
+    await page
+      .locator('[id$="-delete-thing"] .type', { hasText: /string|integer/ })
+      .first()
+      .waitFor();
+    t.equal(await page.locator('[id$="-delete-thing"] .type:empty').count(), 0);
+    t.equal(await page.getByRole('link', { name: 'Read about it' }).getAttribute('href'), '../docs#delete-thing');
   },
 );

@@ -89,19 +89,23 @@ function showReply(place, request, response) {
   watchFigures(place);
 }
 
+/** The operationId of the contract: Swagger UI replaces the hyphens in its own. */
+const idOf = ({ specSelectors, path, method }) =>
+  specSelectors.specJson().getIn(['paths', path, method, 'operationId']);
+
 /** Shows the samples of the reference first; after a request is sent, shows the request and its reply. */
-function buildResponses(_original, { React, specSelectors }) {
+function buildResponses(_original, { React }) {
   const { createElement, useEffect, useRef } = React;
-  return ({ path, method, request, tryItOutResponse: response }) => {
+  return ({ request, tryItOutResponse: response, ...props }) => {
     const place = useRef();
-    const id = specSelectors.specJson().getIn(['paths', path, method, 'operationId']);
+    const id = idOf(props);
     useEffect(() => {
       if (response) showReply(place.current, request.toJS(), response.toJS());
       else {
         place.current.replaceChildren();
         showSamples(place.current, id);
       }
-      const offer = offered.get(path + method);
+      const offer = offered.get(props.path + props.method);
       const isFinal = response?.get('status') && !PASSING.includes(response.get('status'));
       if (offer && isFinal && offer.row.props.param.get('value') === offer.value) offerOnce(offer.row);
       // Swagger UI makes a new response object for the same headers each time.
@@ -189,13 +193,12 @@ const look = ({ React: { createElement } }) => ({
 const buildExecute = (Original, createElement) =>
   class extends Original {
     render() {
-      const { operation, disabled } = this.props;
-      const onClick = () => disabled || this.onClick();
+      const onClick = () => this.props.disabled || this.onClick();
       return [
         createElement('button', { key: 'send', className: 'primary execute', onClick }, 'Send'),
         createElement(
           'a',
-          { key: 'read', className: 'reference', href: `../docs#${operation.get('operationId')}` },
+          { key: 'read', className: 'reference', href: `../docs#${idOf(this.props)}` },
           'Read about it',
         ),
       ];
@@ -215,7 +218,7 @@ async function addWords(row) {
   if (row.querySelector('.type')) return;
   const type = create('div', { className: 'type' });
   row.querySelector('.parameters-col_name').append(type);
-  const id = row.closest('.opblock').id.split('-').at(-1);
+  const id = decodeURIComponent(row.closest('.opblock').querySelector('.reference').hash.slice(1));
   const term = (await loading).getElementById(`${id}.${row.dataset.paramName}`)?.cloneNode(true);
   term?.querySelector('a').remove();
   for (const one of term?.childNodes ?? []) type.append(one.cloneNode(true));
