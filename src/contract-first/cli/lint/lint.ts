@@ -31,7 +31,7 @@ import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
 import { findContract } from '../project.js';
 import { type LoadedParts, loadTeamParts } from '../team-parts.ts';
 import { findUnservable, problemsThrownBy } from '../unservable.ts';
-import { CONFIG, loadRules, type Rules, VERSION } from './rules.ts';
+import { CONFIG, type LintRules, loadRules, VERSION } from './rules.ts';
 
 /** The lines to print, and whether an error was found: warnings alone do not fail the lint. */
 interface LintResult {
@@ -57,7 +57,7 @@ export async function lint(files: string[] = [], { isRelease = false } = {}): Pr
   return result;
 }
 
-async function lintContract(ref: string, rules: Rules, own: LoadedParts): Promise<LintResult> {
+async function lintContract(ref: string, rules: LintRules, own: LoadedParts): Promise<LintResult> {
   const files = await Files.of(ref);
   const found = (await problemsOf(files, ref, rules.config)).filter(
     (problem) => isMeant(problem) && rules.counts(problem.ruleId, problem.severity),
@@ -102,7 +102,7 @@ function folded(warnings: ContractProblem[]): ContractProblem[] {
 async function judgeOperations(
   contract: ReadContract,
   own: LoadedParts,
-  { config, counts }: Rules,
+  { config, counts }: LintRules,
   ref: string,
 ): Promise<LintResult> {
   const result: LintResult = { text: '', hasErrors: false };

@@ -15,7 +15,7 @@ export const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
 /** Redocly's rules may differ by version of OpenAPI; our own rules do not. */
 export const VERSION = SpecVersion.OAS3_1;
 
-export interface Rules {
+export interface LintRules {
   config: Config;
   /** Whether a problem counts. */
   counts: (rule: string, severity: string) => boolean;
@@ -29,7 +29,7 @@ type ProcessConfig = NonNullable<NonNullable<Parameters<typeof loadConfig>[0]>['
  * The rules in `redocly.yaml` here apply to every contract. A `redocly.yaml` next to the contract is read after them, so that it may change
  * them; its plugins are loaded. For a release, only the errors of every contract count.
  */
-export async function loadRules(folder: string, isRelease: boolean): Promise<Rules> {
+export async function loadRules(folder: string, isRelease: boolean): Promise<LintRules> {
   const base = await loadConfig({ configPath: CONFIG });
   const isInvalidity = (rule: string) => base.styleguide.getRuleSettings(rule, VERSION).severity === 'error';
   const counts = (rule: string, severity: string) => !isRelease || (severity === 'error' && isInvalidity(rule));
@@ -37,7 +37,7 @@ export async function loadRules(folder: string, isRelease: boolean): Promise<Rul
   if (!configPath) return { config: base, counts, findMistakes: () => [] };
   const { styleguide } = (await getConfig({ configPath })).rawConfig;
   const customExtends = [CONFIG, ...(styleguide?.extends ?? [])];
-  let findMistakes: Rules['findMistakes'] = () => [];
+  let findMistakes: LintRules['findMistakes'] = () => [];
   const processRawConfig: ProcessConfig = async (parts) => {
     const problems = await lintConfig({ ...parts, severity: 'warn' });
     findMistakes = () => [...problems, ...findUnknownRules(parts)];

@@ -3,7 +3,7 @@
  * SQLite stores integers and booleans alike, and also texts and numbers.
  */
 import type { PostgresType } from '../../store/postgres/dialect.ts';
-import { partsOf } from '../../store/tables/migrations.ts';
+import { sqlPartsOf } from '../../store/tables/migrations.ts';
 
 const NAMES: Readonly<Record<string, PostgresType>> = {
   ...{ bigint: 'bigint', int8: 'bigint', integer: 'integer', int: 'integer', int4: 'integer' },
@@ -20,7 +20,7 @@ export function readPostgresTypes(files: readonly string[], table: string): Map<
 /** Returns the statements, each as a list of words and names. */
 function statementsOf(sql: string): string[][] {
   const statements: string[][] = [[]];
-  for (const { text } of partsOf(sql, 'postgres')) {
+  for (const { text } of sqlPartsOf(sql, 'postgres')) {
     if (text === ';') statements.push([]);
     else statements.at(-1)?.push(text.startsWith('"') ? text.slice(1, -1) : text.toLowerCase());
   }

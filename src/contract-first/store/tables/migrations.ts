@@ -71,7 +71,7 @@ function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind):
 function findEngineTables(file: Migration, engine: readonly Migration[], database: DatabaseKind): string[] {
   const names = engine.flatMap(({ sql }) => createdTables(sql));
   const isNamed = new RegExp(`\\b(?:${names.join('|')})\\b`, 'i');
-  for (const { text } of partsOf(file.sql, database)) {
+  for (const { text } of sqlPartsOf(file.sql, database)) {
     const [name] = isNamed.exec(text) ?? [];
     if (name) return [`${migrationPath(file)} names ${name}, a table of the engine: it may change only its own tables`];
   }
@@ -164,11 +164,11 @@ function findTransactionControl(sql: string, database: DatabaseKind): string | u
 
 /** Yields the words, in capitals, and the semicolons of SQL: those outside of comments, texts and quoted names. */
 function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
-  for (const { text, isQuoted } of partsOf(sql, database)) if (!isQuoted) yield text.toUpperCase();
+  for (const { text, isQuoted } of sqlPartsOf(sql, database)) if (!isQuoted) yield text.toUpperCase();
 }
 
 /** Yields the words, semicolons, texts and quoted names of SQL, without comments. */
-export function* partsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
+export function* sqlPartsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
   const tokens = new RegExp(TOKENS[database]);
   for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {
     const [text, start] = token;
