@@ -4,7 +4,7 @@ import type { Rate } from '../../store/store.ts';
 import type { KeyLocation, NeededKey } from '../contract/contract.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import { type RequestState, stateOf } from '../request-state.ts';
-import { type Caller, type IdentifyCaller, missingScopes } from './caller.ts';
+import type { Caller, IdentifyCaller } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
 import { takeFromQuery } from './key-locations.ts';
 import type { RateLimits, SendTooManyRequests } from './rate-limits.ts';
@@ -85,7 +85,8 @@ export class Admission {
     const { alternatives, realm } = this.#options;
     const keys = alternatives[index] as CheckedKey[];
     const key = keys[step] as CheckedKey;
-    const missing = missingScopes(found, key.scopes);
+    const { scopes } = found;
+    const missing = scopes === undefined ? [] : key.scopes.filter((scope) => !scopes.includes(scope));
     if (step === 0) attempt.caller = found;
     if (missing.length > 0) {
       attempt.denied ??= forbidden(missing, key, realm);

@@ -60,7 +60,3 @@ export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Ra
   const expiry = Number.POSITIVE_INFINITY;
   return { id, name: id, scopes, expiry, use: { usedAt: undefined }, logged, claims, counted: TOKEN_BUCKET + id, rate };
 }
-
-/** Returns the needed scopes that the caller lacks. */
-export const missingScopes = ({ scopes }: Caller, needed: readonly string[]): string[] =>
-  scopes === undefined ? [] : needed.filter((scope) => !scopes.includes(scope));

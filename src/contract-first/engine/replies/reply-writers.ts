@@ -50,14 +50,16 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
   const unchecked = new Set(Object.keys(proven).filter((name) => proven[name]?.includes(reply.schema)));
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 
+  /** Text is parsed and written again, because a number in it may be spelled in a way that some clients cannot read, such as 7.00E+1. */
+  function parse(answered: JsonText<unknown>): unknown {
+    // Whole records are written without their internal columns.
+    return answered.source.isWhole ? toWritten(toShown(answered.read())) : toBigints(parseExactJson(answered.text));
+  }
+
   function check(answered: unknown, request: { id: string }): unknown {
     const isText = answered instanceof JsonText;
     if (isText && unchecked.has(answered.source.name)) return answered;
-    const isSent = isText && !answered.source.isWhole;
-    // If the answer contains whole records, they are parsed and written again without their internal columns.
-    const toGiven = () => (isText ? answered.read() : toContractsOwn(answered, request, toBody));
-    // The text is parsed and written again, because a number in it may be spelled in a way that some clients cannot read, such as 7.00E+1.
-    const body = isSent ? toBigints(parseExactJson(answered.text)) : toWritten(toShown(toGiven()));
+    const body = isText ? parse(answered) : toWritten(toShown(toContractsOwn(answered, request, toBody)));
     const problems = problemsOf(body);
     if (!problems) return body;
     throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);

@@ -61,18 +61,14 @@ export class Context implements AnyContext {
 
   /** Always the same object, because the store notes in it whether the change was done before. */
   get idempotency(): Idempotency | undefined {
-    this.#idempotency ??= this.#toIdempotency();
-    return this.#idempotency;
-  }
-
-  #toIdempotency(): Idempotency | undefined {
     const state = this.#state;
     const { digest } = state.checked as Accepted;
-    if (digest === undefined) return undefined;
+    if (this.#idempotency || digest === undefined) return this.#idempotency;
     const { operation, idempotencyKey } = this.#parts;
     const { name, keptHours } = idempotencyKey as Parameter;
     const [caller, key, hours] = [toStoredCaller(state.caller), String(this.headers[name]), keptHours as number];
-    return new ForwardedKey({ caller, operation, key, hours, digest }, state);
+    this.#idempotency = new ForwardedKey({ caller, operation, key, hours, digest }, state);
+    return this.#idempotency;
   }
 
   get requestId() {

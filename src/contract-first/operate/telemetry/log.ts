@@ -42,7 +42,7 @@ export function openLog(level: string, format = 'json'): Log {
   const { fd, isTTY } = process.stdout;
   const isShort = format === 'auto' ? isTTY : format === 'short';
   const lines = new Lines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
-  const write = (text: string) => lines.write(isShort ? toShortLines(text) : text);
+  const write = isShort ? (text: string) => lines.write(toShortLines(text)) : lines.write;
   const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, { write });
   if (open.size === 0) process.on('exit', writeRests);
   open.add(lines);
@@ -74,7 +74,7 @@ class Lines {
     this.#onLost = onLost;
   }
 
-  write(text: string): void {
+  readonly write = (text: string): void => {
     if (this.#length + this.#latest.length + text.length > MOST_WAITING) {
       this.#lost += text.split('\n').length - 1;
       return;
@@ -82,7 +82,7 @@ class Lines {
     this.#latest += text;
     if (this.#latest.length > CHUNK_LENGTH) this.#endPart();
     if (!this.#isDue) this.#writeIn(GATHERING);
-  }
+  };
 
   async end(): Promise<void> {
     const deadline = Date.now() + LAST_LINES;
@@ -100,10 +100,10 @@ class Lines {
 
   #writeIn(milliseconds: number): void {
     this.#isDue = true;
-    setTimeout(() => this.#writePiece(), milliseconds).unref();
+    setTimeout(this.#writePiece, milliseconds).unref();
   }
 
-  #writePiece(): void {
+  readonly #writePiece = (): void => {
     this.#isDue = true;
     this.#isWriting = true;
     const piece = this.#left.length > 0 ? this.#left : this.#takePiece();
@@ -117,7 +117,7 @@ class Lines {
       else if (this.#length + this.#latest.length > 0) this.#writeIn(GATHERING);
       this.#retry = error ? Math.min(2 * this.#retry, RETRY.last) : RETRY.first;
     });
-  }
+  };
 
   /** Joins as many parts as fit into a piece, and at least one. */
   #takePiece(): Buffer {

@@ -18,14 +18,13 @@ const MAX_ID = 2n ** 63n - 1n;
 /** Writes a record's values as a JSON array, in the order of the fields. Copying text to a thread takes half the time of copying values. */
 export function toRow(fields: readonly Field[], record: Fields): string {
   let row = '';
-  for (const field of fields) row += `${row === '' ? '[' : ','}${toJson(field, record[field.name])}`;
+  for (const field of fields) {
+    const bound = toBound(field, record[field.name]);
+    // JSON.stringify alone does not support bigint.
+    const json = typeof bound === 'bigint' && !isText(field.type) ? String(bound) : JSON.stringify(bound);
+    row += `${row === '' ? '[' : ','}${json}`;
+  }
   return `${row}]`;
-}
-
-/** Writes the bound form of a value as JSON. JSON.stringify alone does not support bigint. */
-function toJson(field: Field, value: unknown): string {
-  const bound = toBound(field, value);
-  return typeof bound === 'bigint' && !isText(field.type) ? String(bound) : JSON.stringify(bound);
 }
 
 /**

@@ -147,7 +147,7 @@ class SqliteAccess {
 
   /** Ends the shared snapshot after a write, so that the caller sees the write. */
   readonly show = <Result>(result: Result) => {
-    this.leave();
+    this.snapshots?.leave();
     return result;
   };
 
@@ -179,8 +179,8 @@ function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable
     return outcome as Created | Outcome;
   }
   return {
-    create: (create) => write(create) as Promise<Created>,
-    change: (change) => write(change) as Promise<Outcome>,
+    create: write as Writer['create'],
+    change: write as Writer['change'],
     addUses: driver.bind(KEYS.addUses),
     check: async () => {},
     flush: async () => {},

@@ -37,11 +37,17 @@ export function prepareReadPage(db: Database, table: Table, source: TextSource):
   }
 
   return (query) => {
-    const values = table.filters.map(({ name }) => query[name]);
+    const values: unknown[] = [];
+    const [used, bound]: [Field[], unknown[]] = [[], []];
+    for (const field of table.filters) {
+      const value = query[field.name];
+      values.push(value);
+      if (value === undefined) continue;
+      used.push(field);
+      bound.push(toBound(field, value));
+    }
     const after = query.after === undefined ? 0n : fromCursor(query.after, values)?.id;
     if (after === undefined) return undefined;
-    const used = table.filters.filter(({ name }) => query[name] !== undefined);
-    const bound = used.map((field) => toBound(field, query[field.name]));
     const { page, hasMore } = queriesFor(used);
     const [text, count, last] = page.get(...bound, after, query.limit) as PageRow;
     const isFull = last !== null && count === BigInt(query.limit);

@@ -101,7 +101,7 @@ export function prepareWriteAll(
     const now = readNow.get() as string;
     const first: Record<string, bigint> = {};
     for (const name in rows) first[name] = inserts.get(name)?.insert(rows[name] as Rows, now) as bigint;
-    return { now, first, changes: changing.run(changes, now) };
+    return { now, first, changes: changes.length > 0 ? changing.run(changes, now) : [] };
   });
 }
 

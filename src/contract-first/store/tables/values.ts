@@ -28,9 +28,9 @@ export const toStoredName = (name: string): string =>
  * @throws InvalidValue
  */
 export function checkTexts(table: Table, record: Fields): void {
-  const odd = textsOf(table).find((name) => !isStorable(record[name]));
-  if (odd !== undefined)
-    throw new InvalidValue(`${odd} contains U+0000, or half of a surrogate pair, which cannot be stored`);
+  for (const name of textsOf(table))
+    if (!isStorable(record[name]))
+      throw new InvalidValue(`${name} contains U+0000, or half of a surrogate pair, which cannot be stored`);
   for (const [name, most] of limitsOf(table)) {
     const text = record[name];
     // Counts the bytes only if necessary: a UTF-16 code unit becomes at most three bytes of UTF-8.

@@ -131,7 +131,7 @@ export class Connections {
       else connection.handle(request, response);
     };
     connection.inTurn(begin);
-    connection.boundReadAhead();
+    if (connection.pending > 1) connection.boundReadAhead();
   };
 
   #timeIteration(): void {
