@@ -296,6 +296,21 @@ t.test('a signal before the sandbox listens ends it and leaves nothing behind', 
   t.strictSame([status, stdout, readdirSync(join(folder, 'temporary'))], [1, '', []]);
 });
 
+t.test('a value that the body allows and the record cannot have is a 400, and is not stored', async (t) => {
+  const contract = books(({ body }) => {
+    Object.assign(body.properties, { title: { type: ['string', 'null'] }, state: text });
+    body.properties.note = { type: ['string', 'null'] };
+  });
+  const { origin } = await open(t, write(t, JSON.stringify(contract)));
+  t.equal((await sendJson(`${origin}/books`, 'POST', { title: null })).status, 400);
+  t.equal((await sendJson(`${origin}/books`, 'POST', { title: 'Emma', state: 'odd' })).status, 400);
+  t.equal((await sendJson(`${origin}/books`)).body.total, 0);
+  t.equal((await sendJson(`${origin}/books`, 'POST', { title: 'Emma', note: null })).status, 400);
+  const { status, body } = await sendJson(`${origin}/books`, 'POST', { title: 'Emma', state: 'old' });
+  t.match([status, body], [201, { state: 'old' }]);
+  t.equal((await sendJson(`${origin}/books/${body.id}`, 'PATCH', { title: null })).status, 400);
+});
+
 t.test('a resource that cannot be stored answers with its examples; the other resources are stored', async (t) => {
   const { paths, components, ...others } = books();
   const wrong = books(({ paths, book, body }) => {

@@ -13,11 +13,12 @@ async function written(t: Test, edit: Parameters<typeof books>[0]) {
   const file = join(t.testdir(), 'contract.json');
   writeFileSync(file, stringify(books(edit)) as string);
   const contract = await loadContract(file);
-  const [collection] = writeCollections(contract).collections;
+  const { collections, reasons } = writeCollections(contract);
+  const [collection] = collections;
   const { description, files } = collection as NonNullable<typeof collection>;
   const toErrorBody = (({ message }: { message: string }) => ({ message })) as never;
   const check = (domain: AnyDomain) => checkOperations(contract, { toErrorBody, domain });
-  return { description, check, domain: files.get('src/books/domain.ts') ?? '' };
+  return { description, check, reasons, domain: files.get('src/books/domain.ts') ?? '' };
 }
 
 t.test(
@@ -34,6 +35,29 @@ t.test(
     t.notMatch((await written(t, () => {})).domain, 'unfit');
   },
 );
+
+t.test('a body with a null that no record can have answers 400; one of another type is not written', async (t) => {
+  const nullable = await written(t, ({ body }) => {
+    body.properties.title = { type: ['string', 'null'] };
+  });
+  t.match(nullable.domain, 'unfit: 400');
+  t.strictSame(nullable.check({ books: nullable.description }), []);
+  const removed = await written(t, ({ paths, body, schemas }) => {
+    schemas.Changes = { ...body, properties: { ...body.properties, note: { type: ['string', 'null'] } } };
+    paths['/books/{bookId}'].patch.requestBody = { required: true, ...json(record('Changes')) };
+  });
+  t.notMatch(removed.domain, 'unfit', 'in a change, null removes a field');
+  for (const [field, type, words] of [
+    ['price', text, 'its body has price as string, and Book as number'],
+    ['views', { type: 'integer' }, 'its body has views as number, and Book as int64'],
+  ] as const) {
+    const { reasons } = await written(t, ({ paths, body, schemas }) => {
+      schemas.Changes = { ...body, properties: { [field]: type } };
+      paths['/books/{bookId}'].patch.requestBody = { required: true, ...json(record('Changes')) };
+    });
+    t.strictSame([...reasons], [['changeBook', words]]);
+  }
+});
 
 t.test('a record inside a field of a body is also compared', async (t) => {
   const { domain } = await written(t, ({ book, paths }) => {

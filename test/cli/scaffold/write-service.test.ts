@@ -14,16 +14,20 @@ import { books, json, path, query, record, reply, text } from './books-contract.
 const TEST = [...NODE_ARGS, '--test'];
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Books, whose update does not compile, and shelves, of which no operation does; notes belong to a shelf. */
+/** Books, whose bodies are wider than the records and whose update does not compile, and shelves, of which no operation does; notes belong to a shelf. */
 function contractOfTwo() {
-  const { paths, components, ...others } = books(({ paths }) => {
-    paths['/books/{bookId}'].patch.requestBody = {
-      required: true,
-      ...json({ type: 'object', properties: { price: text } }),
-    };
+  const { paths, components, ...others } = books(({ paths, book, body }) => {
+    const changes = { type: 'object', properties: { titles: text, price: { type: 'number' } } };
+    paths['/books/{bookId}'].patch.requestBody = { required: true, ...json(changes) };
+    Object.assign(body.properties, {
+      title: { type: ['string', 'null'] },
+      state: text,
+      tags: { type: 'array', items: { type: ['string', 'null'] } },
+    });
+    book.properties.tags.items = { ...text, enum: ['a', 'b'] };
   });
   const wrong = books(({ body }) => {
-    body.properties.title = { type: 'number' };
+    body.properties.tags = { type: 'array', items: { type: 'number' } };
   }, 'shelves');
   const shelves = JSON.parse((stringify(wrong) as string).replaceAll('Book', 'Shelf').replaceAll('bookId', 'shelfId'));
   const id = { type: 'integer', format: 'int64' };

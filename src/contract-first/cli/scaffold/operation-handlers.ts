@@ -7,6 +7,7 @@ import { writeGetHandler } from './get-handler.ts';
 import { HandlerCode, reportParameters, type Writing } from './handler-code.ts';
 import { type ListUse, writeListCall } from './list-handlers.ts';
 import type { OperationKind } from './resources.ts';
+import { checkTypes } from './wider-bodies.ts';
 
 /** Writes the handler. @throws NotWritten with the reason if it cannot be written */
 export function writeHandler(kind: OperationKind, writing: Writing): { code: CheckedCode; list?: ListUse } {
@@ -24,6 +25,7 @@ export function writeHandler(kind: OperationKind, writing: Writing): { code: Che
     delete: writeDeleteHandler,
   }[kind];
   reportParameters(writing, made, kind === 'create' ? [] : [writing.plan.parameter]);
+  checkTypes(writing);
   write(writing, made, kind);
   return { code: made.toCode(writing.operation) };
 }

@@ -2,10 +2,27 @@
 import { objectFieldsOf, toRecords } from '../../contract/checks/records.ts';
 import { isSubset } from '../../contract/subsets/subsets.ts';
 import type { Operation, ReadContract, RecordSchemas } from '../../engine/contract/contract.ts';
-import type { Schema } from '../../engine/schema/json.ts';
+import type { Keywords, Schema } from '../../engine/schema/json.ts';
 import type { AnyDescription } from '../../store/tables/description.ts';
 import { givenOf } from './envelopes.ts';
-import type { Writing } from './handler-code.ts';
+import { NotWritten, type Writing } from './handler-code.ts';
+
+/** @throws NotWritten if a field of the body has another type than the record */
+export function checkTypes({ plan, operation, source }: Writing): void {
+  const { properties = {} } = source.flat(plan.schema);
+  const { fields = {} } = givenOf(operation, plan, source) ?? {};
+  for (const [name, field] of Object.entries(fields)) {
+    const [given, wanted] = [typesOf(source.flat(field)), typesOf(source.flat(properties[name]))];
+    if (given.length > 0 && wanted.length > 0 && !given.some((type) => wanted.includes(type)))
+      throw new NotWritten(`its body has ${name} as ${given}, and ${plan.record} as ${wanted}`);
+  }
+}
+
+/** The types of a value in a handler; none if it may have any. */
+function typesOf({ type = [], format }: Keywords): string[] {
+  const types = [type].flat().filter((one) => one !== 'null');
+  return types.map((one) => (one !== 'integer' ? one : format === 'int64' ? 'int64' : 'number'));
+}
 
 /** Whether a body may contain a value that the record's schema does not allow, or whether this cannot be ruled out. */
 export function hasWiderBody(
@@ -16,13 +33,16 @@ export function hasWiderBody(
 ): boolean {
   const { shown } = toRecords(contract, { own: description }).own as RecordSchemas;
   const known = objectFieldsOf(shown);
+  const optional = new Set(plan.columns.filter(({ isOptional }) => isOptional).map(({ name }) => name));
   return operations.some((operation) => {
     const content = operation.body?.contents.find(({ kind }) => kind === 'json');
     const { path } = givenOf(operation, plan, source) ?? { path: [] };
     const body = path.reduce<Schema>((schema, field) => objectFieldsOf(schema)[field] as Schema, content?.schema ?? {});
     return Object.entries(objectFieldsOf(body)).some(([name, given]) => {
       const wanted = known[name];
-      return wanted !== undefined && !isSubset(given, { anyOf: [wanted, { type: 'null' }] });
+      if (wanted === undefined) return false;
+      const isRemovable = operation.method === 'PATCH' && optional.has(name);
+      return !isSubset(given, isRemovable ? { anyOf: [wanted, { type: 'null' }] } : wanted);
     });
   });
 }

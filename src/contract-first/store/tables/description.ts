@@ -118,8 +118,8 @@ interface Described<Filter extends string> {
     count?: true;
   };
   /**
-   * A record or change that breaks its schema is a 400 of the request. Without this it is a 500, and a body that allows such values is a
-   * build error.
+   * A record or change that breaks its schema is a 400 of the request, and methods take values of wider types: any text in place of a
+   * listed one, objects that lack fields, and null. Without this it is a 500, and a body that allows such values is a build error.
    */
   unfit?: 400;
   /** Sets of fields that are unique: the table needs a unique index on them. A second record with these values is refused with the code. */
@@ -169,7 +169,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
   Omit<
     Collection<
       RowOf<Described>,
-      NewOf<Described>,
+      GivenOf<Described>,
       Described['lists'],
       IdOf<Described>,
       ConflictsOf<Described>,
@@ -188,7 +188,7 @@ export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { s
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
   Changing<
     RowOf<Described>,
-    NewOf<Described>,
+    GivenOf<Described>,
     IdOf<Described>,
     ConflictsOf<Described>,
     Referenced,
@@ -292,6 +292,29 @@ export type NewOf<Described extends AnyDescription> =
           }
       >
     : never;
+/** The type of a given record. With `unfit: 400`, its values may be wider: the store refuses those that break the schema. */
+type GivenOf<Described extends AnyDescription> = Described extends { unfit: 400 }
+  ? Wider<NewOf<Described>>
+  : NewOf<Described>;
+type Wider<Fields> = {
+  [Name in keyof Fields]: [Fields[Name]] extends [undefined] ? Fields[Name] : WiderValue<Fields[Name]>;
+};
+/** Any text in place of a listed one, objects that lack fields, and null. */
+type WiderValue<Value> = unknown extends Value
+  ? Value
+  :
+      | null
+      | (Value extends string
+          ? string
+          : Value extends number
+            ? number
+            : Value extends boolean
+              ? boolean
+              : Value extends readonly (infer Item)[]
+                ? readonly WiderValue<Item>[]
+                : Value extends object
+                  ? { [Name in keyof Value]?: WiderValue<Value[Name]> }
+                  : Value);
 type FieldsWith<Described extends AnyDescription, Trait> = {
   [Name in keyof ColumnsOf<Described>]: ColumnsOf<Described>[Name] extends Trait ? Name : never;
 }[keyof ColumnsOf<Described>];
