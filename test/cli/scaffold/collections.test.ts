@@ -85,7 +85,7 @@ t.test('a handler follows its contract in pages, ids, bodies and envelopes', asy
   const CASES: [id: string, lines: string[], edit: Parameters<typeof books>[0]][] = [
     [
       'listBooks',
-      ['books.all({ most: 10000, state: query.state })', 'body: page }'],
+      ['books.list({ limit: 10000, state: query.state })', 'body: page.body }'],
       ({ paths }) => {
         paths['/books'].get = list(
           [query('state', { enum: ['new'], type: 'string' }), query('title', text), query('isOpen', text)],
@@ -291,7 +291,7 @@ t.test('a handler follows its contract in pages, ids, bodies and envelopes', asy
     ],
     [
       'listBooks',
-      ['books.all({ most: 10000 })'],
+      ['books.list({ limit: 10000 })'],
       ({ paths, schemas }) => {
         schemas.Books = all;
         paths['/books'].get = list([query('limit', { type: 'boolean' })], record('Books'));

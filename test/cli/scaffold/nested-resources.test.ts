@@ -65,7 +65,7 @@ t.test('a record refers to the parent in its path, and is deleted with it', asyn
 t.test('each operation of a record checks that the record belongs to the parent in the path', async (t) => {
   const { found } = await written(t, notes());
   const LINES: Record<string, string[]> = {
-    listNotes: ['!(await books.get(params.bookId))', 'notes.all({ most: 10000, bookId: params.bookId })'],
+    listNotes: ['!(await books.get(params.bookId))', 'notes.list({ limit: 10000, bookId: params.bookId })'],
     createNote: [
       'notes.create({ ...body, bookId: params.bookId })',
       'if (isRefused(note)) throw',

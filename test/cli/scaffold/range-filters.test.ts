@@ -42,8 +42,8 @@ t.test('a parameter such as minPrice or createdAfter filters its field by a rang
     'views: { above: query.views_gt }',
   ])
     t.ok(handler.includes(line), `${line} in ${handler}`);
-  t.match(domain, "lists: { range: ['createdAt', 'updatedAt', 'price', 'views'] }");
-  t.notMatch(handler, 'not_implemented');
+  t.match(domain, "lists: { range: ['createdAt', 'updatedAt', 'price', 'views'], skip: 100000 }");
+  t.notMatch(handler, 'is not implemented yet');
 });
 
 t.test("from and to filter a record's only time, and its column stores instants", async (t) => {
@@ -89,7 +89,7 @@ t.test("if a parameter's field, end or type is in doubt, the operation answers 5
   ];
   for (const parameters of CASES) {
     const { handler } = await listWith(t, parameters);
-    t.match(handler, "throw new HttpError('not_implemented'", JSON.stringify(parameters));
+    t.match(handler, /throw new HttpError\('not_implemented', '.* is not implemented yet/, JSON.stringify(parameters));
     t.notMatch(handler, /\{ (from|upTo|above|below): /);
   }
   const named = await listWith(t, [query('maxPrice', number)], ({ book }) => {

@@ -39,8 +39,8 @@ export interface CollectionPlan extends Resource {
   given: string[];
   /** Lines about assumed values, one for each value that the contract does not give. */
   assumed: string[];
-  /** Parameters with an unknown meaning. An operation answers 501 if a request sends one. */
-  unknown: { id: string; parameter: string }[];
+  /** The requests that an operation answers with 501, as the end of a sentence: `the parameter sort is sent`. */
+  unknown: { id: string; when: string }[];
   /** Fields that the record needs and that the body of a create lacks. */
   missing: string[];
 }

@@ -54,7 +54,7 @@ export function reportParameters({ plan, operation }: Writing, made: HandlerCode
     if (typeof preset === 'object') throw new NotWritten(`the default of its parameter ${name} is not understood`);
     made.takes.add(object);
     made.imports.add('HttpError');
-    plan.unknown.push({ id: operation.id, parameter: name });
+    plan.unknown.push({ id: operation.id, when: `the parameter ${name} is sent` });
     const sent = code`${member(object, name)} !== ${preset === undefined ? code`undefined` : toLiteral(preset)}`;
     made.lines.push(
       code`if (${sent}) throw new HttpError('not_implemented', ${`The parameter ${name} is not implemented yet.`});`,

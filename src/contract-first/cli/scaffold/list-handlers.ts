@@ -93,20 +93,18 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   const between = toRangeQuery(ranges);
   const asked = [...parent, ...filters.map(({ name }) => [name, member('query', name)] as const), ...between];
   if (known.length > 0) made.takes.add('query');
-  const isPaged = Object.values(paging).some((one) => one !== undefined);
   const { schema, envelope } = found;
   const names = namesAround(schema, envelope.path, source);
   const counts = names.some(isCount);
-  const query =
-    isPaged || counts ? toPageQuery(paging, counts, between.length > 0) : [['most', toLiteral(MOST)] as const];
-  const call = code`${checkedName(plan.name)}.${checkedName(isPaged || counts ? 'list' : 'all')}(${toObjectLiteral([...query, ...asked])})`;
+  const query = toPageQuery(paging, counts, between.length > 0);
+  const call = code`${checkedName(plan.name)}.list(${toObjectLiteral([...query, ...asked])})`;
   made.lines.push(code`const page = await ${call};`);
+  if (!isPaged(paging)) refuseLonger(writing, made);
   if (paging.cursor)
     made.lines.push(
       code`if (!page) ${failure(writing, made, 'bad_request', 400, `The ${paging.cursor.name} is not one of this list.`)};`,
     );
-  const list = isPaged || counts ? code`page.body` : code`page`;
-  writeReply(writing, made, found, list, { paging, counts, names });
+  writeReply(writing, made, found, code`page.body`, { paging, counts, names });
   return {
     always: parent.map(([name]) => name),
     equal: filters.map(({ name }) => name),
@@ -114,6 +112,14 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
     skips: query.some(([name]) => name === 'skip'),
     counts,
   };
+}
+
+/** Answers 501 if a list without pages has more records than a page: a part of them would be wrong. */
+function refuseLonger({ plan, operation }: Writing, made: HandlerCode): void {
+  const words = `The list has more than ${MOST} records: it needs pages, which the contract does not have.`;
+  made.imports.add('HttpError');
+  made.lines.push(code`if (page.next !== undefined) throw new HttpError('not_implemented', ${words});`);
+  plan.unknown.push({ id: operation.id, when: `there are more than ${MOST} records: the contract has no pages` });
 }
 
 /** Returns the records in their envelope. */
@@ -182,12 +188,17 @@ function numberOf({ name, schema }: Parameter, preset: number): CheckedCode {
   return kindOf(schema) === 'bigint' ? code`Number(${given})` : given;
 }
 
-function toPageQuery(
-  { limit, offset, page, cursor }: Paging,
-  counts: boolean,
-  hasRanges: boolean,
-): (readonly [string, CheckedCode])[] {
-  const size = limit ? numberOf(limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
+const isPaged = (paging: Paging): boolean => Object.values(paging).some((one) => one !== undefined);
+
+/** The number of records on a page. */
+function sizeOf(paging: Paging): CheckedCode {
+  const usual = isPaged(paging) ? USUAL_LIMIT : MOST;
+  return paging.limit ? numberOf(paging.limit, usual) : toLiteral(usual);
+}
+
+function toPageQuery(paging: Paging, counts: boolean, hasRanges: boolean): (readonly [string, CheckedCode])[] {
+  const { offset, page, cursor } = paging;
+  const size = sizeOf(paging);
   const first = page && /index/.test(plain(page.name)) ? 0 : Number(keywordsOf(page?.schema).minimum ?? 1);
   const known = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
   // Without a cursor, a client takes a short page for the last one. A page that skips records is never short if another page follows.
@@ -217,7 +228,7 @@ function namesAround(schema: Schema | undefined, path: string[], source: Documen
 
 /** Returns the values of fields: first those about the page, then those about the success. */
 function toListValues(paging: Paging, counts: boolean, others: ValueFor): ValueFor {
-  const size = paging.limit ? numberOf(paging.limit, USUAL_LIMIT) : toLiteral(USUAL_LIMIT);
+  const size = sizeOf(paging);
   return (name, schema, isRequired) => {
     const isCursor = paging.cursor !== undefined && isNext(name);
     const value = valueFor(name, schema, paging, size, counts);

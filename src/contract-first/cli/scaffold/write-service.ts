@@ -203,7 +203,7 @@ class ServiceParts {
       ...this.#collections.flatMap(({ plan, handlers }) =>
         plan.unknown
           .filter(({ id }) => handlers.has(id))
-          .map(({ id, parameter }) => `missing: ${id} answers 501 if the parameter ${parameter} is sent`),
+          .map(({ id, when }) => `missing: ${id} answers 501 if ${when}`),
       ),
       ...this.#tests.reasons,
     ];
