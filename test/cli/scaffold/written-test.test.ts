@@ -8,6 +8,7 @@ import { writeFirstRequest } from '../../../src/contract-first/cli/scaffold/firs
 import { writeTest } from '../../../src/contract-first/cli/scaffold/written-test.ts';
 import { WrittenTests } from '../../../src/contract-first/cli/scaffold/written-tests.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import type { Json } from '../../any-json.ts';
 import { NODE_ARGS } from '../../program.ts';
 import { books, json, none, path, record, reply, text } from './books-contract.ts';
 
@@ -15,14 +16,15 @@ async function write(t: Test, edit?: Parameters<typeof books>[0]) {
   const file = join(t.testdir(), 'contract.json');
   writeFileSync(file, stringify(books(edit)) as string);
   const contract = await loadContract(file);
-  const [collection] = writeCollections(contract).collections as [WrittenCollection];
-  return { contract, collection, written: writeTest(contract, collection) };
+  const { collections } = writeCollections(contract);
+  const [collection] = collections as [WrittenCollection];
+  return { contract, collections, collection, written: writeTest(contract, collection, collections) };
 }
 
 t.test('the written test creates, finds, lists, changes and deletes a record of the collection', async (t) => {
   const { written, contract, collection } = await write(t);
   for (const line of [
-    "test('a book is created, found, listed, changed, replaced and deleted', async (t) => {",
+    "test('a record of books is created, found, listed, changed, replaced, and deleted', async (t) => {",
     "const created = await client.createBook({ body: { title: 'string' } });",
     'assert.ok(created.status === 201);',
     'const found = await client.getBook({ params: { bookId: record.id } });',
@@ -75,9 +77,9 @@ t.test('the written test calls only stored operations, and sends the values that
   });
   t.match(fewest.written, "await client['get-book']({ params");
   fewest.collection.handlers.delete('get-book');
-  t.match(writeTest(fewest.contract, fewest.collection), 'created and listed');
+  t.match(writeTest(fewest.contract, fewest.collection, fewest.collections), 'created and listed');
   fewest.collection.handlers.delete('createBook');
-  t.equal(writeTest(fewest.contract, fewest.collection), undefined);
+  t.equal(writeTest(fewest.contract, fewest.collection, fewest.collections), undefined);
   const gone = await write(t, ({ paths, book }) => {
     delete paths['/books/{bookId}'].get;
     book.properties.id = { ...text, format: 'uuid' };
@@ -94,6 +96,48 @@ t.test('the written test calls only stored operations, and sends the values that
     paths['/books'].put.requestBody = { required: true, ...json(record('Changes')) };
   });
   t.match(whole.written, "client.replaceBook({ body: { ...{ title: 'string' }, id: record.id } });");
+});
+
+t.test('the test of records with a parent in their path creates the parent first', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' };
+  const withNotes = (edit: (parts: Json) => void = () => {}) =>
+    write(t, (parts) => {
+      const { paths, schemas } = parts;
+      const properties = { id: int64, bookId: int64, text };
+      schemas.Note = { type: 'object', required: ['id', 'bookId', 'text'], properties };
+      schemas.NewNote = { type: 'object', required: ['bookId', 'text'], properties: { bookId: int64, text } };
+      const once = { name: 'Idempotency-Key', in: 'header', required: true, schema: { ...text, format: 'uuid' } };
+      paths['/books'].post.parameters = [once];
+      const requestBody = { required: true, ...json(record('NewNote')) };
+      const responses = { 201: reply(record('Note')) };
+      const parameters = [path('bookId', text)];
+      paths['/books/{bookId}/notes'] = {
+        parameters,
+        post: { operationId: 'createNote', parameters: [once], requestBody, responses },
+      };
+      paths['/books/{bookId}/notes/{noteId}'] = {
+        parameters: [...parameters, path('noteId', int64)],
+        get: { operationId: 'getNote', responses: { 200: reply(record('Note')) } },
+      };
+      edit(parts);
+    });
+  const { contract, collections } = await withNotes();
+  const notes = collections.find(({ name }) => name === 'notes') as WrittenCollection;
+  const written = writeTest(contract, notes, collections);
+  for (const line of [
+    "test('a record of notes is created and found', async (t) => {",
+    "headers: { 'Idempotency-Key': '123e4567-e89b-42d3-a456-426614174000' },\n  body: { title: 'string' },",
+    'const parent = parentCreated.body;',
+    "headers: { 'Idempotency-Key': '123e4567-e89b-42d3-a456-426614174001' },\n  body: { ...{ bookId: 1n, text: 'string' }, bookId: parent.id },",
+    'await client.getNote({ params: { bookId: String(parent.id), noteId: record.id } });',
+  ])
+    t.ok(written?.includes(line), `${line} in ${written}`);
+  t.equal(writeFirstRequest(contract, [notes]), '', 'the first request would need a parent');
+  const hidden = await withNotes(({ paths }) => {
+    paths['/books'].post.responses = { 201: none };
+  });
+  const [, other] = hidden.collections as [WrittenCollection, WrittenCollection];
+  t.equal(writeTest(hidden.contract, other, hidden.collections), undefined);
 });
 
 t.test('a written test that does not compile or fails is removed, with the reason', async (t) => {
@@ -118,7 +162,7 @@ t.test('a written test that does not compile or fails is removed, with the reaso
   tests.remove(collection);
   collection.handlers.delete('createBook');
   tests.add(collection);
-  t.match(tests.reasons.slice(1), ['no test of books: a type', /belong to others, or a create does not show them$/]);
+  t.match(tests.reasons.slice(1), ['no test of books: a type', /a create does not show the record, or its parent$/]);
   collection.handlers.set('createBook', '');
   const others = new WrittenTests(contract, () => false);
   others.add(collection);

@@ -9,9 +9,11 @@ import type { WrittenCollection } from './collection-files.ts';
 const ORIGIN = 'http://127.0.0.1:3000';
 
 /**
- * Writes the commands. `tested` contains the collections with tests that have created a record. Returns an empty text if there are none.
+ * Writes the commands. `tested` contains the collections with tests that have created a record. Returns an empty text if all of their
+ * records need a parent.
  */
-export function writeFirstRequest(contract: AnyContract, [first]: WrittenCollection[]): string {
+export function writeFirstRequest(contract: AnyContract, tested: WrittenCollection[]): string {
+  const first = tested.find(({ plan }) => plan.parent === undefined);
   if (!first) return '';
   const key = makeKey('first');
   const request = buildSampleRequests(contract, key).toRequest(contract.operations.get(first.createId) as Operation);

@@ -24,34 +24,45 @@ import { type Envelope, envelopeOf, successOf, wordsOf } from './envelopes.ts';
 import { kindOf } from './handler-code.ts';
 import type { OperationKind } from './resources.ts';
 
-/** The value for each `Idempotency-Key`. The same value can serve all tests, because each test has its own database. */
-const ONCE = '123e4567-e89b-42d3-a456-426614174000';
+/** The beginning of each `Idempotency-Key`. All tests can have the same ones, because each test has its own database. */
+const ONCE = '123e4567-e89b-42d3-a456-4266141740';
 
 export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;
 
-/** Writes the test. Returns undefined if the reply to a create does not contain the record, or if the records have a parent. */
-export function writeTest(contract: AnyContract, collection: WrittenCollection): string | undefined {
-  const made = new TestCode(contract, collection);
-  return made.toText();
+/**
+ * Writes the test. `all` contains the collection of the parents, if there is one. Returns undefined if the reply to a create does not
+ * contain the record or its parent.
+ */
+export function writeTest(
+  contract: AnyContract,
+  collection: WrittenCollection,
+  all: WrittenCollection[],
+): string | undefined {
+  const parent = all.find(({ name }) => name === collection.plan.parent?.name);
+  return new TestCode(contract, collection, parent).toText();
 }
 
 class TestCode {
   readonly #collection: WrittenCollection;
+  /** The collection of the parents in the path of the records. */
+  readonly #parent: WrittenCollection | undefined;
   readonly #source: DocumentSource;
   readonly #samples: ReturnType<typeof buildSamples>;
   readonly #lines: CheckedCode[] = [];
   readonly #verbs: string[] = [];
+  #keys = 0;
 
-  constructor(contract: AnyContract, collection: WrittenCollection) {
+  constructor(contract: AnyContract, collection: WrittenCollection, parent: WrittenCollection | undefined) {
     this.#collection = collection;
+    this.#parent = parent;
     this.#source = toSource(contract);
     this.#samples = buildSamples(this.#source);
   }
 
   toText(): string | undefined {
     const create = this.#operation('create');
-    if (!create || create.path.includes('{') || !envelopeOf(create, this.#collection.plan, this.#source))
-      return undefined;
+    if (!create || !this.#shows(create, this.#collection)) return undefined;
+    if (this.#parent && !this.#createParent(this.#parent)) return undefined;
     this.#create(create);
     const get = this.#operation('get');
     if (get) this.#find(get, code`record`, 'found');
@@ -72,8 +83,22 @@ class TestCode {
     return operation && this.#collection.handlers.has(operation.id) ? operation : undefined;
   }
 
+  #shows = (create: Operation, { plan }: WrittenCollection): boolean =>
+    envelopeOf(create, plan, this.#source) !== undefined;
+
+  /** Writes code that creates the parent of the record. Returns false if the reply does not show its id. */
+  #createParent(parent: WrittenCollection): boolean {
+    const create = parent.plan.operations.get('create') as Operation;
+    if (!this.#shows(create, parent)) return false;
+    this.#call('parentCreated', create, [['body', this.#sampleOf(create)]]);
+    const body = code`parentCreated.body`;
+    this.#lines.push(code`const parent = ${this.#recordIn(create, body, parent.plan)};`);
+    this.#lines.push(code`assert.ok(parent);`);
+    return true;
+  }
+
   #create(create: Operation): void {
-    this.#call('created', create, [['body', this.#sampleOf(create)]]);
+    this.#call('created', create, [['body', this.#bodyOf(create, [])]]);
     this.#lines.push(code`const record = ${this.#recordIn(create, code`created.body`)};`);
     this.#lines.push(code`assert.ok(record);`);
     this.#lines.push(code`assert.ok(${member('record', this.#collection.plan.id.name)} !== undefined);`);
@@ -99,21 +124,30 @@ class TestCode {
 
   #change(change: Operation, get: Operation | undefined, kind: 'update' | 'replace'): void {
     const name = kind === 'update' ? 'changed' : 'replaced';
-    const body = this.#sampleOf(change);
     const { id } = this.#collection.plan;
     // The sample contains the id of another record, or lacks an id that only the body can give.
-    const own =
-      this.#hasId(change) || !change.path.includes('{')
-        ? code`{ ...${body}, ${toPropertyName(id.name)}: ${member('record', id.name)} }`
-        : body;
-    this.#call(name, change, [['body', own]]);
+    const isOther = this.#has(change, id.name) || !change.path.includes('{');
+    const own = isOther ? [code`${toPropertyName(id.name)}: ${member('record', id.name)}`] : [];
+    this.#call(name, change, [['body', this.#bodyOf(change, own)]]);
     this.#verbs.push(name);
     if (get && envelopeOf(change, this.#collection.plan, this.#source))
       this.#find(get, this.#recordIn(change, code`${checkedName(name)}.body`), `${name}Record`);
   }
 
-  #hasId(operation: Operation): boolean {
-    return this.#collection.plan.id.name in Object(this.#valueOf(operation));
+  /** Writes the sample of the body, with these fields and the id of the parent. */
+  #bodyOf(operation: Operation, own: CheckedCode[]): CheckedCode {
+    const { column, plan } = this.#collection.plan.parentPlan ?? {};
+    const ofParent =
+      column && plan && this.#has(operation, column.name)
+        ? [code`${toPropertyName(column.name)}: ${member('parent', plan.id.name)}`]
+        : [];
+    const fields = [...own, ...ofParent];
+    const sample = this.#sampleOf(operation);
+    return fields.length > 0 ? code`{ ...${sample}, ${joined(fields, ', ')} }` : sample;
+  }
+
+  #has(operation: Operation, name: string): boolean {
+    return name in Object(this.#valueOf(operation));
   }
 
   #delete(remove: Operation, get: Operation | undefined): void {
@@ -131,22 +165,29 @@ class TestCode {
   }
 
   #argument(operation: Operation, fields: (readonly [string, CheckedCode])[]): CheckedCode {
-    const parameter = operation.parameters.find((one) => one.in === 'path');
+    const params = operation.parameters
+      .filter((one) => one.in === 'path')
+      .map((one) => [one.name, this.#toParameter(one)] as const);
     const once = operation.parameters.find(({ keptHours, required }) => keptHours !== undefined && required);
     const given = [
-      ...(parameter ? [['params', toObjectLiteral([[parameter.name, this.#toParameter(parameter)]])] as const] : []),
-      ...(once ? [['headers', toObjectLiteral([[once.name, toLiteral(ONCE)]])] as const] : []),
+      ...(params.length > 0 ? [['params', toObjectLiteral(params)] as const] : []),
+      ...(once ? [['headers', toObjectLiteral([[once.name, this.#toKey()]])] as const] : []),
       ...fields,
     ];
     return given.length > 0 ? toObjectLiteral(given) : code``;
   }
 
-  /** Writes the id of the record, in the type of the parameter. */
-  #toParameter({ schema }: Parameter): CheckedCode {
-    const { id } = this.#collection.plan;
+  /** An `Idempotency-Key` for one request of the test. */
+  #toKey = (): CheckedCode => toLiteral(ONCE + String(this.#keys++).padStart(2, '0'));
+
+  /** Writes the id of the record or of its parent, in the type of the parameter. */
+  #toParameter({ name, schema }: Parameter): CheckedCode {
+    const { parentPlan, id: ownId } = this.#collection.plan;
+    const [variable, id] =
+      parentPlan?.parameter === name ? (['parent', parentPlan.plan.id] as const) : (['record', ownId] as const);
     const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
     const wanted = kindOf(schema) as 'bigint' | 'number' | 'string';
-    const value = member('record', id.name);
+    const value = member(variable, id.name);
     const converted = {
       bigint: code`BigInt(${value})`,
       number: code`Number(${value})`,
@@ -156,8 +197,8 @@ class TestCode {
   }
 
   /** Writes the access to the record, or to the list of records, in a body. Fields of an envelope may be absent. */
-  #recordIn(operation: Operation, body: CheckedCode): CheckedCode {
-    const { path } = envelopeOf(operation, this.#collection.plan, this.#source) as Envelope;
+  #recordIn(operation: Operation, body: CheckedCode, words = this.#collection.plan): CheckedCode {
+    const { path } = envelopeOf(operation, words, this.#source) as Envelope;
     return path.reduce(
       (value, field) => code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`,
       body,

@@ -11,6 +11,8 @@ export class WrittenTests {
   readonly #write: (file: string, text: string) => boolean;
   /** The collections with tests that were written and not removed. */
   readonly #left = new Set<WrittenCollection>();
+  /** All collections, parents before the collections in their paths. */
+  readonly #all: WrittenCollection[] = [];
   /** A line for each collection without a test. */
   readonly reasons: string[] = [];
 
@@ -20,9 +22,10 @@ export class WrittenTests {
   }
 
   add(collection: WrittenCollection): void {
-    const text = writeTest(this.#contract, collection);
+    this.#all.push(collection);
+    const text = writeTest(this.#contract, collection, this.#all);
     if (text === undefined)
-      this.reasons.push(`no test of ${collection.name}: its records belong to others, or a create does not show them`);
+      this.reasons.push(`no test of ${collection.name}: a create does not show the record, or its parent`);
     else if (this.#write(testFileOf(collection), text)) this.#left.add(collection);
   }
 
@@ -32,7 +35,8 @@ export class WrittenTests {
 
   /** Writes the test of a collection again, without operations that have lost their handlers. */
   rewrite(collection: WrittenCollection): void {
-    if (this.has(collection)) writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection)));
+    if (this.has(collection))
+      writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection, this.#all)));
   }
 
   remove(collection: WrittenCollection): void {
