@@ -40,7 +40,9 @@ const CONTRACTS: Record<string, string> = {
   '`*` in': echo({}, '/echoes/*'),
   'A parameter twice': echo({ parameters: [{ name: 'q', in: 'path', required: true, schema: string }] }, '/{q}/{q}'),
   'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
-  'Another type with a schema': echo({ requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } } }),
+  'Another type with a schema': echo({
+    requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } },
+  }),
   'Other ranges of': reply('200', 'image/*'),
   'Errors of the server as anything': reply('401', 'image/png'),
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
