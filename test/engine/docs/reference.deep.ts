@@ -427,6 +427,22 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     },
   );
 
+  t.test('a link leads to its place, even if longer programs are drawn above it', async (t) => {
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto('about:blank');
+      await page.goto(`${url}#createPet`);
+      await page.locator('#createPet').getByLabel('Language').first().selectOption('Python');
+      if (width < 1000) await page.getByRole('button', { name: 'Contents' }).click();
+      await page.getByRole('navigation').getByRole('link', { name: 'Retries' }).click();
+      await page.locator('[id=about-retries]').getByLabel('Language').waitFor();
+      await page.locator('[id=about-rates]').getByLabel('Language').waitFor();
+      const top = await page.locator('[id=about-retries]').evaluate((one) => one.getBoundingClientRect().top);
+      t.ok(top >= 0 && top < 100, `${top} at ${width}`);
+    }
+    await page.locator('[id=about-retries]').getByLabel('Language').selectOption('curl');
+  });
+
   t.test('on a phone, the keyboard alone opens the contents and goes on in an operation', async (t) => {
     await page.setViewportSize({ width: 360, height: 800 });
     await page.goto(url);

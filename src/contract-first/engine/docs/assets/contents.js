@@ -1,4 +1,6 @@
 /** The table of contents of both pages: the search, and the highlight of the entry that is being read. */
+import { goTo } from './figures.js';
+
 const nav = document.querySelector('#page-contents');
 const field = nav.querySelector('input');
 const output = nav.querySelector('output');
@@ -72,7 +74,7 @@ function goOn() {
   const marked = search.ranges.map(({ startContainer }) => startContainer.parentElement);
   const inside = marked.filter((one) => section?.contains(one));
   const first = inside.find((one) => one.closest('dt')) ?? inside[0];
-  if (first?.getBoundingClientRect().top > innerHeight * 0.8) first.scrollIntoView({ block: 'center' });
+  if (first?.getBoundingClientRect().top > innerHeight * 0.8) goTo(first, { block: 'center' });
 }
 
 field.addEventListener('input', () => find(field.value));

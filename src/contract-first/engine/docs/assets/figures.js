@@ -151,11 +151,28 @@ export function watchNear(elements, onChange) {
   for (const one of elements) watcher.observe(one);
 }
 
+/** Scrolls again to the place that the reader asked for a moment ago. */
+let goal;
+const stay = () => {
+  goal = undefined;
+};
+for (const step of ['wheel', 'touchmove', 'keydown']) addEventListener(step, stay, { capture: true, passive: true });
+
+/** Scrolls to an element, and again after each figure that is drawn within a second: that may move the element. */
+export function goTo(element, options) {
+  const scroll = () => element.scrollIntoView(options);
+  goal = scroll;
+  scroll();
+  setTimeout(() => goal === scroll && stay(), 1000);
+}
+
 /** Draws the figures of a part of the page as they come near to the screen. */
 export const watchFigures = (part) =>
   watchNear(part.querySelectorAll('figure'), (figure, isNear) => {
     near[isNear ? 'add' : 'delete'](figure);
-    if (isNear) drawFigure(figure);
+    if (!isNear) return;
+    drawFigure(figure);
+    goal?.();
   });
 
 /** Starts a page: draws its figures, with the servers of the reference. */

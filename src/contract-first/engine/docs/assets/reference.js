@@ -3,7 +3,7 @@
  * can be read without it.
  */
 import { followReading } from './contents.js';
-import { create, startFigures, watchNear } from './figures.js';
+import { create, goTo, startFigures, watchNear } from './figures.js';
 import './send.js';
 
 document.documentElement.classList.add('script');
@@ -12,6 +12,12 @@ const base = document.querySelector('.base');
 if (URL.canParse(base.textContent, location)) base.textContent = new URL(base.textContent, location).href;
 startFigures(document);
 followReading();
+
+document.addEventListener('click', ({ target }) => {
+  const { hash = '' } = target.closest('a[href^="#"]') ?? {};
+  const place = document.getElementById(decodeURIComponent(hash.slice(1)));
+  if (place) goTo(place);
+});
 
 /** Shows the fields of an object below the field that has it, or hides them. */
 function unfold(press, link) {
