@@ -1,39 +1,14 @@
 /** Each example of the guide's page on records, compiled, and run on both databases. */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { build } from 'contract-first/fastify';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import type { Json } from './any-json.ts';
 import { buildDiagnose } from './compiler.ts';
 import { settingsOf, startPostgres } from './postgres.ts';
-import { FILES, SQL, writeTasks } from './records-page.ts';
-
-const { TEST_PROGRAM = fileURLToPath(new URL('..', import.meta.url)) } = process.env;
-
-/** The service, with written migrations and generated files. Returns its folder. */
-function prepareTasks(t: Test): string {
-  const folder = t.testdir({});
-  writeTasks(folder);
-  mkdirSync(join(folder, 'node_modules'));
-  const installed = join(folder, 'node_modules/contract-first');
-  symlinkSync(join(TEST_PROGRAM, 'node_modules/contract-first'), installed);
-  const env = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
-  const run = (...args: string[]) => {
-    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
-    if (status !== 0) throw new Error(stderr);
-    return stderr;
-  };
-  const cli = join(installed, 'dist/cli/main.js');
-  t.match(run(cli, 'generate'), /^warning: no migration makes the table of notes, projects, tasks: npx/);
-  run(cli, 'migration', 'first');
-  t.equal(run(cli, 'generate'), '', 'no index is missing');
-  const program = pathToFileURL(join(installed, 'dist/cli/program.js'));
-  run('--input-type=module', '--eval', `import { writeProgram } from '${program}'; await writeProgram('dist');`);
-  return folder;
-}
+import { FILES, prepareTasks, SQL } from './records-page.ts';
 
 type Send = (method: 'GET' | 'POST' | 'DELETE', url: string, body?: object, headers?: object) => Promise<Json>;
 

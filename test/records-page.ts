@@ -1,9 +1,12 @@
 /** The service of the guide's page on records: its own files are in `tasks/`, the rest are the blocks of the page. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const { TEST_PROGRAM = ROOT } = process.env;
 export const PAGE = 'src/contract-first/guide/records.md';
 
 /** The blocks of a page in one language. */
@@ -27,4 +30,26 @@ export function writeTasks(folder: string): void {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   }
+}
+
+/** The service, with written migrations and generated files. Returns its folder. */
+export function prepareTasks(t: Test): string {
+  const folder = t.testdir({});
+  writeTasks(folder);
+  mkdirSync(join(folder, 'node_modules'));
+  const installed = join(folder, 'node_modules/contract-first');
+  symlinkSync(join(TEST_PROGRAM, 'node_modules/contract-first'), installed);
+  const env = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
+  const run = (...args: string[]) => {
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
+    if (status !== 0) throw new Error(stderr);
+    return stderr;
+  };
+  const cli = join(installed, 'dist/cli/main.js');
+  t.match(run(cli, 'generate'), /^warning: no migration makes the table of notes, projects, tasks: npx/);
+  run(cli, 'migration', 'first');
+  t.equal(run(cli, 'generate'), '', 'no index is missing');
+  const program = pathToFileURL(join(installed, 'dist/cli/program.js'));
+  run('--input-type=module', '--eval', `import { writeProgram } from '${program}'; await writeProgram('dist');`);
+  return folder;
 }
