@@ -240,11 +240,29 @@ t.test("if the server's own form fits, no file is written; assumed and missing p
     contractWith({ default: object({ message: text, region: { ...text, example: 'eu' } }) }),
   );
   t.strictSame(assumed.notes, ['src/errors.ts: nothing says what a field means: body.region is "eu"']);
+  const id = { ...text, format: 'uuid', example: '123e4567-e89b-42d3-a456-426614174000' };
+  const optional = await written(t, contractWith({ default: object({ error: object({ id, message: text }) }, []) }));
+  t.strictSame(optional.bodyOf(MISSING, 'default'), { error: { id: id.example, message: MISSING.message } });
+  t.strictSame(optional.notes, [`src/errors.ts: nothing says what a field means: body.error.id is "${id.example}"`]);
+  t.strictSame(optional.check(), []);
   const impossible = await written(
     t,
     contractWith({ default: object({ message: { type: 'string', pattern: '^x+$', maxLength: 1 } }) }),
   );
   t.match(impossible.notes, [/^operation getThing: response default: no body was found: write it in src\/errors\.ts$/]);
+});
+
+t.test('an error reply that allows only listed texts gets the first of them', async (t) => {
+  for (const schema of [
+    { enum: ['Internal Server Error'] },
+    { const: 'Internal Server Error' },
+    { ...text, maxLength: 3 },
+  ]) {
+    const contract = contractWith({ 404: text, 500: text });
+    contract.paths['/things/{id}'].get.responses[500].content = { 'text/plain': { schema: { ...text, ...schema } } };
+    const { check } = await written(t, contract);
+    t.strictSame(check(), []);
+  }
 });
 
 t.test('unclear fields are tried by their types; a form may fit only some statuses', async (t) => {

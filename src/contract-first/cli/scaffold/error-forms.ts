@@ -30,6 +30,8 @@ interface FormOptions {
   codes: ErrorCode[];
   /** Whether a field with an unknown meaning gets the message, because the body would otherwise not contain the message. */
   saysAnywhere: boolean;
+  /** Whether optional fields with parts of unknown meaning are written: otherwise the body would have no message. */
+  keepsAssumed: boolean;
 }
 
 /** The place of a value in a body. */
@@ -59,10 +61,12 @@ class FormFinder {
   readonly #codes: ErrorCode[];
   readonly #errors: Told[];
   readonly #problems: Told[];
+  readonly #keepsAssumed: boolean;
   /** Whether the body contains the message. */
   #isSaid: boolean;
 
-  constructor({ buildCheck, codes, saysAnywhere }: FormOptions) {
+  constructor({ buildCheck, codes, saysAnywhere, keepsAssumed }: FormOptions) {
+    this.#keepsAssumed = keepsAssumed;
     this.#buildCheck = buildCheck;
     this.#codes = codes;
     this.#isSaid = !saysAnywhere;
@@ -139,7 +143,8 @@ class FormFinder {
       const isNeeded = required.includes(name) || keywordsOf(field).default !== undefined;
       const inside = { ...place, name, at: `${place.at}.${name}`, others, around: [...place.around, keywords] };
       const value = this.find(field, inside);
-      return value && (isNeeded || (value.isKnown && isMeant(name, field, value))) ? [{ name, value, isNeeded }] : [];
+      const isWritten = isNeeded || (value?.isKnown && (this.#keepsAssumed || isMeant(name, field, value)));
+      return value && isWritten ? [{ name, value, isNeeded }] : [];
     });
     return this.#firstFit(one, [joinFields(fields)], place);
   }

@@ -93,6 +93,11 @@ function errorRepliesOf(operation: Operation): ErrorReply[] {
   });
 }
 
+/** Options of `findForm`, the strictest first. */
+const ATTEMPTS = [false, true].flatMap((keepsAssumed) =>
+  [false, true].map((saysAnywhere) => ({ saysAnywhere, keepsAssumed })),
+);
+
 /** Finds one form for all these replies of the same schema, or else one form for each status. */
 function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: CompileReply, notes: string[]): Form[] {
   const [first] = replies as [ErrorReply];
@@ -102,10 +107,9 @@ function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: Co
       (one) => !findUnfitBody(compiled, (parts, requestId) => value.toValue(toOwn(parts, requestId)), one, CATALOGUE),
     );
   const find = (codes: ErrorCode[]): ErrorValue | undefined =>
-    [false, true]
-      .map((saysAnywhere) => () => findForm(first.reply.schema, { buildCheck, codes, saysAnywhere }))
-      .map((make) => make())
-      .find((value) => value && fits(value, codes));
+    ATTEMPTS.map((attempt) => findForm(first.reply.schema, { buildCheck, codes, ...attempt })).find(
+      (value) => value && fits(value, codes),
+    );
   const all = [...new Set(replies.flatMap(({ codes }) => codes))];
   if (fits(USUAL, all)) return [{ value: USUAL, replies }];
   const value = find(all);

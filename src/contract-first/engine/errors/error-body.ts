@@ -111,11 +111,13 @@ export function buildToBody(
     toErrorBody({ code, message, status, problems, requestId, ...where });
 }
 
-/** Returns the message as the body of a text reply, cut to the `maxLength` of the reply. */
+/** Returns the message as the body of a text reply, cut to its `maxLength`. A reply that allows only listed texts gets the first. */
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
+  const { enum: listed, const: only = listed?.[0], maxLength } = keywordsOf(schema);
+  if (only !== undefined) return String(only);
   const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
   // JSON Schema counts characters, not UTF-16 units.
-  return [...text].slice(0, keywordsOf(schema).maxLength).join('');
+  return [...text].slice(0, maxLength).join('');
 }
 
 /** The parts that all error replies of an operation share, whoever causes them. */
