@@ -327,12 +327,12 @@ interface NotInTheContract {
 }
 type Schemas = components extends { schemas: infer All } ? All : never;
 type SchemaName = [Schemas] extends [never] ? string : keyof Schemas & string;
-export type SchemaOf<Name extends string> = [Schemas] extends [never]
-  ? NotInTheContract
-  : Name extends keyof Schemas
-    ? Unmarked<Schemas[Name]>
-    : Name extends `${infer Id extends keyof operations & string}()${infer Path}`
-      ? Unmarked<FieldAt<SuccessOf<operations[Id]>, Path>>
+export type SchemaOf<Name extends string> = Name extends `${infer Id extends keyof operations & string}()${infer Path}`
+  ? Unmarked<FieldAt<SuccessOf<operations[Id]>, Path>>
+  : [Schemas] extends [never]
+    ? NotInTheContract
+    : Name extends keyof Schemas
+      ? Unmarked<Schemas[Name]>
       : NotInTheContract;
 type SuccessOf<Operation> = Operation extends { responses: infer Replies }
   ? JsonOf<Replies[keyof Replies & (200 | 201 | 202 | 203)]>

@@ -1,0 +1,31 @@
+/** The types of records in a contract that names no schemas. */
+import t from 'tap';
+import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
+import type { Json } from '../any-json.ts';
+import { diagnose, TYPES } from '../compiler.ts';
+
+t.test('a record of a contract without named schemas has the type of its reply', async (t) => {
+  const schema: Json = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
+  const { text } = await buildTypes({
+    openapi: '3.1.0',
+    info: { title: 'Notes', version: '1.0.0' },
+    paths: {
+      '/notes/{id}': {
+        get: {
+          operationId: 'getNote',
+          parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+          responses: { 200: { description: 'A note.', content: { 'application/json': { schema } } } },
+        },
+      },
+    },
+  });
+  const toDomain = (column: string) => `
+import type { Description } from 'contract-first/store';
+const columns = { ${column}: { type: 'text', is: 'id' } } as const;
+export const notes = { noun: 'note', schema: 'getNote()', table: 'notes', columns, errors: {}, migrations: new URL('file:///') } as const satisfies Description<'getNote()'>;`;
+  const [right, wrong] = Object.values(
+    diagnose({ 'src/right.ts': toDomain('id'), 'src/wrong.ts': toDomain('title'), [TYPES]: text }),
+  );
+  t.equal(right, '');
+  t.match(wrong, /Property 'id' is missing/);
+});
