@@ -1,9 +1,9 @@
 /** Finds the parts of a contract in its text. */
 import { type Document, isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { toRouterName } from '../engine/contract/path-names.ts';
+import { toServedType } from '../engine/contract/replies.ts';
 import { toPointer } from '../engine/schema/keys.ts';
 import { fromPointerToken } from '../json/pointer.ts';
-import { toServedType } from './read/bodies.ts';
 import { withoutNames } from './read/normal-form.ts';
 
 /** A node, and the number of characters before it, or before its key. */

@@ -4,7 +4,7 @@ import { buildSamples } from '../../contract/page/sample.ts';
 import { toSource } from '../../contract/page/source.ts';
 import type { AnyContract, Operation, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
-import { inAllTypes, toMediaType } from '../../engine/contract/replies.ts';
+import { inAllTypes, toServedType } from '../../engine/contract/replies.ts';
 import { notImplemented } from '../../engine/errors/catalogue.ts';
 import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import type { AnyHandler } from '../../engine/routes/handler.ts';
@@ -33,7 +33,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
 
   /** Returns the first example that fits the reply. For a body that is not JSON, the example's text is the body. */
   function bodyOf(reply: Reply, { content = {} }: ResponseNode): { body: unknown } | undefined {
-    const media = Object.entries(content).find(([name]) => toMediaType(name) === reply.type)?.[1];
+    const media = Object.entries(content).find(([name]) => toServedType(name) === reply.type)?.[1];
     const own = samples.ofMedia(source.follow(media) as MediaNode, 'writeOnly').map(({ value }) => value);
     if (!reply.isJson) return { body: typeof own[0] === 'string' ? own[0] : '' };
     const made = samples.ofSchema(media?.schema, 'writeOnly');

@@ -2,7 +2,7 @@
 import { stringify } from 'lossless-json';
 import type { Operation } from '../../engine/contract/contract.ts';
 import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
-import { isJson, toMediaType } from '../../engine/contract/replies.ts';
+import { isJson, toMediaType, toServedType } from '../../engine/contract/replies.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { type Targets, toContent, toText } from './prose.ts';
 import { type SampleValues, sampleCurl } from './request.ts';
@@ -168,7 +168,7 @@ function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
   const entries = Object.entries(content);
   return entries.flatMap(([type, media], index) => {
     if (index > 0 && !isWritten(media)) return [];
-    const samples = isJson(toMediaType(type)) || isWritten(media) ? page.ofMedia(media, 'writeOnly') : [];
+    const samples = isJson(toServedType(type)) || isWritten(media) ? page.ofMedia(media, 'writeOnly') : [];
     const kind = entries.length > 1 ? type : undefined;
     if (samples.length === 0) return [renderFigure(`A body of type ${type}`, kind)];
     return samples.map(({ summary, value }) => renderFigure(toSampleText(value, type), summary ?? kind));
@@ -176,7 +176,7 @@ function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
 }
 
 export const toSampleText = (value: unknown, type = 'application/json'): string =>
-  isJson(toMediaType(type)) || typeof value !== 'string' ? (stringify(value, null, 2) as string) : value;
+  isJson(toServedType(type)) || typeof value !== 'string' ? (stringify(value, null, 2) as string) : value;
 
 /** Renders a reply. Does not repeat headers that the first reply also has. */
 function toReply(page: PageContext, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {

@@ -10,7 +10,7 @@ import {
 import { isKey, type MediaNode, type ParameterNode } from '../../engine/contract/document.ts';
 import { type FirstRequest, KEY_PLACEHOLDER, UUID_PLACEHOLDER } from '../../engine/contract/first-request.ts';
 import { encodePath, toRouterName } from '../../engine/contract/path-names.ts';
-import { toMediaType } from '../../engine/contract/replies.ts';
+import { toServedType } from '../../engine/contract/replies.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, isNode } from '../../engine/schema/json.ts';
 import { toShellWord } from '../../json/literals.ts';
@@ -116,7 +116,7 @@ export const toUrlWord = ({ blank }: SampleValues, url: string): Html =>
   html`'${blank('base')}${toContent(toShellWord(url).slice(1))}`;
 
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
-  Object.entries(content).find(([name]) => toMediaType(name) === type)?.[1];
+  Object.entries(content).find(([name]) => toServedType(name) === type)?.[1];
 
 /** Returns the option for the method. With a body, curl uses POST by itself; after `-X HEAD` it would wait for a body. */
 function toMethodOption(method: string, hasBody: boolean): string {

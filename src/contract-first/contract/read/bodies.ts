@@ -1,7 +1,7 @@
 /** Reads the media types of bodies, and reports bodies that cannot be served. */
 import type { Content } from '../../engine/contract/contract.ts';
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
-import { isJson, PLAIN_JSON, toMediaType } from '../../engine/contract/replies.ts';
+import { isJson, PLAIN_JSON, RANGE, toServedType } from '../../engine/contract/replies.ts';
 import { fileOf, kindOfPart, type PartKind, partOf } from '../../engine/requests/form-fields.ts';
 import { type Keywords, keywordsOf, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
@@ -9,7 +9,6 @@ import { toPointerOf } from '../../json/pointer.ts';
 
 /** The media types of forms (RFC 7578; HTML, section 4.10.21.8). */
 const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
-const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 /** Returns how a body of this type is read. A form with a schema of bytes is passed on without parsing. */
@@ -19,9 +18,6 @@ export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
 }
 
 type Contents = Record<string, MediaNode>;
-
-/** The media type that is served for a type or a range of the contract. */
-export const toServedType = (name: string): string => (RANGE.test(name) ? PLAIN_JSON : toMediaType(name));
 
 /** The media types of a request or a response. For a range, JSON is served, unless JSON is declared with its own schema. */
 export function toTypes(

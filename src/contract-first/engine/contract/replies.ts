@@ -26,6 +26,12 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 /** Returns the media type in a header, without parameters: `application/json` for `Application/JSON; charset=utf-8`. */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
+/** Ranges of media types for which JSON is served. */
+export const RANGE = /^(\*|application)\/\*/;
+
+/** The media type that is served for a type or a range of the contract. */
+export const toServedType = (name: string): string => (RANGE.test(name) ? PLAIN_JSON : toMediaType(name));
+
 /**
  * Returns the `Content-Type` of a reply. JSON does not need a charset (RFC 8259, section 11), but replies have contained one since the
  * first release.
