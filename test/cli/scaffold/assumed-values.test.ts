@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import type { Json } from '../../any-json.ts';
-import { books, json, record, text } from './books-contract.ts';
+import { books, json, query, record, text } from './books-contract.ts';
 
 async function written(t: Test, edit: Parameters<typeof books>[0], isAssuming: boolean) {
   const file = join(t.testdir(), 'contract.json');
@@ -101,6 +101,38 @@ t.test('a field that appears only in requests is stored in a column that clients
   );
   t.match(domain, "satisfies Description<'Book', 'coupon' | 'seat-ids'>");
   t.match(collections[0]?.files.get('src/books/migrations/sqlite/0001-books.sql'), /coupon TEXT NOT NULL/);
-  const { reasons: secret } = await written(t, ({ body }) => Object.assign(body.properties, { password: text }), false);
-  t.match([...secret.values()][0], /Book\.password must not be stored as it is/);
+});
+
+t.test(
+  'a password is not stored: one that no reply has is left out, and one that a reply has stops the handlers',
+  async (t) => {
+    const { collections } = await written(t, ({ body }) => Object.assign(body.properties, { password: text }), false);
+    t.match(collections[0]?.handlers.get('createBook'), 'const { password: _, ...stored } = body;');
+    t.match(collections[0]?.handlers.get('createBook'), 'await books.create(stored');
+    t.notMatch(collections[0]?.files.get('src/books/domain.ts'), 'password');
+    t.equal(collections[0]?.assumed.at(-1), 'books: password of the body is not stored');
+    const shown = await written(t, ({ book }) => Object.assign(book.properties, { password: text }), false);
+    t.match([...shown.reasons.values()][0], /Book\.password must not be stored as it is/);
+    const flag = await written(
+      t,
+      ({ book }) => Object.assign(book.properties, { hasPassword: { type: 'boolean' } }),
+      false,
+    );
+    t.equal(flag.reasons.size, 0);
+  },
+);
+
+t.test('parameters about the call have no effect, and with --assume those that are always sent', async (t) => {
+  const header = (name: string) => ({ name, in: 'header', required: true, schema: text });
+  const edit: Parameters<typeof books>[0] = ({ paths }) => {
+    paths['/books'].parameters = [header('X-Request-ID'), query('api_version', text), query('auth', text)];
+    paths['/books/{bookId}'].parameters.push(header('X-Colour'));
+  };
+  const plain = await written(t, edit, false);
+  t.match(plain.collections[0]?.assumed.join('\n'), 'books: the parameter X-Request-ID has no effect');
+  t.match(plain.collections[0]?.assumed.join('\n'), 'books: the parameter api_version has no effect');
+  t.match(plain.reasons.get('getBook'), /its parameter X-Colour is not understood/);
+  const assuming = await written(t, edit, true);
+  t.strictSame([...assuming.reasons], []);
+  t.match(assuming.collections[0]?.assumed.join('\n'), 'books: the parameter X-Colour has no effect');
 });

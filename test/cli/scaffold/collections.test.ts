@@ -447,6 +447,24 @@ t.test('for everything that is not stored, a reason is given', async (t) => {
       },
     ],
     [
+      /its reply is not a Book/,
+      ({ paths }) => {
+        const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, text]));
+        paths['/books/{bookId}'].patch.responses[200] = reply({ type: 'object', properties: many });
+      },
+    ],
+    [
+      /the type of \{shelf\} is not supported/,
+      ({ paths }) => {
+        for (const end of ['', '/{bookId}']) {
+          paths[`/shelves/{shelf}/books${end}`] = paths[`/books${end}`];
+          const item = paths[`/books${end}`];
+          item.parameters = [path('shelf', { type: 'boolean' }), ...(item.parameters ?? [])];
+          delete paths[`/books${end}`];
+        }
+      },
+    ],
+    [
       /the id in its path has another type than Book\.id/,
       ({ paths }) => {
         paths['/books/{bookId}'].parameters[0].schema = { type: 'boolean' };
@@ -499,9 +517,9 @@ t.test('for everything that is not stored, a reason is given', async (t) => {
       },
     ],
     [
-      /Book\.id is required|its ids have a form|the type of its id/,
+      /the type of its id is not supported/,
       ({ book, body }) => {
-        book.properties.id = body.properties.id = { type: ['integer', 'null'] };
+        book.properties.id = body.properties.id = { type: ['integer', 'string'] };
         delete body.required;
       },
     ],
@@ -512,21 +530,15 @@ t.test('for everything that is not stored, a reason is given', async (t) => {
       },
     ],
     [
-      /its parent \/shops\/\{shopId\} is not stored/,
+      /another resource is named books/,
       ({ paths }) => {
-        paths['/shops/{shopId}/books/{bookId}'] = {
+        paths['/books/{shopId}/books/{bookId}'] = paths['/{shopId}/books/{bookId}'] = {
           parameters: [path('shopId', text), path('bookId', text)],
           get: { operationId: 'getShopBook', responses: { 200: reply(record('Book')) } },
         };
-      },
-    ],
-    [
-      /another resource stores Book/,
-      ({ paths }) => {
-        paths['/novels/{novelId}'] = {
-          parameters: [path('novelId', text)],
-          get: { operationId: 'getNovel', responses: { 200: reply(record('Book')) } },
-        };
+        paths['/{shopId}/books/{bookId}'] = JSON.parse(
+          JSON.stringify(paths['/{shopId}/books/{bookId}']).replace('getShopBook', 'getOther'),
+        );
       },
     ],
     [

@@ -50,7 +50,7 @@ async function written(t: Test, contract: Json) {
   writeFileSync(file, stringify(contract) as string);
   const { collections, reasons } = writeCollections(await loadContract(file));
   const found = collections.find(({ name }) => name === 'notes');
-  return { found, reasons, domain: `${found?.files.get('src/notes/domain.ts')}` };
+  return { found, reasons, all: collections, domain: `${found?.files.get('src/notes/domain.ts')}` };
 }
 
 t.test('a record refers to the parent in its path, and is deleted with it', async (t) => {
@@ -142,30 +142,121 @@ t.test('a body may contain the id that the store sets, and a parent may have a U
   t.match(found?.handlers.get('replaceNote'), 'notes.replace(params.noteId, { ...changes, bookId: params.bookId }, {');
 });
 
-t.test('if the parents are not stored, a reason tells why their records are not stored either', async (t) => {
-  const CASES: [reason: string, edit: Parameters<typeof notes>[0]][] = [
-    ['its parent books is not stored', ({ paths }) => delete paths['/books'].post],
-    [
-      'its parent /shelves/{bookId} is not stored',
-      ({ paths }) => {
-        for (const end of ['', '/{noteId}']) {
-          paths[`/shelves/{bookId}/notes${end}`] = paths[`/books/{bookId}/notes${end}`];
-          delete paths[`/books/{bookId}/notes${end}`];
-        }
-      },
-    ],
-    [
-      'its path has the ids of several parents',
-      ({ paths }) => {
-        paths['/books/{bookId}/notes/{noteId}/marks/{markId}'] = {
-          parameters: ['bookId', 'noteId', 'markId'].map((name) => path(name, text)),
-          get: { operationId: 'getMark', responses: { 200: reply(record('Note')) } },
-        };
-      },
-    ],
-  ];
-  for (const [reason, edit] of CASES) {
-    const { reasons } = await written(t, notes(edit));
-    t.match([...reasons.values()].join('\n'), reason);
+/** The notes at another path. */
+function move(paths: Json, from: string, to: string, parameters: Json[]): void {
+  for (const end of ['', '/{noteId}']) {
+    const item = paths[from + end];
+    delete paths[from + end];
+    const [own] = item.parameters.slice(-1);
+    paths[to + end] = { ...item, parameters: [...parameters, ...(end ? [own] : [])] };
   }
+}
+
+t.test('records under an id of something that is not stored are kept apart by it', async (t) => {
+  const { found, domain, reasons } = await written(
+    t,
+    notes(({ paths }) =>
+      move(paths, '/books/{bookId}/notes', '/shelves/{shelf}/racks/{rack-no}/notes', [
+        path('shelf', text),
+        path('rack-no', int64),
+      ]),
+    ),
+  );
+  t.strictSame([...reasons], []);
+  t.match(domain, "shelf: { type: 'text' },\n    rackNo: { type: 'int64' }");
+  t.match(domain, "lists: { always: ['shelf', 'rackNo'] }");
+  const LINES: Record<string, string> = {
+    listNotes: 'notes.list({ limit: 10000, shelf: params.shelf, rackNo: params.rack_no })',
+    createNote: 'notes.create({ ...body, shelf: params.shelf, rackNo: params.rack_no })',
+    getNote: 'if (!note || note.shelf !== params.shelf || note.rackNo !== params.rack_no)',
+    changeNote: '{ if: { shelf: params.shelf, rackNo: params.rack_no } }',
+    deleteNote: '{ if: { shelf: params.shelf, rackNo: params.rack_no } }',
+  };
+  for (const [id, line] of Object.entries(LINES)) t.match(found?.handlers.get(id), line);
+  t.match(found?.assumed, ['notes: any shelf in the path is accepted, and has its own records']);
+});
+
+t.test('a required field with the name of the parameter is set by the path', async (t) => {
+  const { found, domain, reasons } = await written(
+    t,
+    notes(({ paths, note, body }) => {
+      Object.assign(note.properties, { shelf_id: text, createdAt: { ...text, format: 'date-time' } });
+      note.required.push('shelf_id');
+      body.properties['rack-no'] = text;
+      move(paths, '/books/{bookId}/notes', '/shelves/{shelfId}/{rack-no}/notes', [
+        path('shelfId', text),
+        path('rack-no', text),
+      ]);
+    }),
+  );
+  t.strictSame([...reasons], []);
+  t.match(found?.handlers.get('createNote'), 'shelf_id: params.shelfId, rackNo: params.rack_no }');
+  t.match(domain, "shelf_id: { type: 'text' }");
+  const taken = await written(
+    t,
+    notes(({ paths, body }) => {
+      body.properties.shelf = text;
+      move(paths, '/books/{bookId}/notes', '/shelves/{shelf}/notes', [path('shelf', text)]);
+    }),
+  );
+  t.match(taken.domain, "shelfInPath: { type: 'text' }");
+  const unnamed = await written(
+    t,
+    notes(({ paths }) => move(paths, '/books/{bookId}/notes', '/shelves/{_}/notes', [path('_', text)])),
+  );
+  t.match(unnamed.domain, "inPath: { type: 'text' }");
+});
+
+t.test('without a create of the parent, any id of it is accepted', async (t) => {
+  const { found } = await written(
+    t,
+    notes(({ paths }) => delete paths['/books'].post),
+  );
+  t.match(found?.assumed, ['notes: any bookId in the path is accepted, and has its own records']);
+});
+
+t.test('a parent with a parent must have it in the path', async (t) => {
+  const { reasons, all } = await written(
+    t,
+    notes(({ paths, schemas }) => {
+      schemas.Mark = schemas.Note;
+      const marks = JSON.parse(
+        JSON.stringify(paths['/books/{bookId}/notes'])
+          .replaceAll('Notes', 'Marks')
+          .replaceAll('NewNote', 'OldNote')
+          .replaceAll('Note', 'Mark')
+          .replaceAll('OldMark', 'NewNote'),
+      );
+      const mark = JSON.parse(
+        JSON.stringify(paths['/books/{bookId}/notes/{noteId}'])
+          .replaceAll('NewNote', 'OldNote')
+          .replaceAll('Note', 'Mark')
+          .replaceAll('OldMark', 'NewNote'),
+      );
+      const owners = [path('bookId', int64), path('noteId', int64)];
+      paths['/books/{bookId}/notes/{noteId}/marks'] = { ...marks, parameters: owners };
+      paths['/books/{bookId}/notes/{noteId}/marks/{markId}'] = {
+        ...mark,
+        parameters: [...owners, path('markId', int64)],
+      };
+    }),
+  );
+  t.strictSame([...reasons], []);
+  const marks = all.find(({ name }) => name === 'marks');
+  for (const id of ['createMark', 'listMarks']) {
+    t.match(marks?.handlers.get(id), 'const parent = await notes.read(params.noteId);');
+    t.match(marks?.handlers.get(id), 'if (!parent || parent.bookId !== params.bookId)');
+  }
+  t.match(marks?.handlers.get('getMark'), '!mark || mark.noteId !== params.noteId || mark.bookId !== params.bookId');
+});
+
+t.test('an id in a path has one type in all operations', async (t) => {
+  const { reasons } = await written(
+    t,
+    notes(({ paths }) => {
+      move(paths, '/books/{bookId}/notes', '/shelves/{shelf}/notes', [path('shelf', text)]);
+      paths['/shelves/{shelf}/notes/{noteId}'].parameters[0] = path('shelf', int64);
+    }),
+  );
+  t.match([...reasons.values()].join('\n'), '{shelf} in its path has another type than elsewhere');
 });

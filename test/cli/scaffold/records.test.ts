@@ -18,6 +18,7 @@ async function written(t: Test, edit: Edit) {
   const files = [...(collection?.files ?? []), ...(collection?.handlers ?? [])].map(([, source]) => source);
   return {
     reasons,
+    all: collections,
     domain: collection?.files.get('src/books/domain.ts'),
     text: [...files, ...reasons.values()].join('\n'),
   };
@@ -228,6 +229,64 @@ t.test('an integer id may be a text in the path; a text that is not an integer f
   t.strictSame([...reasons.keys()], []);
   t.match(source, "const id = parseInt64(params.bookId);\n  if (id === undefined) return refuse('not_found',");
   t.match(source, "urlOf('getBook', { bookId: String(book.id) })");
+});
+
+t.test('an id is converted between texts and numbers, and any other text is the id of no record', async (t) => {
+  const number = await written(t, ({ book, paths }) => {
+    book.properties.id = { type: 'integer' };
+    paths['/books/{bookId}'].parameters = [path('bookId', text)];
+  });
+  t.match(number.text, 'const id = Number(params.bookId);\n  if (!Number.isSafeInteger(id))');
+  const uuid = await written(t, ({ book, paths }) => {
+    book.properties.id = text;
+    paths['/books/{bookId}'].parameters = [path('bookId', { type: 'integer' })];
+  });
+  t.match(uuid.text, 'books.get(String(params.bookId))');
+});
+
+t.test('a record may be in a reply of any type, and have the id under the end of the parameter’s name', async (t) => {
+  const { domain } = await written(t, ({ book, paths }) => {
+    book.properties.number = text;
+    book.required = ['number', 'title'];
+    delete book.properties.id;
+    paths['/books/{bookNumber}'] = paths['/books/{bookId}'];
+    delete paths['/books/{bookId}'];
+    paths['/books/{bookNumber}'].parameters = [path('bookNumber', text)];
+    for (const item of [paths['/books'], paths['/books/{bookNumber}']])
+      for (const method of ['get', 'post', 'patch', 'put'])
+        for (const one of Object.values(item[method]?.responses ?? {}) as Json[])
+          if (one.content) one.content = { '*/*': one.content['application/json'] };
+  });
+  t.match(domain, "number: { type: 'text', set: 'id' }");
+});
+
+t.test('a change whose reply shows no record answers that it was done', async (t) => {
+  const { text: made } = await written(t, ({ paths }) => {
+    const done = object({ success: flag, message: text });
+    paths['/books/{bookId}'].patch.responses[200] = { description: 'Done.', ...json(done) };
+    const deleted = object({ id: { type: 'integer', format: 'int64' }, deleted: flag });
+    paths['/books/{bookId}'].delete.responses = { 200: { description: 'Done.', ...json(deleted) } };
+  });
+  t.match(made, "body: { success: true, message: 'Done.' }");
+  t.match(made, 'body: { id: book.id, deleted: true }');
+});
+
+t.test('resources with the same name or the same record are stored apart', async (t) => {
+  const { text: made, all } = await written(t, ({ paths }) => {
+    const others = JSON.parse(
+      JSON.stringify(paths['/books']).replaceAll('Books"', 'MyBooks"').replaceAll('createBook"', 'createMyBook"'),
+    );
+    paths['/me/books'] = others;
+    paths['/me/books/{bookId}'] = {
+      parameters: paths['/books/{bookId}'].parameters,
+      get: { ...paths['/books/{bookId}'].get, operationId: 'getMyBook' },
+    };
+  });
+  t.strictSame(
+    all.map(({ name }) => name),
+    ['books', 'meBooks'],
+  );
+  t.match(made, 'books.get(params.bookId)');
 });
 
 t.test('a slug is made from the title', async (t) => {

@@ -138,6 +138,32 @@ t.test('the test of records with a parent in their path creates the parent first
   });
   const [, other] = hidden.collections as [WrittenCollection, WrittenCollection];
   t.equal(writeTest(hidden.contract, other, hidden.collections), undefined);
+  const scoped = await withNotes(({ paths }) => {
+    for (const end of ['', '/{noteId}']) {
+      const { parameters, ...item } = paths[`/books/{bookId}/notes${end}`];
+      delete paths[`/books/{bookId}/notes${end}`];
+      const owners = [path('rack', { type: 'integer' }), path('bookId', int64)];
+      paths[`/racks/{rack}/{bookId}/notes${end}`] = { ...item, parameters: [...owners, ...parameters.slice(1)] };
+    }
+  });
+  const [, apart] = scoped.collections as [WrittenCollection, WrittenCollection];
+  const ofScopes = writeTest(scoped.contract, apart, scoped.collections);
+  t.match(ofScopes, /params: \{ rack: \d+, bookId: \d+n \}/, 'an id of something that is not stored is a sample');
+  t.match(ofScopes, /body: \{ \.\.\.\{ bookId: 1n, text: 'string' \}, bookId: \d+n \}/);
+  const deep = await withNotes(({ paths }) => {
+    const marks = JSON.stringify([paths['/books/{bookId}/notes'], paths['/books/{bookId}/notes/{noteId}']]);
+    const [own, item] = JSON.parse(marks.replaceAll('createNote', 'createMark').replaceAll('getNote', 'getMark'));
+    const owners = [path('bookId', int64), path('noteId', int64)];
+    paths['/books/{bookId}/notes'].parameters = owners.slice(0, 1);
+    paths['/books/{bookId}/notes/{noteId}'].parameters = owners;
+    paths['/books/{bookId}/notes/{noteId}/marks'] = { ...own, parameters: owners };
+    paths['/books/{bookId}/notes/{noteId}/marks/{markId}'] = {
+      ...item,
+      parameters: [...owners, path('markId', int64)],
+    };
+  });
+  const marks = deep.collections.find(({ name }) => name === 'marks') as WrittenCollection;
+  t.equal(writeTest(deep.contract, marks, deep.collections), undefined, 'a parent with a parent is not created');
 });
 
 t.test('a written test that does not compile or fails is removed, with the reason', async (t) => {

@@ -20,7 +20,7 @@ import {
   type Writing,
   withFields,
 } from './handler-code.ts';
-import { checkParentInBody, parentIdOf, toCondition, toParentField } from './parents.ts';
+import { checkOwnersInBody, ownerIdsOf, toCondition, toOwnerFields } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 import type { OperationKind } from './resources.ts';
 
@@ -31,12 +31,12 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
   const body = checkBody(writing, made);
   const fields = Object.keys((givenOf(operation, plan, source) as Given).fields);
   const isInBody = fields.includes(plan.id.name);
-  const parentId = parentIdOf(writing, made);
-  checkParentInBody(writing, made, body, parentId);
+  const owners = ownerIdsOf(writing, made);
+  checkOwnersInBody(writing, made, body, owners);
   const id = checkId(writing, made, body, isInBody);
-  const fromPath = [plan.id.name, plan.parentPlan?.column.name];
+  const fromPath = [plan.id.name, ...owners.map(({ column }) => column.name)];
   const isWhole = kind === 'replace' && plan.given.every((name) => fields.includes(name) || fromPath.includes(name));
-  const ofParent = toParentField(writing, parentId);
+  const ofParent = toOwnerFields(owners);
   const ownFields = [...(plan.id.is ? [code`${toPropertyName(plan.id.name)}: ${id}`] : []), ...ofParent];
   const [method, value] = isWhole ? [code`replace`, withFields(body, ownFields)] : [code`update`, body];
   let given = value;
@@ -44,12 +44,14 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
     made.lines.push(code`const { ${toPropertyName(plan.id.name)}: _, ...changes } = ${body};`);
     given = isWhole ? withFields(code`changes`, ofParent) : code`changes`;
   }
-  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given}${toCondition(writing, parentId)})`;
+  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given}${toCondition(owners)})`;
   made.lines.push(code`const ${variable} = await ${call};`);
   const isElsewhere = code` || (isRefused(${variable}) && ${variable}.refused === 'changed')`;
-  if (parentId) made.imports.add('isRefused');
-  made.lines.push(code`if (${variable} === undefined${parentId ? isElsewhere : code``}) ${notFound(writing, made)};`);
-  if (parentId || plan.id.is || (!isWhole && plan.columns.some(isJsonColumn))) {
+  if (owners.length > 0) made.imports.add('isRefused');
+  made.lines.push(
+    code`if (${variable} === undefined${owners.length > 0 ? isElsewhere : code``}) ${notFound(writing, made)};`,
+  );
+  if (owners.length > 0 || plan.id.is || (!isWhole && plan.columns.some(isJsonColumn))) {
     made.imports.add('isRefused');
     const unfit = failure(writing, made, 'unprocessable_content', 422, `The ${plan.noun} would break the contract.`);
     made.lines.push(code`if (isRefused(${variable})) ${unfit};`);

@@ -4,6 +4,7 @@
  */
 import { toSource } from '../../contract/page/source.ts';
 import type { ReadContract } from '../../engine/contract/contract.ts';
+import { namesIn } from '../../engine/contract/path-names.ts';
 import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { AnyColumn, AnyDescription } from '../../store/tables/description.ts';
 import { type CheckedCode, checkedName, code, indented, joined, toField, toLiteral } from '../generate/source-text.ts';
@@ -56,18 +57,18 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
 }
 
 function writeCollection(
-  resource: Resource,
+  recognised: Resource,
   { contract, ...given }: Pick<Writing, 'source' | 'findAssumed'> & { contract: ReadContract },
   reasons: Map<string, string>,
   stored: WrittenCollection[],
 ): WrittenCollection | undefined {
+  const parent = stored.find(({ name }) => name === recognised.parent?.name);
+  const resource = parent ? recognised : withoutParent(recognised);
   const operations = [...resource.operations];
   const skipAll = (reason: string) => {
     for (const [, { id }] of operations) reasons.set(id, reason);
     return undefined;
   };
-  const parent = stored.find(({ name }) => name === resource.parent?.name);
-  if (resource.parent && !parent) return skipAll(toParentReason(resource.parent.name));
   const plan = planCollection(resource, given.source, given.findAssumed, parent?.plan);
   if (typeof plan === 'string') return skipAll(plan);
   const use: ListUse = { always: [], equal: [], range: [], skips: false, counts: false };
@@ -99,6 +100,12 @@ function writeCollection(
   ]);
   return { name: plan.name, files, handlers, createId: create.id, plan, description, assumed: plan.assumed };
 }
+
+/** A resource whose parent is not stored: any id of a parent is accepted. */
+const withoutParent = ({ parent: _, ...resource }: Resource): Resource => ({
+  ...resource,
+  scopes: namesIn(resource.path).slice(0, -1),
+});
 
 /** Returns the written handler, or the reason if it cannot be written. */
 function tryHandler(kind: OperationKind, writing: Writing) {

@@ -1,6 +1,7 @@
 /** Plans the columns of a resource's records: the values from clients, those from the store, and assumed ones. */
 import type { DocumentSource } from '../../contract/page/source.ts';
-import type { Keywords } from '../../engine/schema/json.ts';
+import type { Operation, Parameter } from '../../engine/contract/contract.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { ColumnType } from '../../store/tables/description.ts';
 import { member } from '../generate/source-text.ts';
 import type { FindAssumed } from './assumed-values.ts';
@@ -23,7 +24,7 @@ export interface PlannedColumn {
   isAssumed?: true;
 }
 
-export interface CollectionPlan extends Resource {
+export interface CollectionPlan extends Omit<Resource, 'scopes'> {
   table: string;
   columns: PlannedColumn[];
   /** The columns with values that no reply contains: fields of a create's body, and the parent's id. */
@@ -31,18 +32,28 @@ export interface CollectionPlan extends Resource {
   id: PlannedColumn;
   /** The parent in the path of the records, and the column with the parent's id. */
   parentPlan?: ParentPlan;
+  /** The columns for the other parameters in the path. */
+  scopes: Scope[];
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
   /** 400 if a body allows values that the record does not allow. */
   unfit?: 400;
   /** The fields of a create's body. */
   given: string[];
+  /** Fields of bodies that no column keeps: passwords and secrets that no reply has. */
+  unstored: string[];
   /** Lines about assumed values, one for each value that the contract does not give. */
   assumed: string[];
   /** The requests that an operation answers with 501, as the end of a sentence: `the parameter sort is sent`. */
   unknown: { id: string; when: string }[];
   /** Fields that the record needs and that the body of a create lacks. */
   missing: string[];
+}
+
+/** A parameter in the path of records whose values are not stored as records: each value has its own. */
+export interface Scope {
+  parameter: string;
+  column: PlannedColumn;
 }
 
 /** The parent in the path of a collection's records. */
@@ -107,12 +118,12 @@ export function planCollection(
   const { fields = {}, required: needed = [] } = body ?? {};
   const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
   const isText = (name: string) => source.flat(fields[name]).type === 'string' && needed.includes(name);
-  const secret = [...Object.keys(properties), ...given].find((name) => SECRET.test(name));
-  if (secret !== undefined) return `${resource.record}.${secret} must not be stored as it is`;
+  const { secret } = splitSecrets(Object.keys(properties), properties, source);
+  if (secret.length > 0) return `${resource.record}.${secret[0]} must not be stored as it is`;
   const plan: Planning = {
     ...{ ...resource, findAssumed, texts: given.filter(isText) },
-    ...{ table: toSqlName(resource.name), columns: [], internal: [], given, assumed: [], unknown: [], missing: [] },
-    ...{ id: undefined as never, madeId: undefined },
+    ...{ table: toSqlName(resource.name), given, id: undefined as never, madeId: undefined },
+    ...{ columns: [], internal: [], assumed: [], unknown: [], missing: [], scopes: [], unstored: [] },
   };
   const taken = new Set(['seq']);
   const parentName = parent && findParentField(resource, parent, source);
@@ -125,17 +136,33 @@ export function planCollection(
       if (problem) return problem;
     } else if (name === parentName) planParent(planned, parent as CollectionPlan, plan, true);
     else if (!given.includes(name)) planSet(planned, keywords, plan);
-    else if (!needed.includes(name)) {
-      if (keywords.default !== undefined) planned.first = keywords.default;
-      else if (!planned.isOptional && source.flat(fields[name]).default === undefined)
-        planFirst(planned, keywords, plan);
-    }
+    else if (!needed.includes(name)) planOptional(planned, keywords, source.flat(fields[name]), plan);
     plan.columns.push(planned);
   }
-  for (const name of given.filter((one) => !(one in properties)))
-    plan.internal.push(toPlanned(name, source.flat(fields[name]), needed, taken));
+  const others = given.filter((one) => !(one in properties));
+  planBodyFields(splitSecrets(others, fields, source), { fields, required: needed }, plan, source, taken);
   if (parent && parentName === undefined) planInternalParent(parent, plan, taken);
-  return plan;
+  return planScopes(resource, plan, taken) ?? plan;
+}
+
+/** The names of fields with passwords or secrets, and the others. */
+function splitSecrets(names: string[], fields: Record<string, Schema>, source: DocumentSource) {
+  const isSecret = (name: string) =>
+    SECRET.test(name) && !/boolean|integer|number/.test(String(source.flat(fields[name]).type));
+  return { secret: names.filter(isSecret), open: names.filter((name) => !isSecret(name)) };
+}
+
+/** Columns for fields of a body that no reply has. */
+function planBodyFields(
+  { secret, open }: { secret: string[]; open: string[] },
+  { fields, required }: { fields: Record<string, Schema>; required: string[] },
+  plan: Planning,
+  source: DocumentSource,
+  taken: Set<string>,
+): void {
+  plan.unstored.push(...secret);
+  plan.assumed.push(...secret.map((name) => `${plan.name}: ${name} of the body is not stored`));
+  plan.internal.push(...open.map((name) => toPlanned(name, source.flat(fields[name]), required, taken)));
 }
 
 function toPlanned(name: string, keywords: Keywords, required: string[], taken: Set<string>): PlannedColumn {
@@ -147,7 +174,8 @@ function toPlanned(name: string, keywords: Keywords, required: string[], taken: 
   return planned;
 }
 
-function typeOf(keywords: Keywords): Pick<PlannedColumn, 'type' | 'isNullable'> {
+export function typeOf(schema: Schema): Pick<PlannedColumn, 'type' | 'isNullable'> {
+  const keywords = keywordsOf(schema);
   const types = [keywords.type ?? []].flat();
   const isNullable = types.includes('null');
   const [type, ...others] = types.filter((one) => one !== 'null');
@@ -170,7 +198,7 @@ function planId(
   plan: Planning,
 ): string | undefined {
   const { type } = planned;
-  if (planned.isNullable || type === 'json' || type === 'boolean') return 'the type of its id is not supported';
+  if (type === 'json' || type === 'boolean') return 'the type of its id is not supported';
   const isInBody = plan.given.includes(planned.name);
   const isRequired = isInBody && needed?.includes(planned.name);
   const isUuid = type === 'text' && fitsUuid(keywords);
@@ -206,6 +234,12 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): vo
   else if (planned.type === 'int64' && /^(revision|version)$/.test(name)) planned.set = 'revision';
   else if (!planned.isOptional) planFirst(planned, keywords, plan);
   if (planned.set === 'created' || planned.set === 'changed') planned.type = 'time';
+}
+
+/** A field that a create may omit. */
+function planOptional(planned: PlannedColumn, keywords: Keywords, inBody: Keywords, plan: Planning): void {
+  if (keywords.default !== undefined) planned.first = keywords.default;
+  else if (!planned.isOptional && inBody.default === undefined) planFirst(planned, keywords, plan);
 }
 
 /** Plans the first value of a required field that a create may omit. */
@@ -262,6 +296,41 @@ function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<s
   const column = toPlanned(name, {}, [name], taken);
   plan.internal.push(column);
   planParent(column, parent, plan, false);
+}
+
+/** Columns for the parameters in the path that are not the parent's id. Returns the reason if a type is not supported. */
+function planScopes(resource: Resource, plan: Planning, taken: Set<string>): string | undefined {
+  const [{ parameters }] = [...resource.operations.values()] as [Operation];
+  for (const parameter of resource.scopes) {
+    const { schema } = parameters.find((one) => one.in === 'path' && one.name === parameter) as Parameter;
+    const { type, isNullable } = typeOf(schema);
+    if (isNullable || type === 'json' || type === 'boolean') return `the type of {${parameter}} is not supported`;
+    const isSame = (one: PlannedColumn) =>
+      plain(one.name) === plain(parameter) && one.type === type && !one.isNullable && !one.isOptional;
+    const shown = plan.columns.find((one) => one !== plan.id && !one.of && isSame(one));
+    const column = shown ?? toPlanned(toFreeName(parameter, plan), {}, [], taken);
+    if (shown) takeBack(shown, plan);
+    else plan.internal.push(Object.assign(column, { type, isOptional: false }));
+    plan.scopes.push({ parameter, column });
+    plan.assumed.push(`${plan.name}: any ${parameter} in the path is accepted, and has its own records`);
+  }
+  return undefined;
+}
+
+/** A name for a column that no other column has. */
+function toFreeName(parameter: string, { columns, internal }: Planning): string {
+  const wanted = toCamel(wordsOf(parameter)) || 'inPath';
+  const isTaken = [...columns, ...internal].some(({ name }) => name === wanted);
+  return isTaken ? `${wanted}InPath` : wanted;
+}
+
+/** The path sets the field. */
+function takeBack(column: PlannedColumn, plan: Planning): void {
+  delete column.first;
+  delete column.isAssumed;
+  delete column.set;
+  plan.missing = plan.missing.filter((name) => name !== column.name);
+  plan.assumed = plan.assumed.filter((line) => !line.startsWith(`${plan.name}: ${column.name} is `));
 }
 
 /** Whether the value of a column is an object or a list. */

@@ -1,10 +1,12 @@
 /** Writes the handler that creates a record. */
 import type { Reply } from '../../engine/contract/contract.ts';
+import { namesIn } from '../../engine/contract/path-names.ts';
 import { withArticle } from '../../store/tables/table.ts';
 import {
   type CheckedCode,
   checkedName,
   code,
+  joined,
   member,
   toObjectLiteral,
   toPropertyName,
@@ -22,7 +24,7 @@ import {
   type Writing,
   withFields,
 } from './handler-code.ts';
-import { checkParentInBody, parentIdOf, toParentField } from './parents.ts';
+import { checkOwnersInBody, checkParent, isDeep, ownerIdsOf, toOwnerFields } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 
 export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
@@ -30,9 +32,10 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   if (plan.missing.length > 0)
     throw new NotWritten(`${plan.record}.${plan.missing[0]} is required, and comes from nowhere`);
   const body = checkBody(writing, made);
-  const parentId = parentIdOf(writing, made);
-  checkParentInBody(writing, made, body, parentId);
-  const created = withFields(body, [...toMadeId(plan, body, made), ...toParentField(writing, parentId)]);
+  const owners = ownerIdsOf(writing, made);
+  checkOwnersInBody(writing, made, body, owners);
+  if (isDeep(writing)) checkParent(writing, made, owners);
+  const created = withFields(body, [...toMadeId(plan, body, made), ...toOwnerFields(owners)]);
   const [variable, collection] = [variableOf(writing), checkedName(plan.name)];
   const options = operation.parameters.some(({ keptHours }) => keptHours !== undefined)
     ? code`, { idempotency }`
@@ -79,9 +82,8 @@ function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: C
   made.takes.add('urlOf');
   const ownId = member(variable.text, plan.id.name);
   const id = given === wanted ? ownId : code`String(${ownId})`;
-  const ofParent = plan.parent
-    ? code`${toPropertyName(plan.parent.parameter)}: ${member('params', plan.parent.parameter)}, `
-    : code``;
-  const own = code`${toPropertyName(plan.parameter)}: ${id}`;
-  return [['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${ofParent}${own} }) }`]];
+  const parameters = namesIn(get.path).map(
+    (one) => code`${toPropertyName(one)}: ${one === plan.parameter ? id : member('params', one)}`,
+  );
+  return [['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${joined(parameters, ', ')} }) }`]];
 }

@@ -2,7 +2,7 @@
 import { componentNameOf, type DocumentSource } from '../../contract/page/source.ts';
 import type { Operation, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
-import { toMediaType } from '../../engine/contract/replies.ts';
+import { toServedType } from '../../engine/contract/replies.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 
 /** The words that a contract uses for the records of a resource. */
@@ -37,11 +37,13 @@ export const plain = (name: string): string => wordsOf(name).join('');
 
 export function idNameOf({ parameter, noun }: RecordWords, properties: Record<string, Schema>): string | undefined {
   const [last = ''] = wordsOf(parameter).slice(-1);
+  const rest = plain(parameter).startsWith(plain(noun)) ? plain(parameter).slice(plain(noun).length) : '';
   const candidates = [
     parameter,
     'id',
     'uuid',
     `${noun} id`,
+    ...(rest ? [rest] : []),
     ...(/^(slug|name|code|key|sku|number|username)$/.test(last) ? [last] : []),
   ].map(plain);
   return candidates
@@ -57,7 +59,7 @@ export const successOf = ({ replies }: Operation): Reply | undefined =>
 export function schemaOfReply(operation: Operation, reply: Reply, source: DocumentSource): Schema | undefined {
   const { responses = {} } = source.nodesOf(operation).source;
   const { content = {} } = source.follow(responses[reply.status]) as ResponseNode;
-  const media = Object.entries(content).find(([name]) => toMediaType(name) === reply.type)?.[1];
+  const media = Object.entries(content).find(([name]) => toServedType(name) === reply.type)?.[1];
   return (source.follow(media) as MediaNode | undefined)?.schema;
 }
 
@@ -151,7 +153,7 @@ export function givenOf(operation: Operation, words: RecordWords, source: Docume
   const content = operation.body?.contents.find(({ kind }) => kind === 'json');
   if (!content) return undefined;
   const node = source.follow(source.nodesOf(operation).source.requestBody);
-  const media = Object.entries({ ...node?.content }).find(([type]) => type.toLowerCase().startsWith(content.type))?.[1];
+  const media = Object.entries({ ...node?.content }).find(([name]) => toServedType(name) === content.type)?.[1];
   const { properties = {}, required = [] } = source.flat(media?.schema);
   const [[only = '', inside] = [], ...others] = Object.entries(properties);
   const { properties: fields, required: needed = [] } = source.flat(inside);

@@ -2,15 +2,16 @@
 import { checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
 import { envelopeOf } from './envelopes.ts';
 import { type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
-import { isMissing, parentIdOf } from './parents.ts';
+import { isMissing, ownerIdsOf } from './parents.ts';
 import { toReplyBody, toShownFields } from './reply-bodies.ts';
 
 export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   const { plan, operation, source } = writing;
   const variable = variableOf(writing);
   const envelope = envelopeOf(operation, plan, source);
-  const parentId = parentIdOf(writing, made);
-  const isWhole = !parentId && envelope?.path.length === 0 && toShownFields(writing, envelope, code``).text === '';
+  const owners = ownerIdsOf(writing, made);
+  const isWhole =
+    owners.length === 0 && envelope?.path.length === 0 && toShownFields(writing, envelope, code``).text === '';
   const read = isWhole ? code`get` : code`read`;
   const call = code`${checkedName(plan.name)}.${read}(${idOf(writing, made)})`;
   const body = toReplyBody(writing, variable);
@@ -18,7 +19,7 @@ export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   if (answer) made.lines.push(answer);
   else {
     made.lines.push(code`const ${variable} = await ${call};`);
-    made.lines.push(code`if (${isMissing(writing, variable, parentId)}) ${notFound(writing, made)};`);
+    made.lines.push(code`if (${isMissing(variable, owners)}) ${notFound(writing, made)};`);
     made.lines.push(code`return ${toObjectLiteral(body)};`);
   }
 }

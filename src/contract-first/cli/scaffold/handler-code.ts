@@ -3,10 +3,19 @@ import type { DocumentSource } from '../../contract/page/source.ts';
 import { ContractError, type Operation, type Parameter, type Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import { type CheckedCode, checkedName, code, indented, joined, member, toLiteral } from '../generate/source-text.ts';
+import {
+  type CheckedCode,
+  checkedName,
+  code,
+  indented,
+  joined,
+  member,
+  toLiteral,
+  toPropertyName,
+} from '../generate/source-text.ts';
 import type { FindAssumed } from './assumed-values.ts';
 import type { CollectionPlan } from './collection-plan.ts';
-import { type Given, givenOf, successOf } from './envelopes.ts';
+import { type Given, givenOf, plain, successOf, wordsOf } from './envelopes.ts';
 
 /** Thrown if a handler cannot be written. */
 export class NotWritten extends ContractError {
@@ -41,11 +50,26 @@ ${this.lines.map((line) => code`  ${indented(line)}\n`)}});
   }
 }
 
+/** Words in the names of headers, and parameters of a query, that are about the call or its caller: no record depends on them. */
+const ABOUT_CALL: Record<string, RegExp> = {
+  header:
+    /^(key|apikey|token|auth\w*|app|application|client|consumer|version|request\w*|correlation\w*|trace\w*|idempotency|signature|timestamp|agent|language|device|session|ip|origin|host|api)$/,
+  query: /^(apikey|auth|authorization|accesstoken|apiversion|appkey)$/,
+};
+
+/** Whether a parameter is about the call, and not about records. */
+const isAboutCall = ({ name, in: location }: Parameter): boolean =>
+  location === 'header'
+    ? wordsOf(name).some((word) => ABOUT_CALL.header?.test(word))
+    : ABOUT_CALL.query?.test(plain(name)) === true || wordsOf(name).includes('auth');
+
 /** Writes code that answers 501 to requests with a parameter of unknown meaning. @throws NotWritten if the parameter is always sent */
-export function reportParameters({ plan, operation }: Writing, made: HandlerCode, known: string[]): void {
-  const unknown = operation.parameters.filter(
+export function reportParameters(writing: Writing, made: HandlerCode, known: string[]): void {
+  const { plan, operation } = writing;
+  const others = operation.parameters.filter(
     ({ name, in: location, keptHours }) => location !== 'path' && !known.includes(name) && keptHours === undefined,
   );
+  const unknown = others.filter((one) => !hasNoEffect(writing, one));
   const needed = unknown.find(({ required }) => required);
   if (needed) throw new NotWritten(`its parameter ${needed.name} is not understood`);
   for (const { name, in: location, schema } of unknown) {
@@ -60,6 +84,15 @@ export function reportParameters({ plan, operation }: Writing, made: HandlerCode
       code`if (${sent}) throw new HttpError('not_implemented', ${`The parameter ${name} is not implemented yet.`});`,
     );
   }
+}
+
+/** Whether a parameter has no effect: each one about the call, and with `--assume` each required one of unknown meaning. */
+function hasNoEffect({ plan, findAssumed }: Writing, parameter: Parameter): boolean {
+  const { name, required, schema } = parameter;
+  if (!isAboutCall(parameter) && !(required && findAssumed(schema) !== undefined)) return false;
+  const line = `${plan.name}: the parameter ${name} has no effect`;
+  if (!plan.assumed.includes(line)) plan.assumed.push(line);
+  return true;
 }
 
 /** Writes an error. The handler returns the error if the operation declares its status, and otherwise throws it. */
@@ -112,6 +145,13 @@ export function toId(
     made.lines.push(code`if (${id} === undefined) ${notFound(writing, made, plan)};`);
     return id;
   }
+  if (wanted === 'string' && given !== undefined) return code`String(${value})`;
+  if (given === 'string' && wanted === 'number') {
+    const id = checkedName(variable);
+    made.lines.push(code`const ${id} = Number(${value});`);
+    made.lines.push(code`if (!Number.isSafeInteger(${id})) ${notFound(writing, made, plan)};`);
+    return id;
+  }
   throw new NotWritten(`the id in its path has another type than ${plan.record}.${plan.id.name}`);
 }
 
@@ -129,12 +169,17 @@ export function checkBody({ plan, operation, source }: Writing, made: HandlerCod
       code`if (contentType !== ${json.type}) throw new HttpError('unsupported_media_type', ${`Send ${json.type}.`});`,
     );
   }
-  const { path } = givenOf(operation, plan, source) as Given;
+  const { path, fields } = givenOf(operation, plan, source) as Given;
   const record = path.reduce((object, name) => member(object, name), code`body`);
-  if (required) return record;
-  made.imports.add('HttpError');
-  made.lines.push(code`if (body === undefined) throw new HttpError('invalid_request', 'The body is missing.');`);
-  return record;
+  if (!required) {
+    made.imports.add('HttpError');
+    made.lines.push(code`if (body === undefined) throw new HttpError('invalid_request', 'The body is missing.');`);
+  }
+  const left = plan.unstored.filter((name) => name in fields);
+  if (left.length === 0) return record;
+  const parts = left.map((name, index) => code`${toPropertyName(name)}: ${checkedName('_'.repeat(index + 1))}`);
+  made.lines.push(code`const { ${joined(parts, ', ')}, ...stored } = ${record};`);
+  return code`stored`;
 }
 
 /** Writes a body with further fields. */

@@ -14,7 +14,7 @@ import {
 import type { CollectionPlan } from './collection-plan.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
 import { failure, type HandlerCode, kindOf, NotWritten, reportParameters, type Writing } from './handler-code.ts';
-import { toParentFilter } from './parents.ts';
+import { checkParent, ownerIdsOf } from './parents.ts';
 import { findRanges, type RangeFilter, toRangeQuery } from './range-filters.ts';
 import { toEnvelope, toShownFields, toSuccessValue, type ValueFor } from './reply-bodies.ts';
 
@@ -89,9 +89,11 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   const known = parameters.flatMap((one) => (one ? [one.name] : []));
   reportParameters(writing, made, known);
   const found = findList(writing);
-  const parent = toParentFilter(writing, made);
+  const owners = ownerIdsOf(writing, made);
+  checkParent(writing, made, owners);
   const between = toRangeQuery(ranges);
-  const asked = [...parent, ...filters.map(({ name }) => [name, member('query', name)] as const), ...between];
+  const ofOwners = owners.map(({ column, value }) => [column.name, value] as const);
+  const asked = [...ofOwners, ...filters.map(({ name }) => [name, member('query', name)] as const), ...between];
   if (known.length > 0) made.takes.add('query');
   const { schema, envelope } = found;
   const names = namesAround(schema, envelope.path, source);
@@ -106,7 +108,7 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
     );
   writeReply(writing, made, found, code`page.body`, { paging, counts, names });
   return {
-    always: parent.map(([name]) => name),
+    always: ofOwners.map(([name]) => name),
     equal: filters.map(({ name }) => name),
     range: between.map(([name]) => name),
     skips: query.some(([name]) => name === 'skip'),

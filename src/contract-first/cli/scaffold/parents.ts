@@ -1,61 +1,89 @@
-/** Writes the parts of handlers that concern the parent in a record's path, such as the article in `/articles/{slug}/comments/{id}`. */
-import { type CheckedCode, checkedName, code, member, toPropertyName } from '../generate/source-text.ts';
-import type { ParentPlan } from './collection-plan.ts';
+/** Writes the parts of handlers that keep a record under the ids in its path: `/articles/{slug}/comments/{id}`. */
+import { namesIn } from '../../engine/contract/path-names.ts';
+import { type CheckedCode, checkedName, code, joined, member, toPropertyName } from '../generate/source-text.ts';
+import { type CollectionPlan, type PlannedColumn, typeOf } from './collection-plan.ts';
 import { type Given, givenOf } from './envelopes.ts';
-import { failure, type HandlerCode, notFound, toId, type Writing } from './handler-code.ts';
+import { failure, type HandlerCode, NotWritten, notFound, toId, type Writing } from './handler-code.ts';
 
-/** Writes the id of the parent in the path; undefined for records without a parent. */
-export function parentIdOf(writing: Writing, made: HandlerCode): CheckedCode | undefined {
-  const parent = writing.plan.parentPlan;
-  return parent && toId(writing, made, parent.plan, parent.parameter, 'parentId');
+/** An id in the path of a record: of its parent, or of something that is not stored. */
+export interface OwnerId {
+  column: PlannedColumn;
+  value: CheckedCode;
 }
 
-const columnOf = ({ plan }: Writing) => (plan.parentPlan as ParentPlan).column;
-const toPart = (writing: Writing, parentId: CheckedCode) =>
-  code`${toPropertyName(columnOf(writing).name)}: ${parentId}`;
+/** Writes the ids in the path before the record's own. */
+export function ownerIdsOf(writing: Writing, made: HandlerCode): OwnerId[] {
+  const { parentPlan, scopes } = writing.plan;
+  const ofParent = parentPlan
+    ? [{ column: parentPlan.column, value: toId(writing, made, parentPlan.plan, parentPlan.parameter, 'parentId') }]
+    : [];
+  return [...ofParent, ...scopes.map(({ column, parameter }) => toOwnerId(writing, made, column, parameter))];
+}
 
-/** Writes the condition that a record does not exist, or belongs to another parent. */
-export const isMissing = (writing: Writing, variable: CheckedCode, parentId: CheckedCode | undefined): CheckedCode =>
-  parentId
-    ? code`!${variable} || ${member(variable, columnOf(writing).name)} !== ${parentId}`
+function toOwnerId({ operation }: Writing, made: HandlerCode, column: PlannedColumn, name: string): OwnerId {
+  const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === name);
+  if (!parameter || typeOf(parameter.schema).type !== column.type)
+    throw new NotWritten(`{${name}} in its path has another type than elsewhere`);
+  made.takes.add('params');
+  return { column, value: member('params', name) };
+}
+
+const toParts = (owners: OwnerId[]) =>
+  owners.map(({ column, value }) => code`${toPropertyName(column.name)}: ${value}`);
+
+const isOther = (variable: CheckedCode, owners: OwnerId[]): CheckedCode[] =>
+  owners.map(({ column, value }) => code`${member(variable, column.name)} !== ${value}`);
+
+/** Writes the condition that a record does not exist, or has other ids in its path. */
+export const isMissing = (variable: CheckedCode, owners: OwnerId[]): CheckedCode =>
+  owners.length > 0
+    ? joined([code`!${variable}`, ...isOther(variable, owners)], ' || ')
     : code`${variable} === undefined`;
 
-/** Writes the condition of a change: that the record belongs to this parent. */
-export const toCondition = (writing: Writing, parentId: CheckedCode | undefined): CheckedCode =>
-  parentId ? code`, { if: { ${toPart(writing, parentId)} } }` : code``;
+/** Writes the condition of a change: that the record has these ids in its path. */
+export const toCondition = (owners: OwnerId[]): CheckedCode =>
+  owners.length > 0 ? code`, { if: { ${joined(toParts(owners), ', ')} } }` : code``;
 
-/** Writes the field of a new record with its parent's id; empty for records without a parent. */
-export const toParentField = (writing: Writing, parentId: CheckedCode | undefined): CheckedCode[] =>
-  parentId ? [toPart(writing, parentId)] : [];
+/** The fields of a new record with the ids in its path. */
+export const toOwnerFields = toParts;
 
-/** Writes code that rejects a body with another parent's id. */
-export function checkParentInBody(
-  writing: Writing,
-  made: HandlerCode,
-  body: CheckedCode,
-  parentId: CheckedCode | undefined,
-): void {
-  if (!parentId) return;
+/** Writes code that rejects a body with another id than the path. */
+export function checkOwnersInBody(writing: Writing, made: HandlerCode, body: CheckedCode, owners: OwnerId[]): void {
   const { plan, operation, source } = writing;
-  const { name } = columnOf(writing);
-  if (!(name in (givenOf(operation, plan, source) as Given).fields)) return;
-  const value = member(body, name);
-  const different = failure(
-    writing,
-    made,
-    'bad_request',
-    400,
-    `The ${name} in the body is another one than in the path.`,
-  );
-  made.lines.push(code`if (${value} !== undefined && ${value} !== ${parentId}) ${different};`);
+  const { fields } = givenOf(operation, plan, source) as Given;
+  for (const { column, value } of owners.filter((one) => one.column.name in fields)) {
+    const given = member(body, column.name);
+    const message = `The ${column.name} in the body is another one than in the path.`;
+    const different = failure(writing, made, 'bad_request', 400, message);
+    made.lines.push(code`if (${given} !== undefined && ${given} !== ${value}) ${different};`);
+  }
 }
 
-/** Writes the filter of a list by its parent. A missing parent is a 404. */
-export function toParentFilter(writing: Writing, made: HandlerCode): (readonly [string, CheckedCode])[] {
-  const parentId = parentIdOf(writing, made);
-  if (!parentId) return [];
-  const { plan } = writing.plan.parentPlan as ParentPlan;
+/** Writes code that answers 404 if the parent does not exist, or has other ids in its path. */
+export function checkParent(writing: Writing, made: HandlerCode, [owner]: OwnerId[]): void {
+  const { parentPlan } = writing.plan;
+  if (!parentPlan || !owner) return;
+  const { plan } = parentPlan;
   made.takes.add(plan.name);
-  made.lines.push(code`if (!(await ${checkedName(plan.name)}.get(${parentId}))) ${notFound(writing, made, plan)};`);
-  return [[columnOf(writing).name, parentId]];
+  const around = aroundParent(writing, made, plan);
+  const read = code`await ${checkedName(plan.name)}.${around.length > 0 ? code`read` : code`get`}(${owner.value})`;
+  if (around.length === 0) made.lines.push(code`if (!(${read})) ${notFound(writing, made, plan)};`);
+  else {
+    made.lines.push(code`const parent = ${read};`);
+    made.lines.push(code`if (${isMissing(code`parent`, around)}) ${notFound(writing, made, plan)};`);
+  }
+}
+
+/** Whether the parent has a parent, or other ids in its path. */
+export const isDeep = ({ plan: { parentPlan } }: Writing): boolean =>
+  parentPlan !== undefined && namesIn(parentPlan.plan.path).length > 1;
+
+/** The ids in the path before the parent's. */
+function aroundParent(writing: Writing, made: HandlerCode, { path, parentPlan, scopes }: CollectionPlan): OwnerId[] {
+  const names = namesIn(path);
+  const own = namesIn(writing.operation.path);
+  const owners = [...(parentPlan ? [parentPlan] : []), ...scopes];
+  return owners.map(({ column, parameter }) =>
+    toOwnerId(writing, made, column, own[names.indexOf(parameter)] as string),
+  );
 }

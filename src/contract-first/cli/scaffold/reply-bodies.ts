@@ -94,6 +94,28 @@ export function toShownFields({ plan, source }: Writing, envelope: Envelope, rec
   return envelope.isList ? code`${records}.read().map((one) => (${object}))` : object;
 }
 
+/** The body of a change's reply that shows no record: `{ success: true }`, `{ id, deleted: true }`. @throws NotWritten for other bodies */
+function toAcknowledgement(writing: Writing, schema: Schema | undefined, record: CheckedCode): CheckedCode {
+  const { plan, operation, source } = writing;
+  const { type, properties = {}, oneOf, anyOf } = source.flat(schema);
+  const isChange = operation.method !== 'GET' && type === 'object' && !oneOf && !anyOf;
+  const { length } = Object.keys(properties);
+  if (!isChange || length === 0 || length > MOST_TOLD)
+    throw new NotWritten(`its reply is not ${withArticle(plan.record)}`);
+  const values = toSuccessValue(Number(successOf(operation)?.status));
+  const isDelete = operation.method === 'DELETE';
+  const own: ValueFor = (name, one, isRequired) => {
+    if (name === plan.id.name && keywordsOf(one).type === keywordsOf(source.flat(plan.schema).properties?.[name]).type)
+      return member(record, name);
+    if (isDelete && keywordsOf(one).type === 'boolean' && /^(is)?deleted$/.test(plain(name))) return code`true`;
+    return values(name, one, isRequired);
+  };
+  return toEnvelope(writing, schema, [''], code``, own);
+}
+
+/** The most fields of a reply that shows no record: one with more shows another thing. */
+const MOST_TOLD = 5;
+
 /** Writes the status and the body of a reply with a record, as fields of the answer. @throws NotWritten for other bodies */
 export function toReplyBody(writing: Writing, record: CheckedCode): [name: string, value: CheckedCode][] {
   const { plan, operation, source } = writing;
@@ -107,9 +129,9 @@ export function toReplyBody(writing: Writing, record: CheckedCode): [name: strin
   const answer: [string, CheckedCode] = ['status', toLiteral(status)];
   if (!reply.hasContent) return [answer];
   const envelope = envelopeOf(operation, plan, source);
-  if (envelope?.isList || !isEnvelopeOf(envelope, plan, source))
-    throw new NotWritten(`its reply is not ${withArticle(plan.record)}`);
   const schema = schemaOfReply(operation, reply, source);
+  if (envelope?.isList || !isEnvelopeOf(envelope, plan, source))
+    return [answer, ['body', toAcknowledgement(writing, schema, record)]];
   const shown = toShownFields(writing, envelope, record);
   return [answer, ['body', toEnvelope(writing, schema, envelope.path, shown, toSuccessValue(status))]];
 }

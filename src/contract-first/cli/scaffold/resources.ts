@@ -3,7 +3,7 @@ import { type DocumentSource, toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { namesIn, PATH_PARAMETER } from '../../engine/contract/path-names.ts';
 import type { Schema } from '../../engine/schema/json.ts';
-import { envelopeOf, type RecordWords, wordsOf } from './envelopes.ts';
+import { type Envelope, envelopeOf, idNameOf, type RecordWords, wordsOf } from './envelopes.ts';
 
 export type OperationKind = 'create' | 'get' | 'list' | 'update' | 'replace' | 'delete';
 
@@ -15,6 +15,8 @@ export interface Resource extends RecordWords {
   path: string;
   /** The parent resource in the records' path, such as the articles in `/articles/{slug}/comments/{id}`. */
   parent?: ParentInPath;
+  /** The other parameters in its path, before its own. */
+  scopes: string[];
   operations: Map<OperationKind, Operation>;
 }
 
@@ -57,14 +59,22 @@ export function recognise(contract: ReadContract): Recognised {
   for (const path of items.sort((a, b) => namesIn(a).length - namesIn(b).length)) {
     const made = toResource(path, { all: operations, known: resources, source, reasons });
     if (!made) continue;
-    if (resources.some(({ name, record }) => name === made.name || record === made.record))
-      for (const { id } of made.operations.values()) reasons.set(id, `another resource stores ${made.record}`);
+    const name = [made.name, toLongName(path)].find((one) => !resources.some((other) => other.name === one));
+    if (name === undefined)
+      for (const { id } of made.operations.values()) reasons.set(id, `another resource is named ${made.name}`);
     else {
+      made.name = name;
       resources.push(made);
       for (const { id } of made.operations.values()) reasons.delete(id);
     }
   }
   return { resources, reasons };
+}
+
+/** A name with the segment before: `meDevices` of `/me/devices/{id}`. */
+function toLongName(path: string): string {
+  const words = path.split('/').filter((one) => one !== '' && !one.includes('{'));
+  return toCamel(words.slice(-2).flatMap(wordsOf));
 }
 
 interface Recognising {
@@ -87,34 +97,34 @@ function toResource(path: string, { all, known, source, reasons }: Recognising):
     for (const { id } of found.values()) reasons.set(id, reason);
     return undefined;
   };
-  const parent = toParent(base, known);
-  if (typeof parent === 'string') return skipAll(parent);
   const words = wordsOf(base.slice(base.lastIndexOf('/') + 1));
   const name = toCamel(words);
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return skipAll('its path gives no name for a collection');
   const own = { name, noun: toSingular(words), parameter: names.at(-1) as string };
   const order: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
-  const [envelope] = order
+  const envelopes = order
     .flatMap((kind) => {
       const operation = found.get(kind);
       return (operation && envelopeOf(operation, own, source)) ?? [];
     })
     .filter(({ record }) => record !== undefined);
+  // A reply to a create may show only a part.
+  const hasId = ({ schema }: Envelope) =>
+    idNameOf(own, source.flat(schema).properties as Record<string, Schema>) !== undefined;
+  const envelope = envelopes.find(hasId) ?? envelopes[0];
   if (envelope?.record === undefined) return skipAll('no reply has a record that can be stored');
   const { record, schema } = envelope;
   const named = TAKEN.test(name) ? `${name}Records` : name;
-  return { ...own, ...parent, name: named, record, schema, path, operations: found };
+  return { ...own, ...toParent(base, known), name: named, record, schema, path, operations: found };
 }
 
-/** Finds the parent in the path of a list. Returns the reason if the parent is unknown. */
-function toParent(base: string, known: Resource[]): { parent?: ParentInPath } | string {
-  const [parameter, ...others] = namesIn(base);
-  if (parameter === undefined) return {};
-  if (others.length > 0) return 'its path has the ids of several parents';
+/** The parent in the path of a list, if it is known, and the other parameters. */
+function toParent(base: string, known: Resource[]): Pick<Resource, 'parent' | 'scopes'> {
+  const scopes = namesIn(base);
   const path = base.slice(0, base.lastIndexOf('}') + 1);
   const toShape = (one: string) => one.replace(PATH_PARAMETER, '{}');
   const found = known.find((one) => toShape(one.path) === toShape(path));
-  return found ? { parent: { name: found.name, parameter } } : `its parent ${path} is not stored`;
+  return found ? { parent: { name: found.name, parameter: scopes.pop() as string }, scopes } : { scopes };
 }
 
 function kindOf({ method, path }: Operation, base: string, item: string): OperationKind | undefined {

@@ -8,6 +8,7 @@ import type { MediaNode } from '../../engine/contract/document.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
 import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { int64sOf } from '../../engine/schema/int64-map.ts';
+import type { Schema } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import {
   type CheckedCode,
@@ -20,7 +21,7 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { WrittenCollection } from './collection-files.ts';
-import { type Envelope, envelopeOf, successOf, wordsOf } from './envelopes.ts';
+import { type Envelope, envelopeOf, isEnvelopeOf, successOf, wordsOf } from './envelopes.ts';
 import { kindOf } from './handler-code.ts';
 import type { OperationKind } from './resources.ts';
 
@@ -83,13 +84,14 @@ class TestCode {
     return operation && this.#collection.handlers.has(operation.id) ? operation : undefined;
   }
 
-  #shows = (create: Operation, { plan }: WrittenCollection): boolean =>
-    envelopeOf(create, plan, this.#source) !== undefined;
+  /** Whether the reply to a change shows the record. */
+  #shows = (change: Operation, { plan }: WrittenCollection): boolean =>
+    isEnvelopeOf(envelopeOf(change, plan, this.#source), plan, this.#source);
 
   /** Writes code that creates the parent of the record. Returns false if the reply does not show its id. */
   #createParent(parent: WrittenCollection): boolean {
     const create = parent.plan.operations.get('create') as Operation;
-    if (!this.#shows(create, parent)) return false;
+    if (parent.plan.parentPlan || !this.#shows(create, parent)) return false;
     this.#call('parentCreated', create, [['body', this.#sampleOf(create)]]);
     const body = code`parentCreated.body`;
     this.#lines.push(code`const parent = ${this.#recordIn(create, body, parent.plan)};`);
@@ -130,18 +132,23 @@ class TestCode {
     const own = isOther ? [code`${toPropertyName(id.name)}: ${member('record', id.name)}`] : [];
     this.#call(name, change, [['body', this.#bodyOf(change, own)]]);
     this.#verbs.push(name);
-    if (get && envelopeOf(change, this.#collection.plan, this.#source))
+    if (get && this.#shows(change, this.#collection))
       this.#find(get, this.#recordIn(change, code`${checkedName(name)}.body`), `${name}Record`);
   }
 
-  /** Writes the sample of the body, with these fields and the id of the parent. */
+  /** Writes the sample of the body, with these fields and the ids in the path. */
   #bodyOf(operation: Operation, own: CheckedCode[]): CheckedCode {
-    const { column, plan } = this.#collection.plan.parentPlan ?? {};
+    const { parentPlan, scopes } = this.#collection.plan;
+    const { column, plan } = parentPlan ?? {};
+    const parameterOf = (name: string) => operation.parameters.find((one) => one.name === name) as Parameter;
+    const ofScopes = scopes
+      .filter((one) => this.#has(operation, one.column.name))
+      .map((one) => code`${toPropertyName(one.column.name)}: ${this.#toParameter(parameterOf(one.parameter))}`);
     const ofParent =
       column && plan && this.#has(operation, column.name)
         ? [code`${toPropertyName(column.name)}: ${member('parent', plan.id.name)}`]
         : [];
-    const fields = [...own, ...ofParent];
+    const fields = [...own, ...ofParent, ...ofScopes];
     const sample = this.#sampleOf(operation);
     return fields.length > 0 ? code`{ ...${sample}, ${joined(fields, ', ')} }` : sample;
   }
@@ -182,7 +189,8 @@ class TestCode {
 
   /** Writes the id of the record or of its parent, in the type of the parameter. */
   #toParameter({ name, schema }: Parameter): CheckedCode {
-    const { parentPlan, id: ownId } = this.#collection.plan;
+    const { parentPlan, scopes, id: ownId } = this.#collection.plan;
+    if (scopes.some(({ parameter }) => parameter === name)) return this.#toSample(schema);
     const [variable, id] =
       parentPlan?.parameter === name ? (['parent', parentPlan.plan.id] as const) : (['record', ownId] as const);
     const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
@@ -194,6 +202,13 @@ class TestCode {
       string: code`String(${value})`,
     };
     return own === wanted ? value : converted[wanted];
+  }
+
+  /** Writes a value of a parameter that belongs to nothing stored. */
+  #toSample(schema: Schema): CheckedCode {
+    const value = this.#samples.ofSchema(schema, 'readOnly');
+    const convert = { bigint: BigInt, number: Number, string: String }[kindOf(schema) as 'bigint'];
+    return toLiteral(convert(value as bigint));
   }
 
   /** Writes the access to the record, or to the list of records, in a body. Fields of an envelope may be absent. */
