@@ -3,7 +3,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Not one that the system gives to connections: it stays free until a program takes it, and while that is stopped. */
+/**
+ * Finds a free port outside of the range that the system gives to connections. So it stays free until a program takes it, and also while
+ * that program is stopped.
+ */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');
   try {

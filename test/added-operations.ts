@@ -41,7 +41,7 @@ export function withPaths(paths: Json, edit: Edit = () => {}): string {
 export const load = (t: Test, yaml: string): Promise<ReadContract> =>
   loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
 
-/** What a start says of this contract; empty where it starts. */
+/** Returns the problems that a start reports for this contract; empty if it starts. */
 export async function problemsOf(
   t: Test,
   yaml: string,

@@ -114,7 +114,7 @@ const MAY_IMPORT: Record<string, string> = {
 /** Files and folders of the package. An empty text names none. */
 const ofPackage = (names: string) => names.split(' ').flatMap((name) => (name ? [`${PACKAGE}/${name}`] : []));
 
-/** What the files of each part of the project may import from other parts. */
+/** The table of imports: for each part of the project, the other parts that its files may import. */
 const ARROWS: Record<string, string[]> = {
   ...Object.fromEntries(Object.entries(MAY_IMPORT).map(([part, names]) => [`${PACKAGE}/${part}`, ofPackage(names)])),
   handlers: ofPackage('engine/index.ts'),

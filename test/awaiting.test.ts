@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 
-/** Calls that return no promise, and throw where they are caught. */
+/** Calls that return no promise and throw at once, so that the `try` catches their errors. */
 const AT_ONCE = ['Readable.from', 'document.toJS'];
 
 const FOLDERS = ['src', 'handlers', 'scripts'];
@@ -29,7 +29,7 @@ function isInAsync(node: ts.Node): boolean {
 
 const mayFailLater = (node: ts.Node) => ts.isCallExpression(node) && !AT_ONCE.includes(node.expression.getText());
 
-/** Where an error that is thrown at once, or a promise that fails, is not caught as it is written. */
+/** Finds the places where an error that is thrown at once, or a failing promise, escapes the `try` around it. */
 function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];

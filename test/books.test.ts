@@ -14,7 +14,7 @@ import { LIMITS, withRecords } from './database.ts';
 import { schemaOf, settingsOf, startPostgres } from './postgres.ts';
 import { type AnyStore, type Place, testSharing, testStore } from './store-suite.ts';
 
-/** What may be null. */
+/** The fields that may be null. */
 const NULLS = { tags: null, rating: null, series: null, isSold: null, shelf: null };
 
 const openBooks = (database: Database) => withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;

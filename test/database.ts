@@ -10,10 +10,10 @@ import { domain } from '../src/generated/domain.ts';
 
 type Records = CollectionOf<(typeof domain)['pets']>;
 
-/** With what our domain keeps. */
+/** A store with the collections of the pet store. */
 export type OwnStore = Store<CollectionsOf<typeof domain>> & { records: Records };
 
-/** With one of its collections as `records`. */
+/** Returns the store with one of its collections as `records`. */
 export const withRecords = (store: Awaitable<Store>, name = 'pets') =>
   Object.assign(store as Store, {
     records: Object.entries((store as Store).collections).find(([one]) => one === name)?.[1],
@@ -36,7 +36,7 @@ export type Pet = SchemaOf<'Pet'>;
 export type NewPet = SchemaOf<'NewPet'>;
 export type PetStatus = SchemaOf<'PetStatus'>;
 
-/** What lists are filtered by, as cursors and statements take it: the value of each filter, or undefined. */
+/** Returns the values of the filters, in the form for cursors and statements: undefined for an unused filter. */
 export function valuesOf(query: Readonly<Record<string, unknown>>): unknown[] {
   return domain.pets.lists.equal.map((name) => query[name]);
 }

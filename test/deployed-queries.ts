@@ -1,4 +1,4 @@
-/** What alerts and the dashboard ask Prometheus. */
+/** The queries of the alerts and the dashboard to Prometheus. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -11,7 +11,7 @@ export interface Alert {
 
 export const alerts = (): Alert[] => parse(readFileSync('scripts/deploy/alerts.yaml', 'utf8')).groups[0].rules;
 
-/** With the dashboard's variables filled in. */
+/** Returns all queries, with the dashboard's variables filled in. */
 export function queries(): string[] {
   const { panels } = JSON.parse(readFileSync('scripts/deploy/dashboard.json', 'utf8'));
   const shown: { expr: string }[] = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets);

@@ -10,14 +10,14 @@ import { openUrl } from './database.ts';
 import { CONTRACT } from './properties/operations.ts';
 import { type ReceivedReply, type RequestOptions, startService } from './service.ts';
 
-/** Those that depend on what was asked before. */
+/** The headers that depend on earlier requests. */
 const OF_RATES = ['ratelimit', 'ratelimit-policy', 'retry-after'];
 
 const PETS = '/v1/pets';
 const REX = { name: 'Rex', categoryId: 7, status: 'available' };
 const MIA = { name: 'Mia', categoryId: 7 };
 
-/** In what place an example is: a service with these animals, whose keys have this rate and these scopes, may have lost its store. */
+/** The situation of an example: the animals of the service, the rate and scopes of the key, and whether the store is lost. */
 interface Place {
   pets?: object[];
   rate?: string;
@@ -29,7 +29,7 @@ type Ask = [place: Place, url: string, options?: RequestOptions];
 
 const post = (body: unknown, headers = {}): RequestOptions => ({ method: 'POST', body, headers });
 
-/** What leads to an example, by the name that it has in the contract; by operation where they differ. */
+/** The request that leads to an example, by the example's name in the contract, and by operation if the requests differ. */
 const ASKS: Record<string, Ask> = {
   'listPets two': [{ pets: [REX, MIA] }, PETS],
   'createPet added': [{}, PETS, post(REX)],
@@ -79,7 +79,7 @@ async function ask(
   return request(url, { key, ...options });
 }
 
-/** Each example of a reply: whose it is, its body, and the headers that have examples of the same name. */
+/** Each example of a reply: its operation, its body, and the headers with examples of the same name. */
 const declared = Object.values<Json>(resolveDocument(parse(CONTRACT), () => {}).paths)
   .flatMap((item) => ['get', 'post'].flatMap((method) => item[method] ?? []))
   .flatMap(({ operationId, responses }) =>
@@ -100,7 +100,7 @@ t.test('these tests request every example of the contract', async (t) => {
   t.strictSame(declared.map(({ name }) => name).sort(), Object.keys(ASKS).sort());
 });
 
-/** Those of the example with this name. */
+/** Returns the headers of the example with this name. */
 function headersOf(wanted: string): [string, string][] {
   return declared.flatMap(({ name, headers }) => (name === wanted ? (headers as [string, string][]) : []));
 }

@@ -32,7 +32,7 @@ const SHARED: Record<string, string> = {
 
 const countIn = (files: string[], folder: string) => files.filter((file) => file.startsWith(folder)).length;
 
-/** How many meanings a name has: the same part of both databases is one. */
+/** Counts the meanings of a name. The same part of both databases counts as one. */
 const countMeanings = (files: string[]) =>
   files.length - Math.min(countIn(files, 'store/sqlite/'), countIn(files, 'store/postgres/'));
 

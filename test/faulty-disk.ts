@@ -37,11 +37,11 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 export interface FaultyDisk {
   /** The environment of the programs that have this disk. */
   env: Record<string, string>;
-  /** From now on no fsync returns. */
+  /** After this call, no fsync returns. */
   stall(): void;
-  /** From now on no write of the log returns, where it is a file. */
+  /** After this call, no write to the log returns, if the log is a file. */
   stallLog(): void;
-  /** From now on every fsync fails with EIO. */
+  /** After this call, every fsync fails with EIO. */
   fail(): void;
   mend(): void;
 }

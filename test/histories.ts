@@ -50,7 +50,7 @@ function holesIn({ after, ids }: Call & { kind: 'list' }, created: bigint[]): st
   return between.filter((id) => !seen.has(id)).map((id) => `a page passed ${id}`);
 }
 
-/** Where the ids after this one begin. */
+/** Returns the index at which the ids after this one begin. */
 function placeAfter(id: bigint, ascending: bigint[]): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {

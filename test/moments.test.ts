@@ -7,7 +7,7 @@ import { domain } from './moments/domain.ts';
 import { loadCodecs, transactions } from './moments/writing.ts';
 import { idempotencyOf, onBoth } from './orders/shops.ts';
 
-/** One instant. */
+/** Spellings of one instant. */
 const SPELLINGS = [
   '2026-01-01T18:30:00.000Z',
   '2026-01-01T18:30:00Z',

@@ -5,11 +5,11 @@ import { parse, stringify } from 'yaml';
 import type { Json } from './any-json.ts';
 
 interface Other {
-  /** What is refused, by operation. */
+  /** The expected problems, by operation. */
   refused: Record<string, RegExp>;
   /** Changes the contract as the table says. */
   change(contract: Json): void;
-  /** Its team's `src/errors.ts`. */
+  /** The function of the team's `src/errors.ts`. */
   toErrorBody: (error: Json) => Json;
 }
 
@@ -45,5 +45,5 @@ export function changed(name: string): string {
   return stringify(contract, { aliasDuplicateObjects: false });
 }
 
-/** As its team has it. */
+/** Returns the URL of the contract file. */
 export const fileOf = (name: string) => fileURLToPath(new URL(`./other-contracts/${name}.yaml`, import.meta.url));

@@ -10,7 +10,7 @@ import type { Json } from './any-json.ts';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KEY = 'key-of-the-tests-0123456789';
-/** As of a developer's shell: nothing of the tests' own processes. */
+/** The environment of a developer's shell, without the variables of the tests' own processes. */
 const ENV = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>

@@ -23,7 +23,7 @@ function linksOf(paper: string): { file: string; heading: string | undefined; te
   }));
 }
 
-/** As GitHub names them. */
+/** Returns the names of a page's headings, as GitHub makes them. */
 const headingsOf = (paper: string) =>
   [...read(paper).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
     text

@@ -8,7 +8,10 @@ import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { KEY, startService } from './service.ts';
 
-/** Each reply has our id and our form of errors; each request its line. */
+/**
+ * Starts a service with plugins. Checks that each reply has the request id and the contract's form of errors, and that each request has its
+ * log line.
+ */
 async function start(t: Test, addPlugins: (app: FastifyInstance) => Promise<void>) {
   const lines: Record<string, unknown>[] = [];
   const { port } = await startService(t, {

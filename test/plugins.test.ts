@@ -23,7 +23,7 @@ interface Plugin {
   add: (app: FastifyInstance) => unknown;
   /** The headers of a reply that show its work, each with what it must match. */
   shows: Record<string, string | RegExp>;
-  /** Its other headers. */
+  /** The headers that the plugin adds. */
   adds?: string[];
 }
 
@@ -259,7 +259,7 @@ function addHooks(app: FastifyInstance, ran: Set<string>): void {
   app.addHook('onRoute', ({ method, url }) => void note('onRoute', { method: String(method), routeOptions: { url } }));
 }
 
-/** What @fastify/swagger and others are: a plugin that is not encapsulated (fastify-plugin). */
+/** Makes a plugin that is not encapsulated (fastify-plugin), like @fastify/swagger. */
 function asPlugin(add: (app: FastifyInstance) => void) {
   const plugin = async (app: FastifyInstance) => add(app);
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });

@@ -49,7 +49,7 @@ const USER = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {
 const TEMPLATE = process.env.POSTGRES_TEMPLATE;
 const PASSWORD = TEMPLATE ? readFileSync(join(TEMPLATE, 'password'), 'utf8') : randomBytes(12).toString('hex');
 
-/** Nothing here must survive a crash of the machine, and the machine is shared. */
+/** Settings for a database that need not survive a crash of the machine, and that shares the machine. */
 const SETTINGS = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
 
 export interface PostgresServer {
@@ -125,7 +125,7 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   } else placeDatabase(data, programs);
   let port = 0;
   let server: ChildProcess | undefined;
-  /** Those that are stopped. */
+  /** The ids of the processes that are paused. */
   let processes: number[] = [];
 
   async function start(

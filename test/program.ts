@@ -22,11 +22,11 @@ export interface ProgramOptions {
 
 export interface Program {
   child: ChildProcess;
-  /** What it has written so far. */
+  /** The output of the program so far. */
   output: { stdout: string; stderr: string };
   /** Resolves with the first match in what it has written or will write. Fails when it ends without one. */
   written(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>;
-  /** Its exit code, or the signal that ended it, after all its output. */
+  /** Resolves with the exit code, or the signal that ended the program, after all its output. */
   exit: Promise<number | string>;
 }
 
@@ -42,10 +42,10 @@ const DEFAULTS = {
   CREATE_TIMEOUT: '60000',
 };
 
-/** Where `npm test` has built the program. */
+/** The folder in which `npm test` has built the program. */
 const { TEST_PROGRAM } = process.env;
 
-/** What Node needs to run a TypeScript file. */
+/** The arguments with which Node runs a TypeScript file. */
 export const NODE_ARGS = [`--import=${new URL('../src/contract-first/cli/typescript/register.js', import.meta.url)}`];
 
 /** Starts a TypeScript file of a project; of ours, the built one. */

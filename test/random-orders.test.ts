@@ -73,7 +73,7 @@ const VALUES: Record<string, readonly unknown[]> = {
 };
 const randomPoint = () => Object.fromEntries(Object.entries(VALUES).map(([name, values]) => [name, oneOf(values)]));
 
-/** In the order of code points, as in databases. */
+/** Compares in the order of code points, as databases do. */
 function compare(one: unknown, other: unknown): number {
   if (typeof one !== 'string')
     return (one as number) < (other as number) ? -1 : Number((one as number) > (other as number));

@@ -7,7 +7,7 @@ export interface Received {
   text: string;
   /** The replies that are complete. */
   replies: CheckedReply[];
-  /** What came after them. */
+  /** The bytes after the replies. */
   rest: string;
 }
 
@@ -15,7 +15,7 @@ export interface RawClient {
   socket: Socket;
   /** Resolves with the first `count` replies, or with those that came until the server closed. */
   replies(count?: number): Promise<CheckedReply[]>;
-  /** What has come so far. */
+  /** Returns everything that was received so far. */
   received(): Received;
   /** Resolves when the server has closed its side. */
   ended: Promise<unknown>;
@@ -48,7 +48,7 @@ export function connectRaw(port: number, ...bytes: (string | Buffer)[]): RawClie
   return { socket, replies, received: () => ({ text, ...splitReplies(text, true) }), ended, closed };
 }
 
-/** All replies to these bytes until the server closes. */
+/** Sends these bytes, and returns all replies until the server closes the connection. */
 export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Promise<CheckedReply[]> {
   const { socket, replies } = connectRaw(port, ...bytes);
   const all = await replies();

@@ -7,7 +7,7 @@ import { KEY, startService } from './service.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** What is never the same, and what the README leaves out: headers for browsers and of the connection. */
+/** Matches headers that differ each time, and headers that the README leaves out: those for browsers and those of the connection. */
 const LEFT_OUT =
   /^(x-request-id|date|connection|keep-alive|content-length|cache-control|content-security-policy|x-content-type-options):/i;
 
@@ -37,7 +37,7 @@ t.test('the README is at most 150 lines long', async (t) => {
   t.ok(README.split('\n').length <= 151);
 });
 
-/** In any order; the names of headers in any case. */
+/** Returns the lines of a reply, sorted, with header names in lower case. */
 function toLines(text: string): string[] {
   const lines = text.trim().split(/\r?\n/);
   return lines

@@ -53,23 +53,23 @@ export interface Service {
 }
 
 export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'contract'>> {
-  /** One that is read is checked and finished first, as the build does. */
+  /** The contract. If it was only read, it is checked and finished first, as by the build. */
   contract?: Contract | ReadContract;
   store?: OwnStore;
   databaseUrl?: string;
-  /** Where the log goes, at level info; by default nowhere. */
+  /** The destination of the log, at level info; by default there is no log. */
   log?: DestinationStream;
   /** The contract in place of the checked-in one, as YAML; the server gets it as `contract`. */
   yaml?: string;
   /** Sends requests one after the other on the same connection: for tests that send very many. */
   keepAlive?: boolean;
-  /** Where it listens; by default on a free port of 127.0.0.1. */
+  /** The address to listen at; by default a free port of 127.0.0.1. */
   address?: ListenAddress;
 }
 
 const FIRST_RELEASE = new URL('../openapi/released/1.0.0.yaml', import.meta.url);
 
-/** Those that an edited contract wants: it may be the first release, which lacks the operations that came later. */
+/** Returns the handlers that an edited contract needs. It may be the first release, which lacks later operations. */
 export function handlersFor({ operations }: Pick<Contract, 'operations'>): Handlers {
   const isWanted = (id: string) =>
     operations.has(id) || readFileSync(FIRST_RELEASE, 'utf8').includes(`operationId: ${id}\n`);
@@ -145,14 +145,14 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
 export const buildRequest = (port: number, check = contractCheck, agent: Agent | false = false): SendRequest =>
   buildRequestOf(port, check, KEY, agent);
 
-/** One request, with the tests' key; without an agent, on its own connection. */
+/** Sends a request with the tests' key. Without an agent, the request gets its own connection. */
 export const send = (port: number, url: string, options: RequestOptions = {}, agent: Agent | false = false) =>
   sendAny(port, url, { ...options, key: options.key === undefined ? KEY : options.key }, agent);
 
 /** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
 export const nextOf = ({ headers }: ReceivedReply) => headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
 
-/** Each page of a list, from this URL to the end of its links. */
+/** Yields each page of a list, from this URL to the end of the links. */
 export async function* pagesFrom(request: SendRequest, first: string): AsyncGenerator<ReceivedReply> {
   for (let next: string | undefined = first; next; ) {
     const page: ReceivedReply = await request(next);

@@ -1,4 +1,4 @@
-/** What any store must do, in tests: each kind of store runs them all, for any domain. Its records are made of its description. */
+/** The tests that every store must pass, for any domain. The records are made from the domain's description. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse, stringify } from 'lossless-json';
 import type { Test } from 'tap';
@@ -24,7 +24,7 @@ export interface Place {
   open(): AnyStore | Promise<AnyStore>;
   /** Runs SQL there, beside the stores. */
   execute(sql: string): void | Promise<void>;
-  /** How many rows a table has. */
+  /** Returns the number of rows of a table. */
   count(table: string): number | Promise<number>;
 }
 
@@ -445,7 +445,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
   if (isShared) testSharing(t, kind, domain);
 }
 
-/** What the stores of one place must do. */
+/** Tests several stores on one database. */
 export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): void {
   const { prepare } = kind;
   const { openOne, make, add, toText, readAll, lastOf, filters, texts: textFields } = toolsFor(domain, kind);
@@ -641,7 +641,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   });
 }
 
-/** What the tests do with records of a domain. */
+/** Builds the functions with which the tests handle records of a domain. */
 export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'prepare'>) {
   const { newFields: fields, filters } = toTable(domain);
 
@@ -698,7 +698,7 @@ export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'p
   return { fields, filters, texts, make, add, toText, pageOf, readAll, lastOf, openOne };
 }
 
-/** Undefined where the key was sent before for another record; its digest is that of the record. */
+/** Creates a record with a key; undefined if the key was used for another record. The digest is made from the record. */
 async function createOnce(records: AnyCollection, record: Fields, idempotency: Idempotency) {
   const fields = Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
   const sent = { ...idempotency, digest: stringify(fields) as string };

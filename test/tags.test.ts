@@ -156,7 +156,7 @@ const COLORED: Version = {
   fields: { color: 'brown' },
   migrations: ["ALTER TABLE notes ADD COLUMN color text NOT NULL DEFAULT 'brown'"],
 };
-/** It says that the change was made, and never that nothing was. */
+/** The error that a change was made, and never that nothing was done. */
 const DONE = {
   status: 409,
   body: { code: 'already_done', message: /^This change was already made .*Do not retry it with another key/ },

@@ -41,7 +41,7 @@ async function startIssuer(t: Test) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  /** Its new tokens have a new key; those of the one before are known no longer. */
+  /** Rotates the keys of the issuer. New tokens use the new key, and tokens of the old key are no longer valid. */
   async function rotate(): Promise<void> {
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const kid = `key-${++count}`;

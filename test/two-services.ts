@@ -48,10 +48,10 @@ export async function buildStations(t: Test): Promise<Project & { service: Servi
   return { ...project, service };
 }
 
-/** What the shared promises need to know of a service. */
+/** The facts about a service that the shared tests need. */
 export interface Subject {
   service: Service;
-  /** Where its records are listed and made. */
+  /** The URL at which records are listed and created. */
   list: string;
   record: Record<string, unknown>;
   /** The operation that lists, and its other operation with a text in a path. */

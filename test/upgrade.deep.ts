@@ -76,7 +76,7 @@ t.test('two servers on PostgreSQL can be replaced one by one without a failed re
   const failed: unknown[] = [];
   let isOver = false;
   let created = 0;
-  /** Like a balancer, which knows which servers are there; a server is taken out before it stops. */
+  /** The live servers, as a balancer knows them. A server is removed before it stops. */
   const live = [...servers];
   const create = async (client: number) => {
     for (let index = 0; !isOver; index++) {

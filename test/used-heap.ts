@@ -1,4 +1,4 @@
-/** How much memory objects take, without what nobody refers to any more. */
+/** Measures the memory of objects, without garbage. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -6,7 +6,7 @@ setFlagsFromString('--expose-gc');
 /** Frees all objects that nobody refers to. */
 export const collect: () => void = runInNewContext('gc');
 
-/** In bytes, after a collection. */
+/** Returns the used memory in bytes, after a garbage collection. */
 export function usedHeap(): number {
   collect();
   return process.memoryUsage().heapUsed;

@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL(`../../data/bench-${process.pid}`, import.m
 
 const { values: options } = parseArgs({
   options: {
-    /** The service alone, on PostgreSQL, which it starts. */
+    /** Measures only the service, on a PostgreSQL that the benchmark starts. */
     postgres: { type: 'boolean', default: false },
     /** Names of workloads, with commas between them. */
     only: { type: 'string' },

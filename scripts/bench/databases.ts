@@ -41,7 +41,7 @@ export function buildSqliteDatabases(folder: string): Databases {
   };
 }
 
-/** Of a PostgreSQL server of the benchmark's own, with the settings that PostgreSQL comes with. */
+/** Starts a PostgreSQL server for the benchmark, with PostgreSQL's default settings. */
 export async function startPostgresDatabases(folder: string): Promise<Databases> {
   const port = await findFreePort();
   const toUrl = (name: string) => `postgres://petstore@127.0.0.1:${port}/${name}`;

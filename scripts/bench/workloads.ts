@@ -5,7 +5,7 @@ export const API_KEY = 'key-of-the-benchmark-0123456789';
 export const CONNECTIONS = 64;
 /** How many pets each database begins with. */
 export const ROWS = 10_000;
-/** So many different requests are sent in turn, over and over. */
+/** The number of different requests, which are sent in turn again and again. */
 const LENGTH = 20_000;
 
 /** The bytes of a request, and the expected body of its reply. The reply to a new pet is without its id. */
@@ -26,7 +26,7 @@ export interface Workload {
   toStreams(): Stream[];
 }
 
-/** By the remainder of the id: a quarter of the pets each, and a quarter without a status. */
+/** The statuses by the remainder of the id: a quarter of the pets each, and a quarter without a status. */
 const STATUSES = [undefined, 'available', 'pending', 'sold'];
 
 /** SQL: the columns of the pet with an id. Every database begins with pets 1, 2, 3 and so on. */

@@ -37,7 +37,10 @@ export function toRuns(paths: string[], jobs: number): Run[] {
   ];
 }
 
-/** How long a file takes is not known, only its size: the largest ones are dealt first, each to the run with the least. */
+/**
+ * Deals the files to the runs. The time of a file is unknown, so its size counts: the largest files are dealt first, each to the run with
+ * the least.
+ */
 function deal(name: string, files: string[], jobs: number): Run[] {
   const count = Math.min(files.length, Math.max(jobs, Math.ceil(files.length / TOGETHER)));
   const runs = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
@@ -78,7 +81,7 @@ export interface SharedFolders {
   postgres: string;
 }
 
-/** With another folder, the coverage of all processes is written there. */
+/** Runs the test files. If a folder is given, the coverage of all processes is written there. */
 export async function runFiles(
   { name, files }: Run,
   { program, postgres }: SharedFolders,

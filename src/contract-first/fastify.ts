@@ -91,7 +91,7 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   });
 }
 
-/** @throws OperatorError for wrong settings, as the command of a service does; the error contains no keys */
+/** Checks the settings as the command of a service does. @throws OperatorError for wrong settings, without the keys */
 function checkOptions(apiKeys: readonly string[], rates: Rates): void {
   const [problem] = findKeyProblems(apiKeys);
   if (problem) throw new OperatorError(`contract-first: apiKeys: ${problem}.`);

@@ -47,7 +47,7 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
       await once(child, 'output');
     }
   }
-  /** Of the server that said last that it listens: one change may be compiled in two steps, and so start it twice. */
+  /** Returns the status of a reply from the latest server. A change may be compiled in two steps, and then starts two servers. */
   async function statusOf(path: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       try {

@@ -35,7 +35,7 @@ function literalsOf(file: URL, isWanted = (_place: ts.Node) => true): RegExp[] {
   return literals;
 }
 
-/** All that are made of texts while this runs. */
+/** Collects the regular expressions that are made from texts while this runs. */
 async function madeBy(run: () => unknown): Promise<RegExp[]> {
   const made: RegExp[] = [];
   const original = globalThis.RegExp;

@@ -1,4 +1,4 @@
-/** What a contract from elsewhere names is not fetched, unless somebody asks for it. */
+/** The tools do not fetch what a third-party contract names, unless somebody asks for it. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

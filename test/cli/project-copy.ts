@@ -20,7 +20,7 @@ export function copyProject(t: Test, yaml: string): string {
   return folder;
 }
 
-/** What `npm run generate` does there; of a copy, no coverage counts. */
+/** Runs `npm run generate` in the copy. The coverage of a copy does not count. */
 export const generate = (folder: string, ...args: string[]) =>
   spawnSync(process.execPath, [...NODE_ARGS, join(PACKAGE, 'cli/main.ts'), 'generate', ...args], {
     cwd: folder,

@@ -25,7 +25,7 @@ const PENDING = Array.from({ length: 130 }, (_, index) => {
   return `${index + 1} ${category} Rex pending`;
 });
 
-/** So short that the tests end, and as long as an answer takes on a busy machine. */
+/** Limits that are short enough for the tests to end, and as long as an answer takes on a busy machine. */
 const LIMITS = { attempts: 2, timeout: 4000, total: 30_000 };
 
 interface Bench {
@@ -58,7 +58,7 @@ interface Ran extends Result {
   /** The animal that it adds; else it lists. */
   name: string | undefined;
   requests: string[];
-  /** Before each further request, in milliseconds. */
+  /** The wait before each further request, in milliseconds. */
   waits: number[];
 }
 
@@ -96,7 +96,7 @@ function isRight(t: Test, { pets, error, name }: Ran): void {
   else t.match(pets, [new RegExp(`^\\d+ ${LARGEST} ${name} sold$`)]);
 }
 
-/** It is the one type of error, in one short line, without the key. */
+/** Checks that the error is of the client's one type, and a short line without the key. */
 function isError(t: Test, { pets, error }: Ran, expected: Row['error'] = {}): void {
   t.match(error, { isOurs: true, ...expected });
   const { status, code = '', requestId, message = '', cause = '' } = error ?? {};
@@ -272,7 +272,7 @@ async function tryServers(t: Test, bench: Bench): Promise<void> {
   });
 }
 
-/** By its name, how often an animal is stored that the clients added. */
+/** Counts for each name how often an animal is stored that the clients added. */
 async function readStored({ request }: Service): Promise<Map<string, number>> {
   const stored = new Map<string, number>();
   for await (const { body } of pagesFrom(request, '/v1/pets?status=sold&limit=100'))

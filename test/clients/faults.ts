@@ -20,7 +20,7 @@ export interface Row {
   error?: { status?: number; code?: string; requestId?: string; message?: RegExp } | undefined;
   /** The fault is one of this operation alone. */
   only?: 'add' | 'list' | undefined;
-  /** Of an error in a list: the requests until then. */
+  /** For an error in a list, the number of requests before it. */
   requests?: number;
 }
 
@@ -30,7 +30,7 @@ export function toBytes({ status, headers, text }: CheckedReply): Buffer {
   return Buffer.from(`HTTP/1.1 ${status} X\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n${text}`);
 }
 
-/** With a request id, as behind a gateway that adds one. */
+/** Changes a reply and adds a request id, like a gateway. */
 function change(to: (reply: CheckedReply, elsewhere: string) => Partial<CheckedReply>): Fault {
   return (socket, reply, elsewhere) => {
     const changed = to(reply, elsewhere);
@@ -325,7 +325,7 @@ export const FAULTS: Record<string, Row> = {
   ]),
 };
 
-/** Within which the next attempt comes not. */
+/** The time in which no further attempt may come, in milliseconds. */
 export const WAIT = 1000;
 
 /** Two seconds from now, in the three forms of RFC 9110, section 5.6.7: the second that has begun is cut off. */
@@ -337,7 +337,7 @@ function inTwoSeconds(toForm: (date: Date, day: string, weekday: string) => stri
   };
 }
 
-/** These say when the next attempt may come. */
+/** Replies that name the time of the next attempt. */
 export const WAITING: Record<string, Fault> = {
   'seconds (429)': refuse(429, { 'retry-after': '1' }),
   'seconds (503)': refuse(503, { 'retry-after': '01' }),

@@ -15,10 +15,10 @@ interface Arrived {
 
 /** A proxy for one run of a client. */
 export interface FaultyProxy {
-  /** Its base URL, with a path as behind a gateway. */
+  /** The base URL of the proxy, with a path as behind a gateway. */
   url: string;
   arrived: Arrived[];
-  /** With its connections. */
+  /** Closes the proxy with its connections. */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-/** In each language, two programs around the client: the example of its README, and a driver that calls it as the tests say. */
+/** Builds two programs around the client of each language: the example of its README, and a driver that the tests control. */
 import { execFile, spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ export const LANGUAGES: Record<string, Language> = {
 export interface Job {
   url: string;
   key: string;
-  /** Of the animal to add, with its Idempotency-Key; else the animals are listed. */
+  /** The name of the animal to add, with an Idempotency-Key. Without a name, the animals are listed. */
   name?: string;
   once?: string;
   /** In milliseconds. */
@@ -50,7 +50,7 @@ export interface Job {
 export interface Result {
   pets: string[];
   error?: {
-    /** Of the one type of errors that the client has. */
+    /** Whether the error is of the client's one type. */
     isOurs: boolean;
     status?: number;
     code?: string;
@@ -67,7 +67,7 @@ export interface Program {
   startDriver: (t: Test) => (job: Job) => Promise<Result>;
 }
 
-/** All of them, before any is run. */
+/** Builds all programs, before any of them runs. */
 export async function buildPrograms(t: Test, document: string): Promise<Map<string, Program>> {
   const files = { 'package.json': '{ "type": "module" }' };
   const folder = t.testdir(Object.fromEntries(Object.keys(LANGUAGES).map((name) => [name, { ...files }])));
@@ -109,10 +109,10 @@ async function buildProgram(t: Test, name: string, { folder, document }: Place):
   };
 }
 
-/** In milliseconds. A job that takes longer does not end. */
+/** The time after which a job counts as endless, in milliseconds. */
 const ENDLESS = 45_000;
 
-/** One process for all jobs: for each its own, a language takes longer to start than to run it. */
+/** Starts one process for all jobs, because a language takes longer to start than to run a job. */
 function startDriver(t: Test, folder: string, [command = '', ...parts]: string[]): (job: Job) => Promise<Result> {
   const driver = spawn(command, parts, { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
   const running = new Map<string, (result: Result) => void>();
@@ -139,7 +139,7 @@ function startDriver(t: Test, folder: string, [command = '', ...parts]: string[]
   };
 }
 
-/** As strictly as a consumer may compile. */
+/** The strictest options with which a consumer may compile. */
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   module: ts.ModuleKind.NodeNext,

@@ -58,7 +58,7 @@ t.test('a caller at 100 times its limit gets only its limit; figures show how mu
   );
 });
 
-/** The lower one, the median, and the upper one. */
+/** Returns the lower quartile, the median, and the upper quartile. */
 function toQuartiles(values: number[]): number[] {
   const sorted = [...values].sort((a, b) => a - b);
   return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);

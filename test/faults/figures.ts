@@ -1,4 +1,4 @@
-/** What a fault test measured: a line each in the table that `npm run test:faults` prints at its end. */
+/** The figures of a fault test. Each is a line in the table that `npm run test:faults` prints at its end. */
 import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ export function addFigures(fault: string, figures: string): void {
   if (file) appendFileSync(file, `${fault}\t${figures}\n`);
 }
 
-/** How long a process has had a processor so far, in milliseconds: beside other load, a second of the clock takes longer. */
+/** Returns the processor time of a process in milliseconds, which does not depend on other load. */
 export function usedBy({ child }: Running): number {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(' ');
   return 10 * (Number(fields[13]) + Number(fields[14]));

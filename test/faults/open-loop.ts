@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 export interface OpenLoad {
   port: number;
-  /** What is sent each time, to the byte. All replies of one status have bodies of the same length. */
+  /** The bytes of each request. All replies of one status have bodies of the same length. */
   request: string;
   /** Requests per second; with 0, each connection has `ahead` on the way, and sends the next when one is answered. */
   rate: number;
@@ -23,10 +23,10 @@ export interface OpenLoadResult {
   replies: Record<string, number>;
   /** Connections that the server has closed. */
   closed: number;
-  /** Of replies that are no 503, in milliseconds from the time when they were due. */
+  /** The times of replies other than 503, in milliseconds after they were due. */
   p50: number;
   p99: number;
-  /** Of one core. Near 1, this process is what holds up the requests. */
+  /** The share of one core that this process uses. Near 1, the process itself delays the requests. */
   busy: number;
 }
 
@@ -47,7 +47,7 @@ class Client {
   #answered = 0;
   /** A head that has not arrived in full. */
   #rest: Buffer = Buffer.alloc(0);
-  /** How much of a body is still to come. */
+  /** The number of bytes of a body that are still missing. */
   #missing = 0;
   #isClosed = false;
 

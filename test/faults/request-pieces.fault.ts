@@ -51,11 +51,11 @@ function makePiece(pick: Pick): string {
 }
 
 interface Session {
-  /** What is written, packet by packet, one character for one byte. */
+  /** The packets, with one character for each byte. */
   packets: string[];
   /** How long to wait behind each packet, in milliseconds. */
   pauses: number[];
-  /** How the client ends it; undefined: it waits for the server. */
+  /** The way the client ends the connection; undefined if it waits for the server. */
   end: 'reset' | 'half' | undefined;
 }
 

@@ -9,7 +9,7 @@ import { addFigures } from './figures.ts';
 
 interface Outcomes {
   answered: number;
-  /** Its connection was taken, and no answer came. */
+  /** The number of requests without an answer on an accepted connection. */
   lost: number;
   /** Neither an answer nor an end of its connection came in time. */
   hung: number;
@@ -73,7 +73,7 @@ function startClients(port: number, count: number, key: string) {
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const CLIENTS = 40;
 
-/** As an operator starts it, with the default time to drain or another. */
+/** Starts the server like an operator, with the default time to drain or another one. */
 const start = (t: Test, drainDelay = ''): Promise<Server> =>
   startServer(t, { env: { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, DRAIN_DELAY: drainDelay } });
 

@@ -50,7 +50,7 @@ t.test('text is accepted exactly if JSON.parse accepts it, even when cut or exte
   );
 });
 
-/** What is well-formed, but has a name twice, half a surrogate pair or a number that is not exact, counts as read. */
+/** Whether a text was read. Well-formed text with a duplicate name, half a surrogate pair or an inexact number also counts as read. */
 function isRead(read: (text: string) => unknown, text: string): boolean {
   try {
     read(text);

@@ -16,7 +16,7 @@ const OTHER_TYPES: Record<string, string[]> = {
   array: ['object', 'string'],
 };
 const OTHER_FORMATS: Record<string, string> = { int32: 'int64', int64: 'int32', date: 'date-time' };
-/** Where a default or an enum is added. */
+/** The values of an added default or enum, by type. */
 const NEW_VALUES: Record<string, Json> = { string: 'Rex', integer: 7 };
 
 const without = (node: Json, key: string) => Object.fromEntries(Object.entries(node).filter(([name]) => name !== key));
@@ -28,7 +28,7 @@ const eachRenamed = (node: Json, rename: (name: string) => string) =>
     .filter((name) => !(rename(name) in node))
     .map((name) => renamed(node, name, rename(name)));
 
-/** Each of our extensions, spelt nearly right. */
+/** Misspells each of the engine's extensions. */
 const misspelt: Changes = (_, node) => {
   const ours = Object.keys(node).filter((name) => name.startsWith('x-'));
   return ours.length === 0 ? [] : [ours.map((name) => renamed(node, name, `x-${name.slice(2).replaceAll('-', '')}x`))];
@@ -52,7 +52,7 @@ const security: Changes = (value) => [
     [{ bearerAuth: ['not one'] }],
   ].map((requirements) => [requirements]),
 ];
-/** It means nothing where every operation has its own. */
+/** Changes the general security, which has no effect if every operation has its own. */
 const generalSecurity: Changes = (value, node, contract) => {
   const operations = Object.values<Json>(node.paths).flatMap((item) => METHODS.map((method) => item[method] ?? {}));
   const isUsed = operations.some(({ operationId, security: own }) => operationId && !own);

@@ -135,7 +135,10 @@ export const isUnnoticed = ({ by }: Row): boolean => by === 'nobody' || by === '
 /** Rules of the lint, by which the contract must declare what the server sends. */
 const OF_REPLIES = / (contract-first\/declared-replies|response-contains-header) /;
 
-/** In the order of the mutants. Of those that behave as before, lint and comparison read the text; of undeclared replies, the lint does. */
+/**
+ * Returns the rows in the order of the mutants. For mutants that behave as before, the lint and the comparison judge the text; for
+ * undeclared replies, the lint judges it.
+ */
 export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
   return Promise.all(
     mutants.map(async (mutant, index) => {

@@ -1,11 +1,11 @@
-/** All meaningful edits of a contract, found by walking through it; what only people read is left out. */
+/** Finds all meaningful edits of a contract by walking through it. Documentation is left out. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../any-json.ts';
 import { EDITS, type Kind } from './edits.ts';
 
 /** A contract with one edit. */
 export interface Mutant {
-  /** Where: `components.schemas.PetName`. */
+  /** The place of the edit: `components.schemas.PetName`. */
   place: string;
   /** Mutants of one kind differ by place and value only. */
   kind: string;

@@ -17,7 +17,10 @@ import { type Json, type Operation, readOperations, responseKeyOf } from '../pro
 import { finished } from '../service.ts';
 import type { Probe } from './probes.ts';
 
-/** One of them must have the optional fields of the body of all failures of an operation. */
+/**
+ * Converts the place of an error reply to a place for all failures of the operation. Only one of them must show the optional fields of the
+ * body.
+ */
 const toFailures = (place: string) => place.replace(/ (4\w\w|5\w\w|default)$/, ' failures');
 
 /** Every status, header and field of every operation, as `getPet 200 body.name`. */
@@ -36,7 +39,7 @@ function documentedBy(operations: Operation[]): Set<string> {
   );
 }
 
-/** What a reply shows of the response that documents it, such as `getPet 200`. */
+/** Returns the parts that a reply shows of its declared response, such as `getPet 200`. */
 function shownBy({ headers, text }: CheckedReply, place: string): string[] {
   const names = Object.keys(headers).map((name) => `${place} header ${name}`);
   const isJson = /[/+]json\b/.test(headers['content-type'] ?? '');
@@ -67,7 +70,7 @@ const KEYS = {
   none: undefined,
 };
 
-/** What a client can do something about, so that it must be documented. */
+/** Statuses that a client can react to, so that they must be declared. */
 const CLIENT_ERRORS = [400, 401, 403, 413, 415];
 
 export interface Findings {
@@ -226,7 +229,7 @@ function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
     if (failure === 'broken') throw new Error('a probe');
     return method(...values);
   };
-  /** All that a part of the store can do, and its own parts. */
+  /** Makes all methods of a part of the store fail, and those of its own parts. */
   const failing = (part: object): object =>
     new Proxy(part, {
       get(_, name) {

@@ -8,25 +8,25 @@ import { refusalsOf } from '../properties/refusals.ts';
 import { type Request, requests, toHeaders, toUrl } from '../properties/requests.ts';
 
 export interface Probe {
-  /** None where the contract has none. */
+  /** The operation; undefined if the contract has none for the probe. */
   operation?: string;
   method: string;
   url: string;
   body?: Request['body'];
   headers: Record<string, string>;
   key: 'valid' | 'powerless' | 'limited' | 'unknown' | 'none';
-  /** What the store does: it cannot be reached, or it has a bug. */
+  /** The failure of the store: it cannot be reached, or it has a bug. */
   store?: 'down' | 'broken';
   expect: {
-    /** As a regular expression; without it, any that is not the server's fault. */
+    /** The expected status, as a regular expression; by default, any status below 500. */
     status?: string;
-    /** By a rule of the contract, so that no handler is called. */
+    /** Whether a rule of the contract rejects the request, so that no handler is called. */
     isRefused?: boolean;
     /** A part of the body. */
     shows?: string;
     /** The URL that has the same reply. */
     sameAs?: string;
-    /** What the reply must depend on: of the probes that name it, two at least have different replies. */
+    /** The part that the reply must depend on: at least two of the probes that name it must have different replies. */
     dependsOn?: string;
     /** Exact values; null for a header that must not be there. */
     headers?: Record<string, string | null>;
@@ -35,7 +35,7 @@ export interface Probe {
 
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
 const SERVED = '2..|404';
-/** Of an operation that takes an Idempotency-Key, which another request may have had. */
+/** The statuses of an operation with an Idempotency-Key that another request may have used. */
 const SERVED_OR_USED = '2..|404|422';
 const MORE_THAN_A_PAGE = 25;
 
@@ -126,7 +126,7 @@ function refused(operation: Operation): Probe[] {
   );
 }
 
-/** With what no client makes up: identifiers that the server has given, and values of opaque parameters. */
+/** Makes probes with values that clients do not invent: identifiers from the server, and values of opaque parameters. */
 function unjudged(operation: Operation): Probe[] {
   const given = sample(requests(operation), MORE_THAN_A_PAGE).map(({ path, ...request }, index) => {
     return { ...request, path: path.map(([name]): [string, string] => [name, String(index + 1)]) };
@@ -166,7 +166,7 @@ function defaulted(operation: Operation): Probe[] {
 
 const toText = (value: Json) => (Array.isArray(value) ? value.map(String) : String(value));
 
-/** What is asked with an optional parameter and without it, of what is stored: none is taken, and ignored. */
+/** Makes probes with and without each optional parameter, to show that no parameter is accepted and ignored. */
 function depending(operation: Operation): Probe[] {
   if (operation.method !== 'GET') return [];
   const [plain] = sample(requests(operation), 1) as [Request];

@@ -129,7 +129,7 @@ CREATE INDEX orders_by_time ON orders (placed_at, seq);
 CREATE INDEX orders_by_price ON orders (price, seq);
 `;
 
-/** By their names in the project. */
+/** The files of the service, by their names in the project. */
 export const FILES: Record<string, string> = {
   'src/orders/domain.ts': `import type { Description } from 'contract-first/store';
 

@@ -18,7 +18,7 @@ type Method = (...values: unknown[]) => Promise<unknown>;
 
 export interface Shop {
   store: Store;
-  /** With its transactions. */
+  /** The collection with its transactions. */
   orders: AnyCollection & Record<string, Method>;
   coupons: AnyCollection;
   pets: AnyCollection;

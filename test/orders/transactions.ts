@@ -1,4 +1,4 @@
-/** What is done with several records, or not at all. */
+/** The transactions, which change several records or none. */
 
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
@@ -72,7 +72,7 @@ interface Total {
   sum: bigint;
 }
 
-/** What was sold, and a page of it, as they are at one moment. */
+/** Reads the sum of the sales and a page of them, in one snapshot. */
 export const report = reading(function* (
   { sql, orders, pets },
   { from, petId = 0n }: { from: bigint; petId?: bigint },

@@ -109,7 +109,7 @@ function breakAlternative(schema: Json, keyword: 'oneOf' | 'anyOf', index: numbe
   return breakWhole(schema, `.${keyword}.${index}`, breaksOf(schema[keyword][index]));
 }
 
-/** What breaks a part of the schema, and the whole with it. */
+/** Makes values that break a part of the schema, and so the whole. */
 function breakWhole(schema: Json, part: string, breaks: Break[]): Break[] {
   return breaks.flatMap(({ rule, values }) => {
     const broken = refusedBy(schema, values);
@@ -117,7 +117,7 @@ function breakWhole(schema: Json, part: string, breaks: Break[]): Break[] {
   });
 }
 
-/** With the required fields, and too few of the others. */
+/** Makes objects with the required fields, and with too few others. */
 function breakFewFields({ minProperties, required = [], ...schema }: Json): Break[] {
   const room = minProperties - 1 - required.length;
   if (room < 0) return [];

@@ -11,7 +11,7 @@ export function toJson(value: Scalar): Arbitrary<string> {
   return fc.constantFrom(JSON.stringify(value), value.toExponential(), value.toExponential().replace('e', 'E'));
 }
 
-/** With only those characters escaped that must be, or with all of them. */
+/** Writes a JSON string, in which either only the necessary characters are escaped or all of them. */
 function toJsonString(text: string): Arbitrary<string> {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const escaped = `"${text.split('').map(toEscape).join('')}"`;

@@ -22,12 +22,12 @@ class UnknownRule extends Error {
   }
 }
 
-/** For a rule of the contract that the tests do not know: it must be added before they can check the server. */
+/** Throws for a rule of the contract that the tests do not know. The rule must be added before the tests can check the server. */
 export function noWayToBreak(rule: string, file: string): Error {
   return new UnknownRule(`break ${rule}`, file);
 }
 
-/** For rules that no made value keeps together. */
+/** Throws for rules that no made value keeps together. */
 export function noWayToKeep(schema: object, file: string): Error {
   return new UnknownRule(`keep ${Object.keys(schema).join(', ')}`, file);
 }

@@ -1,4 +1,4 @@
-/** Where a reply says that there is something, there must be something: `Location`, `Link` to a next page, `links`. */
+/** Checks that the links of a reply lead somewhere: `Location`, the `Link` to a next page, `links`. */
 import { isDeepStrictEqual } from 'node:util';
 import { nextOf, type ReceivedReply, type Service } from '../service.ts';
 import { keyAt } from './keys.ts';

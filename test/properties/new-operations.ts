@@ -27,7 +27,7 @@ const NEW_HANDLERS: Record<string, Handle> = {
   packBox: ({ body }) => ({ status: 200, body: packed(body) }),
 };
 
-/** With the fields that only replies have, without those that only requests have. */
+/** Returns a box with the fields that only replies contain, and without those that only requests contain. */
 function packed({ secret, inside, ...box }: Json): Json {
   return { ...box, id: 1n, ...(inside && { inside: inside.map(packed) }) };
 }

@@ -4,10 +4,10 @@ import { parse } from 'yaml';
 import type { Json } from '../any-json.ts';
 import type { KeyPlace } from './keys.ts';
 
-/** How often a schema that refers to itself is within itself. */
+/** The depth to which a recursive schema contains itself. */
 const DEPTH = 2;
 
-/** In place of what would go on for ever. */
+/** Ends a recursive schema. */
 const END = { 'x-end': true };
 const isEnd = (node: Json) => node?.['x-end'] === true;
 
@@ -39,7 +39,7 @@ function withoutEnds(node: Json): Json {
   return left ? { ...node, [oneOf ? 'oneOf' : 'anyOf']: left } : node;
 }
 
-/** Each alternative of a discriminator with its names (OpenAPI 3.1, section 4.8.25), where it does not have them itself. */
+/** Adds the names of a discriminator to its alternatives (OpenAPI 3.1, section 4.8.25), unless they declare them. */
 function withTags(source: Json, node: Json): Json {
   const { discriminator, oneOf } = node;
   if (!discriminator?.propertyName || !Array.isArray(oneOf)) return node;
@@ -55,7 +55,7 @@ function withTags(source: Json, node: Json): Json {
   return { ...node, oneOf: tagged };
 }
 
-/** Without what only replies have: `x-read-only` has the fields that a request must not have. */
+/** Removes fields that only replies contain, and lists them in `x-read-only`. */
 function withoutReadOnly(node: Json): Json {
   if (Array.isArray(node)) return node.map(withoutReadOnly);
   if (typeof node !== 'object' || node === null) return node;
@@ -76,14 +76,14 @@ export interface Parameter {
   required: boolean;
   /** How an array is written: `a=1&a=2`, or `a=1,2`. */
   list: 'repeated' | 'joined' | undefined;
-  /** Its values are never made up by a client: they come from the server's own links. */
+  /** Whether only the server makes values of the parameter, and clients take them from its links. */
   isOpaque: boolean;
   /** Whether it makes a request be done once: an `Idempotency-Key`. */
   isKept: boolean;
   schema: Json;
 }
 
-/** Where a body may have several media types, there is one for each. */
+/** An operation. If a body may have several media types, there is an operation for each. */
 export interface Operation {
   id: string;
   /** The id, and the media type where there are several. */
@@ -97,9 +97,9 @@ export interface Operation {
   isSecured: boolean;
   /** Where a key may be sent. */
   keyPlaces: KeyPlace[];
-  /** What a key must be allowed; empty where one of several ways in needs nothing. */
+  /** The scopes that a key needs; empty if one of several requirements needs none. */
   scopes: string[];
-  /** By status, as the contract has them. */
+  /** The responses by status, as in the contract. */
   responses: Record<string, Json>;
 }
 

@@ -26,7 +26,7 @@ export function otherBodies({ type, schema }: Body): Arbitrary<Uint8Array> {
   return isForm(type) ? fieldsOf(schema).map(toForm) : bytes;
 }
 
-/** One for each rule of a form's fields: there is none for bytes. */
+/** Makes a broken body for each rule of a form's fields. Bytes have no rules. */
 export function otherBreaks({ type, schema }: Body): OtherBreak[] {
   if (!isForm(type)) return [];
   const { properties = {}, required = [] } = schema;
@@ -76,7 +76,7 @@ function textsOf(parameter: Parameter): Arbitrary<Field[1]> {
 
 const isFile = ({ list, schema }: Parameter) => (list ? schema.items : schema).format === 'binary';
 
-/** What a field may have is what a parameter may have. */
+/** Converts a field to a parameter, since the same rules apply to both. */
 function toParameter(name: string, schema: Json): Parameter {
   const list = schema.type === 'array' ? 'repeated' : undefined;
   return { name, in: 'query', required: false, isOpaque: false, isKept: false, schema, list };

@@ -48,7 +48,10 @@ function breaksOf({ schema, in: place, isOpaque }: Parameter): Items['breaks'] {
   return breaks;
 }
 
-/** What a place cannot carry: in a URL half surrogate pairs (RFC 3986, section 2.5), and in a path empty segments. */
+/**
+ * Whether a place can carry a text. A URL cannot carry half surrogate pairs (RFC 3986, section 2.5), and a path cannot carry empty
+ * segments.
+ */
 const CARRIES: Record<Parameter['in'], (text: string) => boolean> = {
   path: (text) => text !== '' && !/\p{Cs}/u.test(text),
   query: (text) => !/\p{Cs}/u.test(text),
@@ -63,7 +66,7 @@ function toTexts(values: Arbitrary<Scalar>, schema: Json, place: Parameter['in']
   return (isAny ? texts.map(toAscii) : texts).filter(CARRIES[place]);
 }
 
-/** As many characters, all of ASCII, none of them white space at the ends. */
+/** Converts a text to ASCII with the same length, without white space at the ends. */
 function toAscii(text: string): string {
   const visible = text.replace(/[^ -~]/gu, (character) =>
     String.fromCharCode(33 + ((character.codePointAt(0) as number) % 94)),
@@ -110,7 +113,7 @@ function madeUp(schema: Json): Arbitrary<string> {
   return scalars({ ...schema, minLength: Math.max(schema.minLength ?? 0, 12) }) as Arbitrary<string>;
 }
 
-/** One item of an array: its values, and how each of its rules is broken. */
+/** An item of an array: its values, and values that break each of its rules. */
 interface Items {
   values: Arbitrary<string>;
   breaks: { rule: string; texts: Arbitrary<string> }[];
@@ -168,5 +171,5 @@ function breakItem(parameter: Parameter, items: Items, { rule, texts }: Items['b
   };
 }
 
-/** In a header, a comma always parts two items, and an empty item is none. */
+/** Whether a text can be an item. In a header, a comma always separates two items, and empty items do not count. */
 const inList = (place: Parameter['in']) => (text: string) => place !== 'header' || /^[^,]+$/.test(text);

@@ -60,7 +60,7 @@ function withSmallPages(operation: Operation): Operation {
   return { ...operation, parameters };
 }
 
-/** One line for people. */
+/** Describes an action in one line for people. */
 export function describeAction(action: Action): string {
   const which = 'which' in action ? ` number ${action.which}` : '';
   if (!('request' in action)) return action.does + which;
@@ -84,7 +84,7 @@ interface PageQuery {
 class PetModel {
   readonly pets: Pet[] = [];
 
-  /** The id is the store's choice, as long as it is higher than all before. */
+  /** Adds a pet. The store chooses the id, which must be higher than all before. */
   add(pet: Pet): void {
     const last = this.pets.at(-1);
     if (last && pet.id <= last.id) throw new Error(`pet ${pet.id} was made after pet ${last.id}`);
@@ -99,7 +99,7 @@ class PetModel {
   }
 }
 
-/** Where a list goes on, from any earlier reply. */
+/** The place where a list continues, from any earlier reply. */
 interface Cursor {
   url: string;
   query: PageQuery;

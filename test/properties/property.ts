@@ -1,26 +1,29 @@
-/** One property over many cases, and the report of a failure: all that is needed to see it again; and many properties, as asserts of a test. */
+/**
+ * Runs a property over many cases, and reports everything that is needed to repeat a failure. Also runs many properties as asserts of a
+ * test.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 import type { Test } from 'tap';
 
-/** How many cases are tried at most to make a failing one simpler: there are endless ones of a large body. */
+/** The most cases that are tried to make a failing one simpler, since a large body has endless ones. */
 const MAX_SIMPLER = 1000;
 
 interface PropertyOptions<Case> {
   /** A sentence: `createPet refuses body.name maxLength`. */
   name: string;
-  /** How many times the share of the others it gets. */
+  /** The weight of the property: the multiple of the runs that others get. */
   weight?: number;
   cases: Arbitrary<Case>;
   /** Rejects where a case fails. */
   holds(value: Case): Promise<void>;
-  /** The case for people. */
+  /** Describes a case for people. */
   toText(value: Case): string;
 }
 
 interface RunOptions {
   seed: number;
   runs: number;
-  /** Where fast-check found the failure, to go there at once. */
+  /** The path at which fast-check found the failure, to go there directly. */
   path?: string | undefined;
   /** Called for each case. */
   onCase?: () => void;

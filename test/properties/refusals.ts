@@ -22,7 +22,7 @@ export interface Refusal {
   requests: Arbitrary<Refused>;
 }
 
-/** One for every rule that the contract has for this operation. @throws Error that names a rule for which there is no way yet */
+/** Makes a refusal for every rule of the contract for this operation. @throws Error that names a rule for which there is no way yet */
 export function refusalsOf(operation: Operation): Refusal[] {
   return within(operation.id, () => [
     ...operation.parameters.flatMap((parameter) => refuseParameter(operation, parameter)),
@@ -176,7 +176,7 @@ function withHeader(texts: Arbitrary<string | Uint8Array>, name: string, values:
   return fc.tuple(texts, fc.constantFrom(...values)).map(([body, value]) => ({ body, headers: { [name]: value } }));
 }
 
-/** Its meaning is left open (RFC 8259, section 4), whether the two are spelt alike or not. */
+/** Makes JSON with a field twice, spelt alike or not. RFC 8259, section 4, leaves the meaning open. */
 function withFieldTwice(schema: Json): Arbitrary<Change> {
   const names = Object.keys(schema.properties);
   const fields = fc.constantFrom(...names).chain((name) => {

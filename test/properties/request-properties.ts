@@ -1,4 +1,7 @@
-/** What is true of every operation: it accepts what the contract allows, refuses what breaks a rule, and demands a key with its scopes. */
+/**
+ * The properties of every operation: it accepts requests that the contract allows, rejects those that break a rule, and demands a key with
+ * its scopes.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
@@ -106,7 +109,7 @@ function send(service: Service, request: Request): Promise<ReceivedReply> {
   return service.request(toUrl(request), { method: operation.method, key: null, body, headers: toHeaders(request) });
 }
 
-/** What the error says; other people's contracts have their own fields. */
+/** Checks the text of an error. Third-party contracts have their own fields. */
 function expectError({ status, text, body }: ReceivedReply, expected: number): string {
   if (status !== expected) throw new Error(`the reply is ${status}, not ${expected}: ${text}`);
   // A text as JSON has its characters escaped.

@@ -94,7 +94,7 @@ function toSearch({ parameters }: Operation, name: string, text: Text): string {
   return (isJoined ? [values.join()] : values).map((value) => `${encode(name)}=${value}`).join('&');
 }
 
-/** Those of parameters, and the others; a parameter that is given more than once has a list. */
+/** Returns all headers of a request. A parameter that is given more than once has a list. */
 export function toHeaders({ operation, header, body, headers }: Request): Record<string, string | string[]> {
   const type = operation.body?.type ?? 'application/json';
   const values: Record<string, string | string[]> = body === undefined ? {} : { 'content-type': toContentType(type) };
@@ -105,7 +105,7 @@ export function toHeaders({ operation, header, body, headers }: Request): Record
   return { ...values, ...headers };
 }
 
-/** For a shell with `$'…'` strings, such as bash, and a server on the port that `npm start` takes. */
+/** Writes a curl command for a shell with `$'…'` strings, such as bash, and for the default port. */
 export function toCurl(request: Request): string {
   const { operation, body } = request;
   return [

@@ -10,7 +10,7 @@ import {
   stringsShorterThan,
 } from './strings.ts';
 
-/** Without a format, as far as a double counts exactly (RFC 7493, section 2.2). */
+/** The ranges of integers. Without a format, the range in which a double is exact (RFC 7493, section 2.2). */
 const BITS: Record<string, bigint> = { int32: 31n, int64: 63n, none: 53n };
 
 interface Range {
@@ -27,7 +27,7 @@ function formatRange({ format = 'none' }: Json): Range {
 
 const byValue = (a: bigint, b: bigint) => Number(a - b);
 
-/** Nothing where no integer is left between the bounds. */
+/** Makes integers; nothing if no integer is left between the bounds. */
 function integers(schema: Json): Arbitrary<bigint> | undefined {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const format = formatRange(schema);
@@ -83,7 +83,7 @@ export function scalars(schema: Json): Arbitrary<Scalar> | undefined {
 
 const toScalar = (value: Json, type: string): Scalar => (type === 'integer' ? BigInt(value) : value);
 
-/** For each keyword, values that break it, and as little else as can be; nothing where no value can break it. */
+/** For each keyword, values that break it and, if possible, no other keyword; nothing if no value can break it. */
 export const BROKEN_SCALARS: Record<string, (schema: Json) => Arbitrary<Scalar> | undefined> = {
   minimum: ({ type, format, minimum }) => scalars({ type, format, exclusiveMaximum: minimum }),
   maximum: ({ type, format, maximum }) => scalars({ type, format, exclusiveMinimum: maximum }),

@@ -21,7 +21,7 @@ const CHARACTER = fc.oneof(
 /** Half a character of UTF-16, which is never in well-formed text. */
 export const SURROGATE = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit));
 
-/** Where a schema sets no maximum, strings grow by so many characters over the minimum. */
+/** The characters above the minimum that strings may have if a schema sets no maximum. */
 const ROOM = 50;
 
 export function strings(schema: Json): Arbitrary<string> {
@@ -135,7 +135,7 @@ const FORMATS: Record<string, Format> = {
   uuid: { valid: () => fc.uuid(), nearMisses: ['0-0-0-0-0', 'g0000000-0000-4000-8000-000000000000', '{}'] },
 };
 
-/** Nothing where the format only says what a text means. */
+/** Makes texts that break a format; nothing if the format is only an annotation. */
 export function misformatted(schema: Json): Arbitrary<string> | undefined {
   const { valid, nearMisses } = formatOf(schema);
   if (nearMisses.length === 0) return undefined;

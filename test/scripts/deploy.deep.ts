@@ -11,7 +11,7 @@ import { buildRequest, KEY } from '../service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DEPLOY = `${ROOT}scripts/deploy`;
-/** Where `npm test` has built the program. */
+/** The folder in which `npm test` has built the program. */
 const PROGRAM = process.env.TEST_PROGRAM as string;
 
 t.test("systemd rates the unit's exposure at 1.5 or better, and all units are valid", async (t) => {
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-/** What the first stage leaves, made of the modules that are here: compiling better-sqlite3 once more takes minutes. */
+/** Makes the result of the first stage from the modules that are here, because compiling better-sqlite3 again takes minutes. */
 function prepareFirstStage(folder: string): string {
   const app = `${folder}/srv/petstore`;
   mkdirSync(`${folder}/data`, { recursive: true });

@@ -38,7 +38,7 @@ const FENCE = /^( *)```ts(?: (\w+))?\n([\s\S]*?)^ *```$/gm;
 export const ANY_FENCE = /(`{3,}|~{3,}).*\b([cm]?[jt]sx?|typescript|javascript)\b/gi;
 const FIRST_LINE = /^\/\/ (in )?([\w./-]+\.ts)\n/;
 
-/** From the project's root; a client's, from its own folder. */
+/** Finds the blocks of code of a page. Their files are relative to the project's root, or to the folder of a client. */
 function blocksIn(paper: string): Block[] {
   const all = read(paper);
   return [...all.matchAll(FENCE)].map(({ 1: indent = '', 2: shown, 3: text = '', index }) => {
@@ -183,7 +183,7 @@ function withLines(file: string, lines: string): string {
 
 /** The service with all blocks. */
 export interface DocumentedService {
-  /** By path from the root of the project. */
+  /** The texts of the files, by their paths from the root of the project. */
   texts: Record<string, string>;
   /** The pages and lines of the blocks in a file. */
   blockAt: Map<string, string>;

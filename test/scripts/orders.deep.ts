@@ -23,14 +23,14 @@ const KILLS = Number(process.env.ROUNDS ?? 3);
 /** The pets of the drill, of which three clients want each. */
 const WANTED = 80;
 
-/** For how long the database is away, in milliseconds. */
+/** The time for which the database is away, in milliseconds. */
 const OUTAGE = 500;
 
 interface Place {
   folder: string;
   url: string;
   servers: number;
-  /** Of the programs that have its disk. */
+  /** The environment of the programs that use the disk. */
   env?: Record<string, string>;
   fail(): unknown;
   mend(): unknown;
@@ -56,7 +56,7 @@ class Fleet {
     for (let index = 0; index < this.#place.servers; index++) this.#servers[index] = await this.#startOne();
   }
 
-  /** One after the other is asked. */
+  /** Sends a request to the servers in turn. */
   send(path: string, options: RequestOptions = {}): Promise<CheckedReply> {
     const { port } = this.#servers[this.#turn++ % this.#servers.length] as Server;
     return send(port, `/v1${path}`, options, this.#agent);
@@ -72,7 +72,7 @@ class Fleet {
     }
   }
 
-  /** Nothing can be written, until clients have learned it, and for a while more. */
+  /** Makes the database unwritable until clients have noticed it, and for a while more. */
   async endure(): Promise<void> {
     await this.#place.fail();
     // Asks too: the others may all have been answered before.
@@ -105,7 +105,7 @@ class Fleet {
   }
 }
 
-/** As many at once as there are clients. */
+/** Runs the work for all numbers, with as many at once as there are clients. */
 async function forAll(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const client = async () => {
@@ -146,7 +146,7 @@ async function readAll(fleet: Fleet, path: string): Promise<string[]> {
   return found;
 }
 
-/** What was acknowledged: the order of each pet as text, and the key that it was placed with. */
+/** The acknowledged orders: for each pet the order as text, and the key of its request. */
 type Placed = Map<bigint, { text: string; options: RequestOptions }>;
 
 /** Three clients want each pet, while servers are killed, and the database is away. */

@@ -5,7 +5,7 @@ import { type BatchOptions, BatchQueue } from '../../src/contract-first/store/sq
 import { StoreCounts } from '../../src/contract-first/store/store.ts';
 import { holdClock } from '../held-clock.ts';
 
-/** A queue of numbers for a writer that keeps what it is handed, and answers when the test says so. */
+/** Opens a queue of numbers for a writer that keeps each batch until the test lets it answer. */
 function openQueue(options: Partial<BatchOptions<number, string>> = {}) {
   const batches: number[][] = [];
   const counts = new StoreCounts();
@@ -32,7 +32,7 @@ function openQueue(options: Partial<BatchOptions<number, string>> = {}) {
 
 const toTexts = (items: number[]) => items.map(String);
 
-/** What each has come to: its result, otherwise the kind of the outage or the message of the error. */
+/** Returns the outcome of each promise: the result, the kind of the outage, or the message of the error. */
 async function outcomesOf(all: Promise<string>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(all);
   return results.map((result) =>

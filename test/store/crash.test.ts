@@ -5,7 +5,7 @@ import { type Server, startServer } from '../program.ts';
 import { KEY, type RequestOptions, send } from '../service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-/** Of each kind. */
+/** The number of clients of each kind. */
 const CLIENTS = 8;
 const STATUSES = ['available', 'pending', 'sold', undefined];
 
@@ -38,13 +38,13 @@ async function addPets({ port }: Server, client: string, acknowledged: Acknowled
   }
 }
 
-/** What clients with keys share. */
+/** The state that clients with keys share. */
 interface Retrying {
-  /** Where the server is now. */
+  /** The current port of the server. */
   port: number;
   /** Whether they add no more pets. */
   isOver: boolean;
-  /** How often a pet was sent again, and how many of those were there already. */
+  /** The number of repeated pets, and the number of these that were already stored. */
   again: number;
   replayed: number;
 }
@@ -78,7 +78,7 @@ async function killAfter({ child, exit }: Server, acknowledged: Acknowledged, mo
   await exit;
 }
 
-/** What is in the file, as the service lists it: each pet's JSON by its id. */
+/** Reads the pets in the file through the service: the JSON of each pet by its id. */
 async function readPets(server: Server): Promise<Map<number, string>> {
   const pets = new Map<number, string>();
   for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {

@@ -135,7 +135,7 @@ async function refuses(t: Test, { open, check }: Place, words: string): Promise<
   t.equal(await failureOf(check), words);
 }
 
-/** How many tables of these names there are. */
+/** Counts the tables with these names. */
 async function countOf({ execute }: Place, ...names: string[]): Promise<number> {
   const found = names.map((name) => execute(`SELECT * FROM ${name}`).then(Boolean, () => false));
   return (await Promise.all(found)).filter(Boolean).length;

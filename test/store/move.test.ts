@@ -96,7 +96,7 @@ async function createOnce({ pets }: Opened['all']) {
   return [id, idempotency.isReplayed];
 }
 
-/** All pages of two records each, as texts with their cursors, and all that is known of keys. */
+/** Reads all pages of two records each, as texts with their cursors, and everything about keys. */
 async function readAll({ all, ...store }: Opened) {
   const pages: unknown[] = [];
   for (const [name, collection] of Object.entries(all)) {

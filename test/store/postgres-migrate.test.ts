@@ -17,7 +17,7 @@ import { openPostgresUrl, schemaOf, settingsOf, startPostgres } from '../postgre
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 /** A busy machine may answer late, in milliseconds. */
 const TIMEOUT = 60_000;
-/** What the next version of the program may do: it adds. */
+/** The migration of a next version of the program, which only adds. */
 const NEXT = `
   ALTER TABLE pets ADD COLUMN color text NOT NULL DEFAULT 'brown';
   CREATE INDEX pets_by_color ON pets (color, id);
@@ -34,7 +34,7 @@ async function open(t: Test, url: string): Promise<OwnStore> {
   return store;
 }
 
-/** What a program with these migrations does when it starts. */
+/** Migrates like a start of a program with these migrations. */
 async function migrateWith(
   url: string,
   added: string[],

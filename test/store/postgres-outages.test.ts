@@ -14,7 +14,7 @@ import { openPostgresUrl, schemaOf, settingsOf, startPostgres } from '../postgre
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 /** No answer takes longer, in milliseconds: some seconds at most, and what a busy machine adds. */
 const SOON = 10_000;
-/** How long calls may take that must succeed, or fail at once, in milliseconds. */
+/** The time that calls may take if they must succeed or fail at once, in milliseconds. */
 const LONG = 60_000;
 
 const server = await startPostgres(t);
@@ -30,7 +30,7 @@ async function openOne(
   return store;
 }
 
-/** For the whole server. */
+/** Changes a setting of the whole server. */
 async function setAndReload(setting: string): Promise<void> {
   const admin = await server.open('-c default_transaction_read_only=off');
   await admin.query(`ALTER SYSTEM SET ${setting}`);
@@ -441,7 +441,7 @@ async function openAccounts(t: Test, url: string, timeout?: number): Promise<Sho
 interface Moved {
   schema: string;
   moved: number;
-  /** How many more may have been moved: their COMMIT was not answered in time, and their clients know it. */
+  /** The number of further changes that may have been made: their COMMIT was not answered in time, and their clients know that. */
   unknown?: number;
 }
 

@@ -13,7 +13,7 @@ import { settingsOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
-/** For settings that are texts. */
+/** Values for settings of type text. */
 const TEXTS: Record<string, string> = {
   ...{
     DateStyle: 'German, DMY',
@@ -149,7 +149,7 @@ async function useKeys(store: Store): Promise<unknown[]> {
   ];
 }
 
-/** All that is answered, as one text, where what the store makes up is left out. */
+/** Calls all methods, and returns the answers as one text, without the values that the store makes up. */
 async function useAll(t: Test, url: string): Promise<string> {
   const domain = { ...orders, books };
   const open = () => openPostgres(settingsOf(url), domain, LIMITS, { transactions }, 60_000);

@@ -9,11 +9,11 @@ import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts
 import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 
 const fileOf = (name: string) => fileURLToPath(new URL(`certificate/${name}`, import.meta.url));
-/** That of the server, for `localhost`, and one that it does not have. */
+/** The server's certificate, for `localhost`, and a certificate that it does not have. */
 const [OWN, OTHER, KEY] = ['server.crt', 'other.crt', 'server.key'].map(fileOf) as [string, string, string];
 const PEM = { cert: readFileSync(OWN), key: readFileSync(KEY) };
 
-/** What a client asks first: whether the server speaks TLS (PostgreSQL, section 54.2.11). */
+/** A client's first message, which asks whether the server supports TLS (PostgreSQL, section 54.2.11). */
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');
 /** The first byte of TLS (RFC 8446, section 5.1). */
 const HANDSHAKE = 22;
@@ -51,7 +51,7 @@ async function startImpostor(t: Test) {
   await Promise.all([once(secure.listen(0, '127.0.0.1'), 'listening'), once(front.listen(0), 'listening')]);
   t.teardown(() => [front.close(), secure.close()]);
   const { port } = front.address() as AddressInfo;
-  /** What it has heard of a client that connects so. */
+  /** Returns the bytes that the server received from a client with this URL. */
   return async (host: string, query: string) => {
     Object.assign(heard, { plain: '', encrypted: '', certificate: '' });
     const settings = parsePostgresUrl(

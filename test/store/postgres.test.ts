@@ -57,7 +57,7 @@ t.test('all servers share the count of a limit in its window', async (t) => {
   t.strictSame(left.rows, [{ id: 'Cleo' }]);
 });
 
-/** What is compared of an answer: texts know the store that they are from. */
+/** Returns the comparable part of an answer, because texts contain a reference to their store. */
 function toText(answer: unknown): unknown {
   if (answer instanceof JsonText) return answer.text;
   const { body, next } = (answer ?? {}) as Partial<Page>;

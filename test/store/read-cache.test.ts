@@ -125,7 +125,7 @@ t.test('a pet that another program changes, deletes or inserts is seen at once',
   t.strictSame(await names(FULL), []);
 });
 
-/** What may happen to a file while a server has it open, beside changes of single pets. */
+/** Things that may happen to a file while a server has it open, besides changes of single pets. */
 const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<string[]>) => unknown> = {
   'an older backup is restored': async (db, file, list) => {
     await copy(file, `${file}.old.db`);

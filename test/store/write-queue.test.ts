@@ -53,7 +53,7 @@ function namesInFile(t: Test, file: string): unknown[] {
   }
 }
 
-/** As `namesInFile`, while the file may be written: a copy that has a part of that is damaged, and has none. */
+/** Like `namesInFile`, for a file that is being written. A copy with half a write is damaged, and contains no names. */
 function namesInCopy(t: Test, file: string): unknown[] {
   try {
     return namesInFile(t, file);
@@ -62,7 +62,9 @@ function namesInCopy(t: Test, file: string): unknown[] {
   }
 }
 
-/** How many transactions the log has: only the last frame of each says how large the file is (sqlite.org/fileformat2.html, section 4.1). */
+/**
+ * Counts the transactions in the log. Only the last frame of each contains the size of the file (sqlite.org/fileformat2.html, section 4.1).
+ */
 function countCommits(file: string): number {
   const log = readFileSync(`${file}-wal`);
   const pageSize = log.readUInt32BE(8);

@@ -43,7 +43,7 @@ const lines = {
   migrations: new URL('lines/', import.meta.url),
 } as const satisfies AnyDescription;
 
-/** They are of no shop. */
+/** Clerks, who belong to no shop. */
 const clerks = {
   noun: 'clerk',
   schema: 'Clerk',

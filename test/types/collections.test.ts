@@ -14,7 +14,7 @@ import { pets } from '../../src/pets/domain.ts';
 import type { OwnStore } from '../database.ts';
 import type { domain } from '../members/domain.ts';
 
-/** Each line that is marked must not compile: `npm run types` says so where one does. */
+/** Marked lines must not compile; `npm run types` fails if one does. */
 export async function wrong({ records }: OwnStore): Promise<void> {
   const pet = { name: 'Rex', categoryId: 7n };
   // @ts-expect-error: every id is given by the store

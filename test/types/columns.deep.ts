@@ -9,7 +9,7 @@ const DESCRIPTION = read('contract-first/store/tables/description');
 
 const compiler = buildDiagnose();
 
-/** What the compiler says of the domain with each of these types in place of the contract's, in one run. */
+/** Returns the compiler's messages about the domain, with each of these types in place of the contract's, in one run. */
 function diagnose(types: string[], domain = DOMAIN): string[] {
   const texts = types.flatMap((text, index): [string, string][] => [
     [`src/generated/contract${index}.ts`, text],

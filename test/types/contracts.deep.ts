@@ -6,7 +6,7 @@ import { operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { diagnose, TYPES } from '../compiler.ts';
 
-/** What the compiler says of a handler of `echo`, in a contract that has this operation. */
+/** Returns the compiler's messages about a handler of `echo`, in a contract with this operation. */
 async function diagnoseEcho(yaml: string, handlers: string[], imported = 'handle'): Promise<string[]> {
   const types = (await buildTypes(parse(yaml))).text;
   const texts = handlers.map((text, index): [string, string] => [

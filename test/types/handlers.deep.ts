@@ -152,7 +152,7 @@ const toHandler = (id: string) => `import { handle, notImplemented } from 'contr
 export default handle('${id}', notImplemented);
 `;
 
-/** As if it were left behind: whose contract it is may have a `Pet` of their own. */
+/** A forgotten domain file of the first service. The new contract may have another `Pet`. */
 const LEFT_BEHIND = read('src/pets/domain.ts').replace(/(?<=')(?=(New)?Pet')/g, 'Absent');
 
 t.test('handlers that answer 501 compile, and so does the server', async (t) => {

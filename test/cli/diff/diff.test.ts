@@ -992,7 +992,7 @@ t.test('the parts of allOf, anyOf and oneOf are compared one by one', async (t) 
   judgesEach(t, parted, cases);
 });
 
-/** Of a contract, and of what an edit of it is reported as: the whole report, or the beginning of one of its lines. */
+/** Compares a contract with edited copies. For each edit, gives the expected report: the whole, or the beginning of one of its lines. */
 function judgesEach(t: Test, before: string, cases: [edit: Edit, reported: string | string[]][]): void {
   for (const [edit, reported] of cases) {
     const changes = report(before, edited(edit, before));

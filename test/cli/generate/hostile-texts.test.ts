@@ -37,7 +37,7 @@ type Texts = [mark: string, text: string][];
 const FOLDER = makeProjectFolder(t);
 const OWN = { toErrorBody, domain: {} };
 
-/** Undefined where the contract is refused. */
+/** Loads the contract; undefined if it is rejected. */
 async function loaded(texts: Texts): Promise<ReadContract | undefined> {
   const file = join(FOLDER, 'contract.json');
   writeFileSync(file, stringify(contractWith(new Map(texts))) as string);
@@ -114,7 +114,7 @@ const BARE =
   /^(head|body|title|main|header|small|h[1-6]|p|ul|li|dl|dt|dd|code|summary|label|output|s|span|table|thead|tbody|th|td|em|strong|blockquote|hr|br|figcaption)$/;
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>/g;
 
-/** Each `<` begins an element of ours, and no address runs anything. */
+/** Checks that each `<` begins an element of the page itself, and that no address runs a script. */
 function checkPage(page: string): void {
   const texts = page
     .replace('<!DOCTYPE html>', '')
@@ -192,7 +192,7 @@ function checkServed(contract: ReadContract): void {
   }
 }
 
-/** Undefined where it is refused. */
+/** Compiles the contract; undefined if it is rejected. */
 function compiledOf(contract: ReadContract): CompiledOperations | undefined {
   try {
     return compileOperations(finished(contract, OWN), OWN);
@@ -202,7 +202,7 @@ function compiledOf(contract: ReadContract): CompiledOperations | undefined {
   }
 }
 
-/** What is written for the errors of the contract makes the bodies that were tried, and nothing else. */
+/** Checks that the written code for errors makes exactly the bodies that were tried. */
 async function checkErrors(contract: ReadContract): Promise<void> {
   const { code, toErrorBody: tried } = writeErrors(contract);
   if (!code) return;
@@ -246,7 +246,7 @@ async function check(contract: ReadContract): Promise<void> {
 let hasRun = false;
 Object.assign(globalThis, { ran: () => (hasRun = true) });
 
-/** Of these places, those that take their texts beside each other. */
+/** Returns those of the places that accept their texts next to each other. */
 async function takenOf(texts: Texts): Promise<Texts> {
   if (texts.length === 0 || (await loaded(texts))) return texts;
   if (texts.length === 1) return [];

@@ -22,7 +22,7 @@ function edited(t: Test, name: string, edit: (contract: Json) => void): string {
   return `${t.testdir({ 'contract.yaml': stringify(contract) })}/contract.yaml`;
 }
 
-/** Each refusal in the table, with its place in the file and what to change. */
+/** Returns the problems in the table, each with its place in the file and the fix. */
 async function refusalsOf(file: string): Promise<string[]> {
   const { text, code } = await inspectContract(file);
   if (code !== 1) throw new Error(text);
@@ -236,7 +236,7 @@ t.test('a contract may be at a URL; if the download fails, one line gives the re
   });
 });
 
-/** As a command. */
+/** Runs the command in its own process. */
 function run(command: string, file: string) {
   const node = ['--import=./scripts/typescript/register.js', 'src/contract-first/cli/main.ts', command, file];
   return spawnSync(process.execPath, node, { encoding: 'utf8' });

@@ -16,7 +16,7 @@ const securitySchemes = {
 const contractOf = (paths: Json) =>
   stringify({ openapi: '3.1.0', info: { title: 'Other', version: '1' }, paths, components: { securitySchemes } });
 
-/** What is noted of one operation, without its name. */
+/** Returns the notes on one operation, without its name. */
 async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> {
   const yaml = contractOf({ '/a': { ...item, get: { operationId: 'find', responses: DONE, ...source } } });
   return findNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));

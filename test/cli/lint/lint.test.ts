@@ -14,7 +14,7 @@ const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const OPEN =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
-/** What is refused, the edit that breaks the contract, and all messages of the lint. */
+/** For each mistake: its sentence, the edit that breaks the contract, and all messages of the lint. */
 const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'an error response whose body is not the schema Error, or that has no body, is refused',

@@ -14,7 +14,7 @@ const SCRIPT = fileURLToPath(new URL('../../../src/contract-first/cli/main.ts', 
 
 const string = { type: 'string' };
 
-/** In the style of another team: errors of RFC 9457, no tags, no descriptions, ids in snake_case. */
+/** Writes a contract in the style of another team: errors of RFC 9457, no tags, no descriptions, ids in snake_case. */
 function contractOf(edit: (contract: Json) => unknown = () => {}): string {
   const problem = { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } };
   const book = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Book' } } } };

@@ -1,4 +1,4 @@
-/** With `--assume`, a required field that comes from nowhere has the contract's example, and is marked as assumed. */
+/** With `--assume`, a required field without a source gets the contract's example, and is marked as assumed. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';

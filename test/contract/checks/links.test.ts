@@ -3,7 +3,7 @@ import { findBrokenLinks } from '../../../src/contract-first/contract/checks/lin
 import { load, wordsOf } from '../../added-operations.ts';
 import { type Edit, edited, rename } from '../../edited-contract.ts';
 
-/** What is wrong, the problem of createPet, and the edit. */
+/** For each mistake: its sentence, the problem of createPet, and the edit. */
 const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
   [
     'a link to an operation that is not there',

@@ -10,7 +10,7 @@ import { ContractError } from '../../../src/contract-first/engine/contract/contr
 const HEAD = 'openapi: 3.1.0\ninfo: { title: Other, version: "1" }\n';
 const PATHS = 'paths: { /a: { get: { operationId: getA, responses: { "200": { description: Done. } } } } }\n';
 
-/** What is said of a contract; the files are next to it. */
+/** Returns the problems of a contract; the files are next to it. */
 async function saidOf(t: Test, text: string, files: Record<string, string> = {}): Promise<string[]> {
   const folder = t.testdir({ 'a.yaml': text, ...files });
   try {

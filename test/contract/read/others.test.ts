@@ -1,4 +1,4 @@
-/** What contracts of others have, and ours has not: each is served as it says. */
+/** Features of third-party contracts that the pet store's contract lacks. The server serves each of them. */
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -32,7 +32,7 @@ async function serve(t: Test, yaml: string, answers: Record<string, (call: Json)
   return service;
 }
 
-/** For the check of replies: here they tell more than their contract has. */
+/** Opens the replies of a contract for the check, because the replies in these tests contain more than the contract declares. */
 function toOpen(yaml: string): string {
   const document = parse(yaml);
   for (const item of Object.values<Json>(document.paths)) {
@@ -420,7 +420,7 @@ const inPath = (name: string, schema: Json) => ({ name, in: 'path', required: tr
 const list = (items: Json) => ({ type: 'array', items });
 const int64 = { type: 'integer', format: 'int64' };
 
-/** What a handler is given, with its 64-bit integers as texts. */
+/** Returns the argument of a handler, with 64-bit integers as texts. */
 const plain = (value: Json) =>
   JSON.parse(JSON.stringify(value, (_, inside) => (typeof inside === 'bigint' ? `${inside}n` : inside)));
 

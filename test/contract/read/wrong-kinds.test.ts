@@ -206,7 +206,7 @@ for (const [line, edit] of SLIPS) {
   t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
 }
 
-/** Each with values that are not of its kind, and what it must be. */
+/** Keywords, each with values of a wrong kind, and the message. */
 const KEYWORDS: [keywords: string[], values: unknown[], words: string][] = [
   [['allOf', 'anyOf', 'oneOf', 'prefixItems'], ['a', 5, {}, null], 'a list of schemas'],
   [['properties', 'patternProperties', 'dependentSchemas'], ['a', 5, [], null], 'schemas by their names'],
@@ -216,7 +216,7 @@ const KEYWORDS: [keywords: string[], values: unknown[], words: string][] = [
   [['enum'], ['a', 5, {}, null], 'a list of values'],
 ];
 
-/** Where the schema is, and its name in the line. */
+/** The places of a schema, and its name in the message. */
 const PLACES: [name: string, put: (parts: Json, schema: Json) => unknown][] = [
   ['operation listPets: parameter limit', ({ limit }, schema) => (limit.schema = schema)],
   ['operation createPet: request.body', ({ body }, schema) => (body.content['application/json'].schema = schema)],

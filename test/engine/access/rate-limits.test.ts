@@ -17,7 +17,7 @@ const RATE_LIMITED = {
   status: 429,
 };
 
-/** Where Node tells of replies that have been sent (nodejs.org/api/diagnostics_channel.html). */
+/** The channel on which Node reports sent replies (nodejs.org/api/diagnostics_channel.html). */
 const FINISHED = 'http.server.response.finish';
 
 /** A service with a key of each of these rates. */
@@ -32,7 +32,7 @@ async function startWithKeys(t: Test, rates: (string | undefined)[], options: St
 
 const limits = (env: Record<string, string>) => ({ limits: loadConfig(env) });
 
-/** How the limit stands by each reply; undefined where it says nothing. */
+/** Returns the state of the limit in each reply; undefined if a reply does not show it. */
 async function standingsOf(request: Service['request'], key: string, urls: string[]) {
   const standings: [status: number, left: string | undefined][] = [];
   for (const url of urls) {

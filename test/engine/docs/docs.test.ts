@@ -282,7 +282,7 @@ t.test("clients that request the page's files and disconnect leave no file open"
   );
 });
 
-/** Where the system says so: what this process has open. */
+/** Returns the open files of this process, if the system reports them. */
 function openFiles(): string[] {
   try {
     return readdirSync('/proc/self/fd').map((fd) => readlinkSync(`/proc/self/fd/${fd}`));

@@ -14,8 +14,8 @@ import { replyTo, startPost, stop } from './in-flight.ts';
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 
 /**
- * Clients that each send one pet after the other, until nobody takes their connection any more: half of them on one
- * connection for as long as the server keeps it, half of them on a new one each time.
+ * Starts clients that each send one pet after the other, until the server accepts no connection any more. Half of them use one connection
+ * as long as the server keeps it; the others use a new one each time.
  */
 function load(port: number, clients: number) {
   const answers = new EventEmitter();

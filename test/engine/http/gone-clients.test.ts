@@ -44,7 +44,9 @@ interface Settings {
   rate: string;
 }
 
-/** All that looks at a connection, together and less each of them: what one asks first, others need not. */
+/**
+ * The settings that read from a connection: all together, and without each one, because the first reader may hide a mistake of the others.
+ */
 const ALL: Settings = { trustProxy: ['127.0.0.1'], level: 'info', isTraced: true, rate: '1000/s' };
 const LESS: Partial<Settings>[] = [{}, { trustProxy: [] }, { level: 'warn' }, { isTraced: false }, { rate: 'none' }];
 const SETTINGS = [...LESS, { level: 'warn', rate: 'none' }].map((less) => ({ ...ALL, ...less }));

@@ -55,7 +55,7 @@ export const stop = (server: Server) => {
   return server.exit;
 };
 
-/** After this signal. */
+/** Tests that requests in flight are answered after this signal. */
 export async function answersInFlight(t: Test, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '0', STOP_TIMEOUT: '600000' };

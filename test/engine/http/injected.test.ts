@@ -35,7 +35,7 @@ const REQUESTS: [url: string, options?: RequestOptions][] = [
   ['/readyz', { headers: { host: '/' } }],
 ];
 
-/** Without what a connection has, and what no two requests have in common. */
+/** Removes the parts of a reply that belong to its connection or differ in each request. */
 function toCompared({ status, headers, text }: { status: number; headers: object; text: string }) {
   const { date, connection, 'keep-alive': kept, 'x-request-id': id, ...others } = headers as Record<string, string>;
   return { status, headers: others, text, hasId: id !== undefined };
@@ -44,7 +44,7 @@ function toCompared({ status, headers, text }: { status: number; headers: object
 async function start(t: Parameters<typeof startService>[0]) {
   const lines: string[] = [];
   const service = await startService(t, { log: { write: (line) => void lines.push(line) } });
-  /** Its next line. */
+  /** Reads the next line of the log. */
   async function line() {
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     // The id of the key is another one in each database.

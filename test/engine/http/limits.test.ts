@@ -9,7 +9,7 @@ import { KEY, type Service, startService } from '../../service.ts';
 const post = (body: string) =>
   `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-/** Its reply is 400, since the name is too long. */
+/** A large request with a reply of 400, since the name is too long. */
 const LARGE = post(JSON.stringify({ name: 'x'.repeat(16_000), categoryId: 1 }));
 
 const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;

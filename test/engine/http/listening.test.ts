@@ -7,7 +7,7 @@ import { checkAddress } from '../../../src/contract-first/engine/http/connection
 import { startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** What comes back for these bytes until the connection ends. */
+/** Sends these bytes, and returns everything that comes back until the connection ends. */
 async function say(to: NetConnectOpts, bytes: string): Promise<string> {
   const socket = connect(to);
   socket.end(bytes);

@@ -11,11 +11,11 @@ const CONNECTIONS = 50;
 const LAST = 'GET /livez HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n';
 
 export interface Verdict {
-  /** How many replies had each status. */
+  /** The number of replies with each status. */
   statuses: Record<number, number>;
   /** The `X-Request-Id` of every reply. */
   ids: string[];
-  /** What must not be. */
+  /** The problems that were found. */
   problems: string[];
 }
 
@@ -65,7 +65,10 @@ function judge(reply: CheckedReply, packets: string[], { statuses, ids, problems
   if (wrong.length > 0) problems.push(`${JSON.stringify(packets).slice(0, 500)}: ${wrong.join('; ')}`);
 }
 
-/** By every rule of the contract's default reply; only what got as far as the deprecated operation has its headers. */
+/**
+ * Checks a reply by every rule of the contract's default reply. The headers of the deprecated operation may be there only if the request
+ * reached it.
+ */
 function problemsOfError(reply: CheckedReply): string[] {
   return check.problemsOf('GET', reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets', reply);
 }

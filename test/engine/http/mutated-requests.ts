@@ -99,7 +99,7 @@ export const HEADER_LINES = [
 ];
 const CHUNK_SIZES = ['', '0', '-1', 'zz', '0x10', 'fffffffffffffffff', '10;x', `10;${'x'.repeat(17_000)}`, '1 0'];
 
-/** Each of them damages a text in one place. */
+/** Functions that damage a text in one place. */
 const DAMAGES: ((text: string, pick: Pick) => string)[] = [
   (text, pick) => splice(text, pick(text.length), 1, one(BYTES, pick)),
   (text, pick) => splice(text, pick(text.length), 0, one(BYTES, pick)),
@@ -125,7 +125,7 @@ export function one<T>(items: readonly T[], pick: Pick): T {
   return items[pick(items.length)] as T;
 }
 
-/** What is written to one connection, packet by packet, one character for one byte. */
+/** Makes the packets for one connection, with one character for each byte. */
 export function* makeMutants(seed: number, count: number): Generator<string[]> {
   const pick = buildPick(seed);
   for (let made = 0; made < count; made++) {

@@ -1,4 +1,4 @@
-/** What no header may have (RFC 9110, section 5.5), and what the server makes of it. */
+/** Headers with characters that HTTP does not allow (RFC 9110, section 5.5), and the server's reply to them. */
 import t from 'tap';
 import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import { edited, rename } from '../../edited-contract.ts';

@@ -1,4 +1,4 @@
-/** What a plugin, a hook or a handler may throw: at each point of Fastify's life cycle, in each form, with each status. */
+/** Values that a plugin, a hook or a handler may throw: at each point of Fastify's life cycle, in each form, with each status. */
 import createError from '@fastify/error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import t, { type Test } from 'tap';
@@ -45,13 +45,13 @@ const CODES: Record<number, string> = {
   511: 'internal_error',
 };
 
-/** Its words may be meant for nobody. */
+/** The case of an error that is thrown after `reply.code()`. Clients must not see the message. */
 const BEHIND = 'an Error behind reply.code()';
 
 const WORDS = 'The team says so.';
 const withFields = (fields: object) => Object.assign(new Error(WORDS), fields);
 
-/** How an error has a status. */
+/** The forms in which an error carries a status. */
 const FORMS: Record<string, (status: number, reply: FastifyReply) => unknown> = {
   'an Error with statusCode': (statusCode) => withFields({ statusCode }),
   'an Error with status': (status) => withFields({ status }),
@@ -68,7 +68,7 @@ const unreadable = (): never => {
   throw new Error('No.');
 };
 
-/** What has no status is a 500. */
+/** Thrown values without a status, which are a 500. */
 const OTHERS: Record<string, unknown> = {
   'an Error': new Error('No.'),
   'a frozen Error': Object.freeze(new Error('No.')),
@@ -97,7 +97,7 @@ const PLACE = 'x-place';
 
 type Raise = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Each kind of hook in each of its ways; and what else there is. */
+/** The places that may throw: each kind of hook in each of its forms, and the others. */
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend'];
 const WAYS = ['sync', 'done', 'async', 'send'];
 
@@ -131,7 +131,7 @@ function addHook(app: FastifyInstance, kind: string, way: string, raise: Raise):
   app.addHook(kind as 'onRequest', hooks[way] as never);
 }
 
-/** Where a reply that is on its way cannot be replaced by another `send`. */
+/** Whether `send` is still possible at a place: a reply that is being sent cannot be replaced. */
 const isPossible = (kind: string, way: string) => way !== 'send' || !['preSerialization', 'onSend'].includes(kind);
 const PLACES = HOOKS.flatMap((kind) =>
   WAYS.filter((way) => isPossible(kind, way)).map((way): [string, string] => [kind, way]),
@@ -139,7 +139,7 @@ const PLACES = HOOKS.flatMap((kind) =>
 const OWN_ROUTE = ['handler sync', 'handler async', 'handler send', 'serializer'];
 
 interface Thrower extends Service {
-  /** What is thrown at this place while this request is served. */
+  /** Makes the service throw at this place while it serves this request. */
   failing: (place: string, url: string, make: (reply: FastifyReply) => unknown) => Promise<ReceivedReply>;
   lines: string[];
 }
@@ -171,10 +171,10 @@ async function startThrower(t: Test): Promise<Thrower> {
   return { ...service, failing, lines };
 }
 
-/** Where each of them may be thrown: an operation that is deprecated, a path that nothing is served at, a page, a plugin's route. */
+/** The URLs at which values are thrown: a deprecated operation, an unknown path, a page, a plugin's route. */
 const URLS = ['/v1/pets', '/v1/pets/1', '/nothing', '/docs', '/own'];
 
-/** What has no route is refused at once, and a page is no object. */
+/** Whether a request reaches a place. A request without a route is rejected at once, and the body of a page is not an object. */
 const isReached = (place: string, url: string) =>
   url === '/nothing' ? /^(onRequest|onSend) /.test(place) : url !== '/docs' || !place.startsWith('preSerialization');
 
@@ -183,7 +183,7 @@ const places = (url: string): string[] => [
   ...(url === '/own' ? OWN_ROUTE : []),
 ];
 
-/** Each of the first with one of the second, in turn: all pairs would take a minute. */
+/** Pairs each item of the first list with an item of the second, in turn, because all pairs would take a minute. */
 const inTurn = <One, Other>(ones: One[], others: Other[]) =>
   ones.map((one, index): [One, Other] => [one, others[index % others.length] as Other]);
 

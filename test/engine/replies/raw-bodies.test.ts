@@ -15,7 +15,7 @@ const YAML = withPaths({
 });
 const MIB = 'x'.repeat(1024 * 1024);
 
-/** One for all tests: what its handlers answer is `body`. */
+/** One server for all tests; its handlers answer `body`. */
 let body: () => unknown;
 const log: string[] = [];
 const handler = () => ({ status: 200, body: body() });

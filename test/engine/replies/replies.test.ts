@@ -1,4 +1,4 @@
-/** What a handler answers is sent as the contract says, or not at all. */
+/** The answer of a handler is sent as the contract declares, or not at all. */
 import t from 'tap';
 import { JsonText } from '../../../src/contract-first/json/json-text.ts';
 import { serve, withPaths } from '../../added-operations.ts';

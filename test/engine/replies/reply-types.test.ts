@@ -29,7 +29,7 @@ const YAML = withPaths({
   '/plain': { get: operation('plain') },
 });
 
-/** One for all tests: what its handler answers. */
+/** The answer of the handler, on one server for all tests. */
 let answer: (call: Json) => Json;
 const log: string[] = [];
 const handlers = { shelf: (call: Json) => answer(call), plain: (call: Json) => answer(call) };

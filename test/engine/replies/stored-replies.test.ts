@@ -8,7 +8,7 @@ import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { handlersFor, startService, withRecordsOf } from '../../service.ts';
 
-/** What two pets, one with a status, are answered with. */
+/** Returns the reply for two pets, one of them with a status. */
 async function answersTo(t: Test, edit: Edit, url: string): Promise<{ status: number; text: string }> {
   const yaml = edited(edit);
   const { store, request } = await startService(t, { contract: await load(t, yaml), yaml });

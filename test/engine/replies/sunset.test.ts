@@ -66,7 +66,7 @@ t.test('on 5 December 2030 getPet is gone', async (t) => {
   t.equal((await request('/v1/pets', CREATE)).status, 201);
 });
 
-/** What has to go with getPet: the links to it, and the example of its 400. */
+/** Removes getPet, with the links to it and the example of its 400. */
 const REMOVE: Edit = ({ paths, created, components }) => {
   delete components.examples.InvalidIdentifier;
   delete paths['/pets/{petId}'];

@@ -13,7 +13,9 @@ import { build, problemsOf as refusedFor } from './built-check.ts';
 const INEXACT = ['1e400', '-1e400', '1e-400', '0.12345678901234567', '0.10000000000000001', '1234567890123456.75'];
 const WHOLE = ['12345678901234567890', '-9007199254740993', '18446744073709551616', `1${'0'.repeat(300)}7`];
 
-/** What a handler is given of a body, what it writes when it answers it, and what it is refused for. */
+/**
+ * Builds a function that returns the body that a handler gets, the reply when the handler returns it, and the problems if it is rejected.
+ */
 function buildTake(schema: Json): (text: string) => { body?: Json; written?: string; problem?: string } {
   const check = build({}, schema);
   const write = buildWriteJson(schema);

@@ -38,7 +38,7 @@ const handlers = {
   fill: (call: Json) => upload(call),
 };
 const options = { log: { write: (line: string) => log.push(line) } };
-/** Of a server that waits for no slow client. */
+/** The options of a server that does not wait for slow clients. */
 const HASTY = { ...options, requestTimeout: 3000 };
 const { app, port, request } = await serve(t, YAML, handlers, options);
 t.beforeEach(() => log.splice(0));

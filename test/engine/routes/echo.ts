@@ -14,13 +14,13 @@ export interface EchoOptions {
   q?: Json;
   /** Added to `components.schemas`. */
   schemas?: Record<string, Json>;
-  /** What the handler answers; without, the body that it was given. */
+  /** The answer of the handler; by default, the body that it received. */
   answer?: (body: Json) => unknown;
   /** Edits the contract as text. */
   edit?: (yaml: string) => string;
 }
 
-/** What the handler was given. */
+/** The argument that the handler received. */
 export interface Given {
   query: Json;
   body: Json;

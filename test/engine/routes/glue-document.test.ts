@@ -6,7 +6,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
-/** Each refers to the next twice: as a tree, 40 of them have 2^40 nodes. */
+/** Schemas that each refer to the next one twice: as a tree, 40 of them have 2^40 nodes. */
 const LEVELS = Array.from({ length: 40 }, (_, level): [string, object] => [
   `Level${level}`,
   {

@@ -1,4 +1,4 @@
-/** What a value breaks, in words. */
+/** Tests the words for each keyword that a value breaks. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { toProblems } from '../../../src/contract-first/engine/schema/problems.ts';

@@ -1,4 +1,4 @@
-/** What schemas may say, each served for real: directions, discriminators, recursion, formats, null. */
+/** Tests features of schemas on a real server: directions, discriminators, recursion, formats, null. */
 import t from 'tap';
 import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import { type EchoOptions, type Json, startEcho, withEcho } from '../routes/echo.ts';

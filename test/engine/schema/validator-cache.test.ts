@@ -12,7 +12,7 @@ const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', p
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const string = { type: 'string' };
 
-/** With so many fields that it is large. */
+/** A schema with enough fields to count as large. */
 const large = (fields: Json = {}): Json =>
   object({ ...Object.fromEntries(Array.from({ length: 310 }, (_, index) => [`text${index}`, string])), ...fields });
 

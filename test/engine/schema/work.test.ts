@@ -9,7 +9,10 @@ import { startEcho } from '../routes/echo.ts';
 const INT64 = { type: 'integer', format: 'int64' };
 const NODE = { $ref: '#/components/schemas/Node' };
 
-/** Of the processor, in seconds: what any check of half a megabyte or more may take. Squares and powers of its size take far longer. */
+/**
+ * The processor time that a check of half a megabyte or more may take, in seconds. A check in quadratic or exponential time takes far
+ * longer.
+ */
 const BOUND = 4;
 
 function secondsOf(run: () => void): number {
@@ -50,7 +53,7 @@ const TEXT = JSON.stringify('a'.repeat(1_000_000));
 const DEEP = nested(60, '{"child":', '}', '{"n":1}');
 const WIDE = list(14_000, () => nested(4, '{"child":', '}', '{}'));
 
-/** By its name: a schema, a value, and the schema called Node, if there is one. */
+/** Cases by name: a schema, a value, and the schema called Node, if there is one. */
 const CASES: Record<string, [schema: Json, value: string, node?: Json]> = {
   'uniqueItems of int64': [{ type: 'array', items: INT64, uniqueItems: true }, LARGE],
   'uniqueItems beyond maxItems': [{ type: 'array', items: INT64, uniqueItems: true, maxItems: 10 }, LARGE],

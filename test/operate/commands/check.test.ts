@@ -17,7 +17,7 @@ import { startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** As the program, in a process of its own. */
+/** Runs the check as a program, in its own process. */
 async function runCheck(t: Test, env: Record<string, string>) {
   const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--check'], env, isCovered: true });
   return { code: await exit, ...output };
@@ -143,7 +143,7 @@ t.test(
   },
 );
 
-/** What the check says of a database, and the start, in the same words where it fails. */
+/** Runs the check and a start on a database. If they fail, the words must be the same. */
 async function checkAndOpen(t: Test, DATABASE_URL: string) {
   const { code, stdout } = await check({ DATABASE_URL, API_KEYS: KEY });
   const [, finding = ''] = /^database: (?:WRONG: )?(.*)$/m.exec(stdout) ?? [];

@@ -16,7 +16,7 @@ import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { finished, KEY, startService } from '../../service.ts';
 
-/** All operations take the key of this scheme. */
+/** Changes the contract so that all operations accept the key of this scheme. */
 const withScheme =
   (scheme: object): Edit =>
   ({ securitySchemes, components, listPets, createPet, getPet }) => {

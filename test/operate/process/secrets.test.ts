@@ -1,4 +1,4 @@
-/** All that a run of the service writes, searched for keys. */
+/** Searches everything that a run of the service writes for keys. */
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { toMade } from '../commands/made-keys.ts';
 
 const PLANTED = 'Planted/key+with~delimiters-0123456789==';
 
-/** As an administrator's shell has it: files can be read by all. */
+/** The umask of an administrator's shell, with which everybody can read files. */
 const shell = 'umask 022';
 
 const encoded = (text: string) => text.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`);

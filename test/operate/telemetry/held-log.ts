@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { Server } from '../../program.ts';
 import { buildRequest, type SendRequest } from '../../service.ts';
 
-/** What a signal ends with, whether or not somebody still reads its output. */
+/** Stops the server, and returns the result, whether or not somebody still reads its output. */
 export async function stop({ child }: Pick<Server, 'child'>): Promise<number> {
   child.kill('SIGTERM');
   const [code] = await once(child, 'exit');
@@ -19,7 +19,7 @@ export function requestOn(t: Test, port: number): SendRequest {
   return buildRequest(port, undefined, agent);
 }
 
-/** Each makes a line of some 1,200 characters in the log, which cuts longer URLs. */
+/** Sends requests. Each one makes a line of some 1,200 characters in the log, which cuts longer URLs. */
 export async function requestLongUrls(request: SendRequest, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent++) {
     const { status } = await request(`/livez?${sent}=${'x'.repeat(1200)}`);

@@ -126,7 +126,7 @@ t.test('a request without a trace begins one, which the log names; rejected requ
   t.equal(await server.exit, 0);
 });
 
-/** So many that some come together on any machine. */
+/** The number of writes, so many that some share a commit on any machine. */
 const WRITES = 100;
 
 t.test('each write links to the trace of the commit that it shared', async (t) => {

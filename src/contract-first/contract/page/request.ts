@@ -18,7 +18,7 @@ import { toContent, toText } from './prose.ts';
 import type { Samples } from './sample.ts';
 import type { DocumentSource } from './source.ts';
 
-/** The sources for the values of a request. */
+/** The sources from which the sample values of a request come. */
 interface RequestValues extends DocumentSource, Samples {}
 
 /** The values of a request that a page shows. */

@@ -53,7 +53,7 @@ export function buildChecks(source: SchemaSource = {}): Checks {
   return Object.assign(buildCheck, { compileNext });
 }
 
-/** Throws: a check that accepts everything would be worse. */
+/** Throws a problem of a schema, because a check that accepts everything would be worse. */
 export const throwProblem: ReportProblem = (problem) => {
   throw new Error(problem);
 };
