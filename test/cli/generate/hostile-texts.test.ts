@@ -104,7 +104,7 @@ const ELEMENTS: Record<string, string> = {
     ul: 'class',
   },
   ...{
-    button: 'type class popovertarget data-fetch hidden',
+    button: 'type class popovertarget aria-label data-fetch hidden',
     input: 'type class autocomplete spellcheck autofocus aria-label placeholder',
     img: 'src alt',
     ol: 'start',
