@@ -135,7 +135,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.ok(Math.abs(now - Date.now()) < 10_000);
   });
 
-  t.test('a reading transaction sees one snapshot next to writers, also with its own SQL', async (t) => {
+  t.test('a reading transaction sees one snapshot while others write, even in its own SQL', async (t) => {
     const open = prepare(t);
     const [{ pets, orders }, other] = [await open(), await open()];
     const { id: petId } = await pets.create(PET);

@@ -220,25 +220,28 @@ t.test('a taken port is reported; without --port the sandbox chooses another por
   });
 });
 
-t.test('a contract at a URL is one document: a reference to another file is an error with this reason', async (t) => {
-  const folder = t.testdir();
-  copyFileSync(PETSTORE, join(folder, 'petstore.yaml'));
-  const pages: Record<string, string> = {
-    '/one.json': edited(() => {}),
-    '/many.json': edited(({ components }) => (components.schemas.Pet = { $ref: 'pet.json' })),
-    '/wrong.json': '[',
-  };
-  const server = createServer((request, response) => response.end(pages[request.url ?? '']));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { origin } = await open(t, `${url}/one.json`);
-  t.equal(await statusOf(`${origin}/v1/pets`), 200);
-  await t.rejects(open(t, `${url}/many.json`), {
-    message: `${url}/many.json refers to other files: download all of them, and name the first one.`,
-  });
-  await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
-});
+t.test(
+  'a contract at a URL must be one document, and a reference to another file is an error that says so',
+  async (t) => {
+    const folder = t.testdir();
+    copyFileSync(PETSTORE, join(folder, 'petstore.yaml'));
+    const pages: Record<string, string> = {
+      '/one.json': edited(() => {}),
+      '/many.json': edited(({ components }) => (components.schemas.Pet = { $ref: 'pet.json' })),
+      '/wrong.json': '[',
+    };
+    const server = createServer((request, response) => response.end(pages[request.url ?? '']));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { origin } = await open(t, `${url}/one.json`);
+    t.equal(await statusOf(`${origin}/v1/pets`), 200);
+    await t.rejects(open(t, `${url}/many.json`), {
+      message: `${url}/many.json refers to other files: download all of them, and name the first one.`,
+    });
+    await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
+  },
+);
 
 t.test('the sandbox stores records in memory, and keeps none of the samples that it tried', async (t) => {
   const { origin, said } = await open(t, write(t, JSON.stringify(books())));

@@ -161,7 +161,7 @@ function tryTimes(t: Test, bench: Bench): void {
   for (const name of drips) {
     const limits = { attempts: 50, timeout: 1000, total: 4000 };
     const ran = run(bench, 'add', [(FAULTS[name] as Row).fault, 'always'], { limits });
-    t.test(`${name}: the client gives up when its time is over, even during an attempt`, async (t) => {
+    t.test(`against ${name}, the client gives up when its time is over, even during an attempt`, async (t) => {
       isError(t, await ran);
       t.ok((await ran).requests.length <= 4);
     });

@@ -224,7 +224,9 @@ export async function conflictsOfChanges(
   return (await records.update('a', {}))?.number;
 }
 
-/** Records of an operation's success, which may have no name in the contract, and of a field of one. */
+/**
+ * A collection with the schema of an operation's success, which may have no name in the contract, and one with the schema of a field in it.
+ */
 const read = { ...pets, schema: 'getPet()' } as const satisfies Description<'getPet()'>;
 // @ts-expect-error: no field of a pet
 export const lost: RowOf<typeof pets & { schema: 'getPet().colour' }> = {};

@@ -74,40 +74,43 @@ t.test('a status of a declared range is an answer, with the body and headers of 
   for (const other of said.slice(7)) t.match(other, /not assignable/);
 });
 
-t.test('refuse fits each declared status, range and default, whatever the form of the errors', async (t) => {
-  const text = { type: 'string' };
-  const problem = { type: 'object', required: ['title'], properties: { title: text, detail: text } };
-  const forms: Json[] = [
-    { 'application/json': { schema: problem } },
-    { 'application/json': { schema: { type: 'object', required: ['error'], properties: { error: problem } } } },
-    { 'application/json': { schema: { type: 'array', items: text } } },
-    { 'application/problem+json': { schema: problem }, 'application/json': { schema: text } },
-    { 'text/plain': { schema: text } },
-    {},
-  ];
-  const refusals = [
-    "refuse('not_found', 'No.')",
-    "refuse('conflict', 'No.')",
-    "refuse('bad_gateway', 'No.')",
-    "refuseAt('/body/a', 'unknown', 'is unknown')",
-    "body ? { status: 200, body: 1 } : refuse('not_found', 'No.')",
-    "{ ...refuse('not_found', 'No.'), headers: { 'X-A': '' } }",
-    "{ ...refuse('not_found', 'No.'), headers: { 'X-B': '' } }",
-    "{ ...refuse('not_found', 'No.'), headers: 'X-A' }",
-    "{ ...refuse('not_found', 'No.'), extra: 1 }",
-    "{ status: 404, body: JSON.parse('1') }",
-    "{ status: 404, body: { code: 'not_found', message: 'No.', status: 404, more: 1 } as const }",
-  ].map((answer) => `async ({ body }) => { void body; return ${answer}; }`);
-  const headers = { 'X-A': { schema: text } };
-  for (const content of forms) {
-    const error = { description: 'An error.', headers, ...(Object.keys(content).length > 0 && { content }) };
-    const responses = { '404': error, '4XX': error, default: error };
-    const said = await diagnoseEcho(echo({ responses }), refusals, 'handle, refuse, refuseAt');
-    t.strictSame(said.splice(0, 6), Array(6).fill(''), JSON.stringify(content));
-    for (const [index, fault] of ['headers.X-B', 'headers', 'extra', 'body', 'body'].entries())
-      t.match(said[index], `UnfitAnswer<"echo: 404.${fault}`, JSON.stringify(content));
-  }
-});
+t.test(
+  'a handler may refuse with each declared status, range or default, whatever the form of the errors',
+  async (t) => {
+    const text = { type: 'string' };
+    const problem = { type: 'object', required: ['title'], properties: { title: text, detail: text } };
+    const forms: Json[] = [
+      { 'application/json': { schema: problem } },
+      { 'application/json': { schema: { type: 'object', required: ['error'], properties: { error: problem } } } },
+      { 'application/json': { schema: { type: 'array', items: text } } },
+      { 'application/problem+json': { schema: problem }, 'application/json': { schema: text } },
+      { 'text/plain': { schema: text } },
+      {},
+    ];
+    const refusals = [
+      "refuse('not_found', 'No.')",
+      "refuse('conflict', 'No.')",
+      "refuse('bad_gateway', 'No.')",
+      "refuseAt('/body/a', 'unknown', 'is unknown')",
+      "body ? { status: 200, body: 1 } : refuse('not_found', 'No.')",
+      "{ ...refuse('not_found', 'No.'), headers: { 'X-A': '' } }",
+      "{ ...refuse('not_found', 'No.'), headers: { 'X-B': '' } }",
+      "{ ...refuse('not_found', 'No.'), headers: 'X-A' }",
+      "{ ...refuse('not_found', 'No.'), extra: 1 }",
+      "{ status: 404, body: JSON.parse('1') }",
+      "{ status: 404, body: { code: 'not_found', message: 'No.', status: 404, more: 1 } as const }",
+    ].map((answer) => `async ({ body }) => { void body; return ${answer}; }`);
+    const headers = { 'X-A': { schema: text } };
+    for (const content of forms) {
+      const error = { description: 'An error.', headers, ...(Object.keys(content).length > 0 && { content }) };
+      const responses = { '404': error, '4XX': error, default: error };
+      const said = await diagnoseEcho(echo({ responses }), refusals, 'handle, refuse, refuseAt');
+      t.strictSame(said.splice(0, 6), Array(6).fill(''), JSON.stringify(content));
+      for (const [index, fault] of ['headers.X-B', 'headers', 'extra', 'body', 'body'].entries())
+        t.match(said[index], `UnfitAnswer<"echo: 404.${fault}`, JSON.stringify(content));
+    }
+  },
+);
 
 t.test('an error with an undeclared status is a compile error of one line that names the status', async (t) => {
   const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };

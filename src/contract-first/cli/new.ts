@@ -151,7 +151,7 @@ async function runProgram(name: string, command: string, args: string[], shell =
 
 /** @throws ProjectError */
 async function install(): Promise<void> {
-  // On Windows npm is a script of the shell.
+  // On Windows, npm is a script that only a shell can run.
   const isWindows = process.platform === 'win32';
   const args = ['install', '--no-audit', '--no-fund'];
   if (!(await runProgram('npm install, for the devDependencies', 'npm', args, isWindows)))

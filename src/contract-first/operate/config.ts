@@ -196,7 +196,7 @@ function isTraced(env: Record<string, string | undefined>): boolean {
   return Boolean(endpoint) && env.OTEL_SDK_DISABLED !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none';
 }
 
-/** Reads the two variables as OpenTelemetry's SDK does. */
+/** Reads the sampling ratio from OpenTelemetry's two variables, like its SDK. */
 function toTraceRatio(env: Record<string, string | undefined>): number | undefined {
   if (env.OTEL_TRACES_SAMPLER?.trim() !== 'parentbased_traceidratio') return undefined;
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);

@@ -63,7 +63,7 @@ t.test("from and to filter a record's only time, and its column stores instants"
   t.match(ofDates.handler, 'limit: query.limit ?? 20, skip: 0, printedAt: { from: query.dateFrom }');
 });
 
-t.test('a page with a cursor may be short, so that no record is skipped', async (t) => {
+t.test('a page of a range filter with a cursor may be short, and skips no record', async (t) => {
   const { handler } = await listWith(t, [
     query('after', text, { 'x-opaque': true, schema: { ...text, maxLength: 99 } }),
     query('minPrice', number),

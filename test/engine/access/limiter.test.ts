@@ -149,7 +149,7 @@ t.test("a key's count survives a flood of addresses", async (t) => {
   t.strictSame((await countWindow('key Ada', DAY, 0)).total, 5);
 });
 
-t.test('when a window ends, its tokens and addresses are forgotten; a long id counts as several', (t) => {
+t.test('the limiter forgets tokens and addresses when their window ends; a long id counts as several ids', (t) => {
   const clock = holdClock(t);
   clock.pass(1000 - (Date.now() % 1000));
   const limiter = buildLimiter(buildWindowCounter());

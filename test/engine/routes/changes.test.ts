@@ -22,7 +22,7 @@ const CHANGES = {
   },
 };
 
-/** The contract with an operation that changes a pet, after an edit. */
+/** Returns the edited contract, with an additional operation that changes a pet. */
 const withPatch = (edit?: Edit) =>
   withPaths(
     {

@@ -68,7 +68,7 @@ export interface ParentPlan {
 
 /** A plan while it is made. */
 interface Planning extends CollectionPlan {
-  /** The fields that a create's body always has as texts. */
+  /** The fields of a create's body that are always there and are texts. */
   texts: string[];
   findAssumed: FindAssumed;
 }

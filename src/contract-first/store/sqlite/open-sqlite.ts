@@ -158,8 +158,8 @@ class SqliteAccess {
   };
 
   /**
-   * Closes the connections, that of the writing thread last. The last connection makes the final checkpoint, which must not block the event
-   * loop.
+   * Closes all connections, and the connection of the writing thread last. The last connection makes the final checkpoint, which must not
+   * block the event loop.
    */
   async close(writer: Writer): Promise<void> {
     await writer.flush();
