@@ -9,7 +9,7 @@ import { type Running, toCommand } from './servers.ts';
 import type { Stream } from './workloads.ts';
 
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
-/** The time for which every reply is checked before the measurement, in seconds. */
+/** The time of the check of every reply before the measurement, in seconds. */
 const WARM_UP = 1;
 /** How much of its core the generator may use before it may be the limit. */
 const BUSY = 0.9;

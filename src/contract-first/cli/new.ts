@@ -181,7 +181,7 @@ interface Written {
 /** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
 async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<Written> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
-  // These imports need the tools that have just been installed.
+  // The imports below need the tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
   const { writeFirstRequest } = await import('./scaffold/first-create.ts');

@@ -96,8 +96,8 @@ const MOST_STATES = 10_000;
 let degrees: Record<string, number | null> | undefined;
 
 /**
- * Returns the exponent with which the time grows with the text's length: 1 is linear, and infinity is exponential. Returns undefined if
- * there is no verdict, and stores nothing then.
+ * Returns the exponent of the time's growth with the text's length: 1 is linear, and infinity is exponential. Returns undefined if there is
+ * no verdict, and stores nothing then.
  */
 export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);

@@ -258,7 +258,7 @@ export interface Idempotency {
   readonly operation: string;
   /** The key. The client chooses a new one for each change. */
   readonly key: string;
-  /** The time for which the key is remembered, in hours. */
+  /** The hours that the key is remembered. */
   readonly hours: number;
   /** The digest of the request's parameters and body, to recognise another request with the same key. */
   readonly digest: string;
@@ -301,7 +301,7 @@ export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
-/** The error for a repeated request whose first answer can no longer be reproduced. The first request made the change. */
+/** The error for a repeated request if its first answer can no longer be reproduced. The first request made the change. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }

@@ -17,7 +17,7 @@ const NAMING = /^(paths|webhooks|variables)$/;
 /** Keywords that depend on other keywords of the same schema. Merging schemas would change their meaning. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-/** Keywords whose result depends on the `allOf` of the same schema, and the keywords inside `allOf` that matter for them. */
+/** Keywords that depend on the `allOf` of the same schema, and the keywords inside `allOf` that matter for them. */
 const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
 

@@ -220,7 +220,10 @@ function toAdditionToClosed(field: { required?: unknown }, direction: Direction)
   return direction === 'request' ? toAddition(field, direction) : { what: 'was added', effect: UNEXPECTED };
 }
 
-/** Returns the change for a new field in an open schema, in which requests could already contain a field of this name with any value. */
+/**
+ * Returns the change for a new field in an open schema. Before the change, requests could already contain a field of this name with any
+ * value.
+ */
 function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
 }

@@ -50,7 +50,7 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
   return whole.every((part, index) => whole.slice(index + 1).every((other) => isSubset(part, { not: other })));
 }
 
-/** Keywords, such as `not`, with which a wider inner schema may make the whole schema narrower. */
+/** Keywords, such as `not`, that may make the whole schema narrower if an inner schema becomes wider. */
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**

@@ -70,7 +70,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
     ...write('register', buildRegister(contract, present)),
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
-  // These modules are loaded here, because they import the domain, and its folder may just have been replaced.
+  // The modules are loaded here, because they import the domain, and its folder may just have been replaced.
   const own = await loadTeamParts();
   // Reports the errors that would stop the server's start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));

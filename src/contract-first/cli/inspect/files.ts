@@ -125,7 +125,7 @@ export async function writeNormalForm(file: string, out: string): Promise<string
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // Many programs read YAML 1.1, in which more texts need quotes, since they look like words or numbers with a meaning.
+  // Many programs read YAML 1.1. There, more texts need quotes, since they look like words or numbers with a meaning.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
   try {
     writeFileSync(out, text, { flag: 'wx' });

@@ -1,4 +1,4 @@
-/** Names the parts of a contract from which the server differs, and keywords without effect. No other tool reports these. */
+/** Names the parts of a contract that the server handles differently, and keywords without effect. No other tool reports these. */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toTokenSchemes } from '../../contract/read/security.ts';

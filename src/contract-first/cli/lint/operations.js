@@ -16,7 +16,7 @@ export function successResponses() {
 const ERROR = '#/components/schemas/Error';
 const FIELDS = ['code', 'message', 'status'];
 
-/** All errors must use the same Error body. The status in an example must be the status of its reply. */
+/** Errors must all use the same Error body. The status in an example must be the status of its reply. */
 export function errorResponses() {
   return {
     Root({ components }, { location, report }) {

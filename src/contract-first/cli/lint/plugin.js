@@ -14,7 +14,7 @@ const ofOurs = (rule) => () =>
     ]),
   );
 
-/** The lint itself checks these rules, on the finished operations. They are listed here so that a redocly.yaml can set their severities. */
+/** The lint itself checks these rules, on the finished operations. The list here allows a redocly.yaml to set their severities. */
 const ofLint = () => ({});
 
 const isOurs = ({ pointer }) => !/^#\/webhooks\/|\/callbacks\//.test(pointer);

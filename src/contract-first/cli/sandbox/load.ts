@@ -57,8 +57,8 @@ async function load(file: string, changes: string[]): Promise<LoadedContract> {
 }
 
 /**
- * Returns the collections whose records the contract allows: all of them if there is no problem, or else each collection that does not add
- * a problem. Records whose parents are not stored are not stored either.
+ * Returns the collections with records that the contract allows: all of them if there is no problem, or else each collection that does not
+ * add a problem. If parents are not stored, their records are not stored either.
  */
 function findServable(contract: ReadContract, toErrorBody: ToErrorBody): WrittenCollection[] {
   const { collections } = writeCollections(contract);

@@ -101,7 +101,7 @@ function writeCollection(
   return { name: plan.name, files, handlers, createId: create.id, plan, description, assumed: plan.assumed };
 }
 
-/** A resource whose parent is not stored: any id of a parent is accepted. */
+/** A resource without a stored parent: any id of a parent is accepted. */
 const withoutParent = ({ parent: _, ...resource }: Resource): Resource => ({
   ...resource,
   scopes: namesIn(resource.path).slice(0, -1),

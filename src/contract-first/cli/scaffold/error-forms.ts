@@ -172,7 +172,7 @@ class FormFinder {
     return this.#firstFit(one, values, place);
   }
 
-  /** Finds the value of a list whose items are texts: each item is the message of a problem. */
+  /** Finds the value of a list of texts: each item is the message of a problem. */
   #findMessage(items: Schema, place: Place): ErrorValue | undefined {
     return this.#firstFit(items, flat(items).type === 'string' ? textsFor('message', {}, [], true) : [], place);
   }

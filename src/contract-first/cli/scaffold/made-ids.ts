@@ -51,7 +51,7 @@ const ULID: IdForm = {
 
 const LENGTHS = [24, 32, 16, 12, 20, 10, 8, 26, 27, 25, 21, 22, 40, 64, 36, 14, 18, 7, 6];
 
-/** The forms in the order in which they are tried. */
+/** The forms, in the order of the tries. */
 const FORMS: IdForm[] = [
   UUID,
   ...LENGTHS.map((length) => toHex(length, false)),

@@ -174,7 +174,7 @@ class ServiceParts {
     if (this.#written.has(id)) writeFileSync(fileOf(id), toEmptyHandler(id, reason));
   }
 
-  /** Runs the tests, and removes those that fail. Returns the collections whose tests pass. */
+  /** Runs the tests, and removes those that fail. Returns the collections with tests that pass. */
   async runTests(): Promise<WrittenCollection[]> {
     await this.#tests.run(this.#writing.test);
     return this.#collections.filter((one) => this.#tests.has(one));

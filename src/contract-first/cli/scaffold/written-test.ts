@@ -25,7 +25,7 @@ import { type Envelope, envelopeOf, isEnvelopeOf, successOf, wordsOf } from './e
 import { kindOf } from './handler-code.ts';
 import type { OperationKind } from './resources.ts';
 
-/** The beginning of each `Idempotency-Key`. All tests can have the same ones, because each test has its own database. */
+/** The beginning of each `Idempotency-Key`. Tests can share them, because each test has its own database. */
 const ONCE = '123e4567-e89b-42d3-a456-4266141740';
 
 export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;

@@ -11,7 +11,7 @@ export class WrittenTests {
   readonly #write: (file: string, text: string) => boolean;
   /** The collections with tests that were written and not removed. */
   readonly #left = new Set<WrittenCollection>();
-  /** All collections, parents before the collections in their paths. */
+  /** The collections, parents before the collections in their paths. */
   readonly #all: WrittenCollection[] = [];
   /** A line for each collection without a test. */
   readonly reasons: string[] = [];

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The cache, in the nearest `node_modules`: that of the service, or that of the repository in which this package is a workspace. */
+/** The cache, in the nearest `node_modules`: that of the service, or that of the repository with this package as a workspace. */
 const MODULES = createRequire(import.meta.url)
   .resolve.paths('ts-blank-space')
   .find((folder) => existsSync(folder));

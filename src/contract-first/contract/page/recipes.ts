@@ -115,7 +115,7 @@ const findQuery = ({ parameters }: Operation, names: RegExp) =>
 const CURSORS = /^(cursor|after|starting_?after|(page|next|continuation)_?token|marker)$/i;
 const NEXT_CURSORS = /^((next|end)_?)?(cursor|((page|continuation)_?)?token|marker)$|^next$/i;
 
-/** Renders a loop over pages whose bodies contain the cursor of the next page. */
+/** Renders a loop over pages that contain the cursor of the next page in their bodies. */
 function toCursorPages(page: PageContext, operation: Operation): Html | undefined {
   const parameter = findQuery(operation, CURSORS);
   const [field] = fieldsOf(page, operation).all.find(([name, schema]) => {

@@ -18,7 +18,7 @@ import { toContent, toText } from './prose.ts';
 import type { Samples } from './sample.ts';
 import type { DocumentSource } from './source.ts';
 
-/** The sources from which the sample values of a request come. */
+/** The sources of the sample values in a request. */
 interface RequestValues extends DocumentSource, Samples {}
 
 /** The values of a request that a page shows. */

@@ -182,8 +182,8 @@ function namesOf(
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
 
 /**
- * Returns the document for code that follows every `$ref` and `$id`. Those that are data are omitted: names of fields, and parts of values
- * such as examples.
+ * Returns the document for code that follows every `$ref` and `$id`. References that are data are omitted: names of fields, and parts of
+ * values such as examples.
  */
 export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
   hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;

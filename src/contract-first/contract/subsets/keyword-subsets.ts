@@ -161,8 +161,8 @@ export const patternsIn = (schema: Schema | undefined): string[] =>
   );
 
 /**
- * Returns an upper bound for the number of ways in which a pattern can match. A repeated group may choose at each letter; any other
- * repetition chooses only its length.
+ * Returns an upper bound for the number of ways that a pattern can match. A repeated group may choose at each letter; any other repetition
+ * chooses only its length.
  */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');

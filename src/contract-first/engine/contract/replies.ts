@@ -26,7 +26,7 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 /** Returns the media type in a header, without parameters: `application/json` for `Application/JSON; charset=utf-8`. */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Ranges of media types for which JSON is served. */
+/** Matches ranges of media types that are served as JSON. */
 export const RANGE = /^(\*|application)\/\*/;
 
 /** The media type that is served for a type or a range of the contract. */

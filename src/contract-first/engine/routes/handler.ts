@@ -253,7 +253,7 @@ type OfType<Answer, Given> = Given extends { type: infer Type }
     : Extract<Answer, { type: Type }>
   : Exclude<Answer, { type: unknown }>;
 
-/** The depth to which types are searched for undeclared fields and `any`, since types may refer to themselves. */
+/** The depth of the search for undeclared fields and `any`, since types may refer to themselves. */
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Finds undeclared fields and `any`, which TypeScript itself would accept. `Place` is the path of `Given` in the answer. */

@@ -121,7 +121,7 @@ function replaceBy(part: string, file: string, before: string): string | undefin
   }
   // Logs of a missing database are also moved. Otherwise SQLite would apply them to the new database.
   for (const end of LOGS) if (existsSync(file + end)) renameSync(file + end, before + end);
-  // This fails if a server has created a new database meanwhile.
+  // The link fails if a server has created a new database meanwhile.
   linkSync(part, file);
   return undefined;
 }

@@ -7,7 +7,7 @@ import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** Whether the server uses keys. It does not if all operations accept only tokens of other issuers. */
+/** Whether the server uses keys, which is false if all operations accept only tokens of other issuers. */
 export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, verifyToken: unknown): boolean =>
   verifyToken === undefined || !keyLocations.every(({ isToken }) => isToken);
 

@@ -148,7 +148,7 @@ function addDurations(registry: Registry, name: string, counts: RequestCounts): 
 export async function writeMetrics(registry: Registry, accept = ''): Promise<{ type: string; text: string }> {
   const isOpen = /application\/openmetrics-text(?!\s*;[^,]*q=0(?:\.0*)?(?:,|$))/.test(accept);
   if (!isOpen) return { type: registry.contentType, text: await registry.metrics() };
-  // These are copies, because prom-client removes `_total` from the names of counters when it writes OpenMetrics.
+  // The metrics are copied, because prom-client removes `_total` from the names of counters when it writes OpenMetrics.
   const open = new client.Registry();
   open.setContentType(client.Registry.OPENMETRICS_CONTENT_TYPE as never);
   for (const metric of await registry.getMetricsAsJSON()) {

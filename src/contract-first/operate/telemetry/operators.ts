@@ -1,6 +1,6 @@
 /**
- * The listener for operators, with metrics and health. Its connections have a separate queue, so that health checks are answered while the
- * queue of the public port is long.
+ * The listener for operators, with metrics and health. The connections of this listener have a separate queue, so that health checks are
+ * answered while the queue of the public port is long.
  */
 import { createServer, type Server } from 'node:http';
 import { isIP, type Socket } from 'node:net';

@@ -94,7 +94,7 @@ function isLeftOut(traceparent: string | string[] | undefined, ratio: number): b
 const isSampled = (traceparent: string | string[] | undefined) =>
   /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 
-/** The span in which the client has sent the request. */
+/** The client's span around the request. */
 function toParent(
   { ROOT_CONTEXT, TraceFlags, createTraceState, trace }: Api,
   { traceparent, tracestate = '' }: IncomingHttpHeaders,

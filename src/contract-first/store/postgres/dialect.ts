@@ -43,10 +43,7 @@ export function toArrays(fields: readonly Field[], records: readonly Fields[]): 
   return fields.map((field) => records.map((record) => toValue(field, record[field.name])));
 }
 
-/**
- * Converts a value to the form in which it is bound. For a field that may be absent or null, NULL means absent, and the text `null` means
- * null.
- */
+/** Converts a value to its bound form. For a field that may be absent or null, NULL means absent, and the text `null` means null. */
 function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;
   return value === null && isNullable && !isOptional ? null : toJsonText(value);

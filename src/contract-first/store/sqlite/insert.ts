@@ -28,8 +28,8 @@ export function toRow(fields: readonly Field[], record: Fields): string {
 }
 
 /**
- * Converts a value to the form in which it is bound. A boolean becomes 0 or 1. A number becomes its JSON text, because SQLite prints only
- * 15 digits. For a field that may be absent or null, NULL means absent, and the text `null` means null.
+ * Converts a value to its bound form. A boolean becomes 0 or 1. A number becomes its JSON text, because SQLite prints only 15 digits. For a
+ * field that may be absent or null, NULL means absent, and the text `null` means null.
  */
 export function toBound({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (value === undefined) return null;

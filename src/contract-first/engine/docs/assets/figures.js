@@ -234,7 +234,7 @@ export function makeRequest(command) {
   return create('figure', { className: 'request' }, caption, create('pre', { tabIndex: 0, textContent: command }));
 }
 
-/** Replies after which the same request is sent again, with the same Idempotency-Key. */
+/** Statuses that let the same request be sent again, with the same Idempotency-Key. */
 export const PASSING = [408, 429, 500, 502, 503, 504];
 
 const IS_TEXT = /json|text|xml|yaml|javascript|urlencoded/i;

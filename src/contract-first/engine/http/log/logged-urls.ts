@@ -40,8 +40,8 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
 }
 
 /**
- * Decodes ASCII characters, even if they are encoded several times, and converts them to lower case. One pass is enough, and the function
- * never fails.
+ * Decodes ASCII characters, even if they are encoded several times, and converts them to lower case. A single pass is enough, and the
+ * function never fails.
  */
 function decode(text: string): string {
   if (!text.includes('%')) return text.toLowerCase();
