@@ -13,12 +13,16 @@ export type RawBody = Chunk | AsyncIterable<Chunk>;
  * Returns the body for Fastify. For a stream, the promise resolves with the first chunk. An error before the first chunk is answered like
  * any other error; a later error cuts the connection (RFC 9112, section 8).
  */
-export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Readable> {
+export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Chunk | Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);
 }
 
 /** Calls the iterator's `return` after the client has disconnected. */
-async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, logger: Logger): Promise<Readable> {
+async function toStream(
+  chunks: AsyncIterator<unknown>,
+  reply: FastifyReply,
+  logger: Logger,
+): Promise<Chunk | Readable> {
   const { request, raw } = reply;
   const logError = (err: unknown, message: string) => logger.error({ reqId: request.id, err }, message);
   const end = async () => {
@@ -43,6 +47,11 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
   try {
     const first = await chunks.next();
     if (!first.done) toChunk(first.value);
+    // If the client has gone, Fastify would end the stream at once, and Node 24 reports that as an error of the service.
+    if (request.raw.socket.destroyed) {
+      void end();
+      return '';
+    }
     closeWhenSent(request, raw);
     // For a HEAD, Fastify would read the whole stream, so it gets an empty one.
     if (request.method !== 'HEAD') return Readable.from(toChunks(first));
