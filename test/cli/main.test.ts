@@ -187,7 +187,8 @@ t.test('test runs all files of test/ or the given ones; it exits with 1 if a tes
   });
   t.match(runIn(filled, 'test'), { status: 1, stdout: /pass 1\n[\s\S]*fail 1\n/ });
   t.match(runIn(filled, 'test', 'test/one.test.ts'), { status: 0, stdout: /pass 1\n/ });
-  t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /pass 0\n|skipped 2\n/ });
+  // Versions of Node count a file without such a test as skipped, as passed, or not at all.
+  t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /fail 0\n/ });
   t.end();
 });
 
