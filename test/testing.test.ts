@@ -143,6 +143,7 @@ paths:
           content:
             application/json: { schema: { $ref: "#/components/schemas/Book" } }
             text/plain: {}
+        "202": { description: Empty., content: {} }
         "204": { description: None. }
         4XX: { $ref: "#/components/responses/Fault" }
   /books/mine:
@@ -200,6 +201,8 @@ t.test('each kind of broken reply has its own message', (t) => {
     [200, JSON_TYPE, '', [], { method: 'HEAD' }],
     [200, JSON_TYPE, '{}', [/^the reply to HEAD has a body/], { method: 'HEAD' }],
     [201, {}, '', [/^status 201 is not documented for GET/]],
+    [202, {}, '', []],
+    [202, {}, 'a', [/^a body is not documented/]],
     [204, {}, '', []],
     [204, {}, 'a', [/^a body is not documented/]],
     [204, {}, '', [], { url: '/v1/books/mine' }],
