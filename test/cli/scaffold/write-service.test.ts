@@ -1,6 +1,6 @@
 /** `new` compiles what it has written, and takes back what does not fit. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'lossless-json';
@@ -76,12 +76,15 @@ t.test(
       "import { handle, notImplemented } from 'contract-first';\nexport default handle('getBook', notImplemented);\n";
     writeFileSync('handlers/getBook.ts', own);
     const table = await run([...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate']);
-    t.match(table, /^getBook .* 501: its handler is there already$/m);
+    t.match(table, /^getBook .* left as it is: handlers\/getBook\.ts is there already$/m);
     t.match(table, /^changeBook .* 501: it does not compile: /m);
     t.match(table, /^missing: listBooks answers 501 if the parameter sort is sent$/m);
     t.match(table, /^createShelf .* 501: its records cannot be created: Argument of type/m);
     t.match(table, /^getShelf .* 501: its records cannot be created: Argument of type/m);
-    t.match(table, /^4 of 14 operations are stored; the others answer 501\.\nassumed: books: /m);
+    t.match(
+      table,
+      /^1 handler is left as before\.\n4 of 13 operations are stored; the others answer 501\.\nassumed: books: /m,
+    );
     t.match(table, /^getNote .* 501: its parent shelves is not stored$/m);
     t.notOk(existsSync('src/shelves') || existsSync('src/notes'));
     t.equal(readFileSync('handlers/getBook.ts', 'utf8'), own);
@@ -99,8 +102,18 @@ t.test(
     });
     t.equal(status, 0, stdout);
 
+    const readFiles = () =>
+      ['src/books', 'handlers', 'test'].flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+          .filter((one) => one.isFile())
+          .map((one) => [one.path, one.name, readFileSync(join(one.path, one.name), 'utf8')]),
+      );
+    const before = readFiles();
     const again = await run(['--eval', '']);
-    t.match(again, /^createBook .* 501: src\/books is there already$/m);
+    t.match(again, /^createBook .* left as it is: handlers\/createBook\.ts is there already$/m);
+    t.match(again, /^14 handlers are left as before\.\nleft as it is: src\/books is there already\n/m);
+    t.notMatch(again, ' 501');
+    t.strictSame(readFiles(), before, 'a second run changes nothing');
     t.equal(await run(['--eval', ''], false), '');
   },
 );

@@ -38,12 +38,15 @@ function toStored({ id, replies }: Operation, collection: WrittenCollection): st
   return `stored in ${folderOf(collection)}${others}`;
 }
 
-/** How many operations are stored. */
-function toCounts(stored: number, all: number): string {
-  if (stored === 0) return 'No operation is stored: each answers 501.';
-  if (stored === all) return `All ${all} operations are stored.`;
+const toHandlers = (count: number) => (count === 1 ? '1 handler is' : `${count} handlers are`);
+
+/** A line about the operations with handlers that were written. No line if there are none. */
+function toCounts(stored: number, all: number): string[] {
+  if (all === 0) return [];
+  if (stored === 0) return ['No operation is stored: each answers 501.'];
+  if (stored === all) return [`All ${all} operations are stored.`];
   const others = all - stored === 1 ? 'the other one answers' : 'the others answer';
-  return `${stored} of ${all} operations ${stored === 1 ? 'is' : 'are'} stored; ${others} 501.`;
+  return [`${stored} of ${all} operations ${stored === 1 ? 'is' : 'are'} stored; ${others} 501.`];
 }
 
 /** The error statuses that the server itself sends. */
@@ -81,6 +84,10 @@ class ServiceParts {
   /** The collections that were not removed, and the files of their handlers. */
   #collections: WrittenCollection[] = [];
   readonly #written = new Set<string>();
+  /** The operations with handlers that were there before. */
+  readonly #kept = new Set<string>();
+  /** The folders of collections that were there before. */
+  readonly #folders: string[] = [];
   readonly #tests: WrittenTests;
 
   constructor(contract: ReadContract, writing: ServiceWriting) {
@@ -92,6 +99,7 @@ class ServiceParts {
     this.#reasons = reasons;
     this.#collections = collections.filter((one) => {
       const isThere = existsSync(folderOf(one));
+      if (isThere) this.#folders.push(folderOf(one));
       for (const id of isThere ? one.handlers.keys() : []) reasons.set(id, `${folderOf(one)} is there already`);
       return !isThere;
     });
@@ -104,7 +112,10 @@ class ServiceParts {
       const stored = collection?.handlers.get(id);
       const text = stored ?? toEmptyHandler(id, this.#reasons.get(id));
       if (this.#writing.write(fileOf(id), text)) this.#written.add(id);
-      else if (collection?.handlers.delete(id)) this.#reasons.set(id, 'its handler is there already');
+      else {
+        this.#kept.add(id);
+        collection?.handlers.delete(id);
+      }
     }
     for (const one of this.#collections) this.#tests.add(one);
   }
@@ -188,8 +199,9 @@ class ServiceParts {
     if (!this.#writing.hasCollections) return [];
     const rows = this.#operations.map((operation) => {
       const { id, method, path } = operation;
-      const collection = this.#reasons.has(id) ? undefined : this.#collectionOf(id);
-      const said = collection ? toStored(operation, collection) : `501: ${this.#reasons.get(id)}`;
+      const collection = this.#collectionOf(id);
+      const answered = collection ? toStored(operation, collection) : `501: ${this.#reasons.get(id)}`;
+      const said = this.#kept.has(id) ? `left as it is: ${fileOf(id)} is there already` : answered;
       return [id, `${method} ${path}`, said] as const;
     });
     const widthOf = (column: 0 | 1) => Math.min(50, Math.max(0, ...rows.map((row) => row[column].length)));
@@ -198,7 +210,9 @@ class ServiceParts {
     return [
       ...rows.map(([id, request, said]) => `${id.padEnd(widths[0])}  ${request.padEnd(widths[1])}  ${said}`),
       '',
-      toCounts(stored, rows.length),
+      ...(this.#kept.size > 0 ? [`${toHandlers(this.#kept.size)} left as before.`] : []),
+      ...this.#folders.map((folder) => `left as it is: ${folder} is there already`),
+      ...toCounts(stored, rows.length - this.#kept.size),
       ...this.#collections.flatMap(({ assumed }) => assumed.map((one) => `assumed: ${one}`)),
       ...this.#collections.flatMap(({ plan, handlers }) =>
         plan.unknown
