@@ -260,6 +260,17 @@ t.test('a record may be in a reply of any type, and have the id under the end of
   t.match(domain, "number: { type: 'text', set: 'id' }");
 });
 
+t.test('a reply that adds fields to a schema without any has no record', async (t) => {
+  const { reasons } = await written(t, ({ paths, schemas }) => {
+    schemas.Empty = { type: 'object' };
+    paths['/books/{bookId}'].get.responses[200] = {
+      description: 'A part.',
+      ...json({ allOf: [record('Empty'), { type: 'object', properties: { title: text } }] }),
+    };
+  });
+  t.match(reasons.get('getBook'), 'its reply is not a Book');
+});
+
 t.test('a change whose reply shows no record answers that it was done', async (t) => {
   const { text: made } = await written(t, ({ paths }) => {
     const done = object({ success: flag, message: text });

@@ -109,8 +109,7 @@ function toResource(path: string, { all, known, source, reasons }: Recognising):
     })
     .filter(({ record }) => record !== undefined);
   // A reply to a create may show only a part.
-  const hasId = ({ schema }: Envelope) =>
-    idNameOf(own, source.flat(schema).properties as Record<string, Schema>) !== undefined;
+  const hasId = ({ schema }: Envelope) => idNameOf(own, source.flat(schema).properties ?? {}) !== undefined;
   const envelope = envelopes.find(hasId) ?? envelopes[0];
   if (envelope?.record === undefined) return skipAll('no reply has a record that can be stored');
   const { record, schema } = envelope;
