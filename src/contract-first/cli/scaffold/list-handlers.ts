@@ -101,7 +101,7 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   const query = toPageQuery(paging, counts, between.length > 0);
   const call = code`${checkedName(plan.name)}.list(${toObjectLiteral([...query, ...asked])})`;
   made.lines.push(code`const page = await ${call};`);
-  if (!isPaged(paging)) refuseLonger(writing, made);
+  if (!isPaged(paging)) rejectLonger(writing, made);
   if (paging.cursor)
     made.lines.push(
       code`if (!page) ${failure(writing, made, 'bad_request', 400, `The ${paging.cursor.name} is not one of this list.`)};`,
@@ -117,7 +117,7 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
 }
 
 /** Answers 501 if a list without pages has more records than a page: a part of them would be wrong. */
-function refuseLonger({ plan, operation }: Writing, made: HandlerCode): void {
+function rejectLonger({ plan, operation }: Writing, made: HandlerCode): void {
   const words = `The list has more than ${MOST} records: it needs pages, which the contract does not have.`;
   made.imports.add('HttpError');
   made.lines.push(code`if (page.next !== undefined) throw new HttpError('not_implemented', ${words});`);
