@@ -120,6 +120,11 @@ t.test("a service from a third-party contract stores its records, with errors in
   t.match(said, /^The contract is written to openapi\/theirs\.yaml/m);
   t.match(said, /^wrote {4}handlers\/showPetById\.ts$/m);
   t.match(said, /^wrote {4}src\/errors\.ts$/m);
+  t.notMatch(
+    run(own, 'npx', '--no', '--', 'contract-first', 'lint'),
+    /warn/,
+    'a third-party contract is linted quietly',
+  );
   run(own, 'npm', 'run', 'generate');
   for (const args of [['run', 'types'], ['test']]) t.ok(run(own, 'npm', ...args).length >= 0);
   const server = await start(t, own, {}, 'npm', 'start');

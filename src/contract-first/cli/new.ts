@@ -9,7 +9,10 @@ import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
 import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 
-/** The folders of files to copy: for every service, for one with the first contract, and for one with its own contract. */
+/**
+ * The folders of files to copy: for every service, for one with the first contract, for one with its own contract, and for a contract that
+ * was given to the command.
+ */
 const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
 
 const TOOLS: Tool[] = [
@@ -167,7 +170,10 @@ async function writeContract(source: string): Promise<boolean> {
   }
   mkdirSync('openapi', { recursive: true });
   const inspect = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--write', out];
-  if (await runProgram('The contract is read', process.execPath, inspect)) return true;
+  if (await runProgram('The contract is read', process.execPath, inspect)) {
+    writeTemplate('given', '');
+    return true;
+  }
   console.error('The contract is not served as it is: change it as the table says, and run this command again.');
   return false;
 }
