@@ -1,5 +1,5 @@
 /** The package as a team gets it: packed, installed elsewhere, and made a service of, with the first contract and with one of its own. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { base, pack, ROOT, run, start, tryRun } from './packed.ts';
@@ -152,6 +152,6 @@ t.test(
       status: 1,
       stderr: /^The contract is not served as it is: change it as the table says/m,
     });
-    t.strictSame(readdirSync(join(own, 'openapi')), []);
+    t.notOk(existsSync(join(own, 'openapi')));
   },
 );

@@ -1,6 +1,6 @@
 /** The command `contract-first`: its table, its exit codes, and what it says where it cannot work. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -137,6 +137,35 @@ t.test('if a contract in several files needs a bundler, the sandbox names it', (
   const { status, stderr } = runNode(folder, ...NODE_ARGS, ...args, 'sandbox', 'many.json');
   t.equal(status, 1);
   t.match(stderr, /^many\.json refers to other files, which a bundler reads\. @redocly\/openapi-core: not installed\./);
+  t.end();
+});
+
+t.test('new writes nothing if the contract cannot be read or served, and says why', (t) => {
+  const folder = t.testdir({ 'package.json': '{"dependencies":{"contract-first":"1.0.0"}}' });
+  const CONTRACTS: [contract: string | undefined, said: RegExp][] = [
+    [undefined, /^theirs\.yaml cannot be read: /],
+    ['', /it is empty/],
+    ['openapi: "3.1.0"\ninfo: {title: x, version: "1"}\npaths: [', /theirs\.yaml:\d/],
+    ['swagger: "2.0"\npaths: {}', /it is OpenAPI 2\.0/],
+    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /more than 200 objects and lists are nested/],
+    [
+      '{openapi: 3.1.0, info: {title: x, version: "1"}, paths: {/a: {get: {parameters: [{name: b, in: nowhere, schema: {}}]}}}}',
+      /^the contract +refused: .*in must be one of query, header, path, cookie$/m,
+    ],
+  ];
+  for (const [contract, said] of CONTRACTS) {
+    if (contract !== undefined) writeFileSync(`${folder}/theirs.yaml`, contract);
+    const before = readFileSync(`${folder}/package.json`, 'utf8');
+    const { status, stdout, stderr } = runIn(folder, 'new', '.', '--contract', `${folder}/theirs.yaml`);
+    t.equal(status, 1);
+    t.match(stdout + stderr, said, contract?.slice(0, 60) ?? 'a missing file');
+    t.match(stderr, /Nothing was written\.\n$/);
+    t.notMatch(stdout + stderr, / {4}at /, 'no stack');
+    t.strictSame(
+      [readFileSync(`${folder}/package.json`, 'utf8'), readdirSync(folder).filter((file) => file !== 'theirs.yaml')],
+      [before, ['package.json']],
+    );
+  }
   t.end();
 });
 

@@ -65,6 +65,7 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   const isFile = options.contract !== undefined && !/^https?:/.test(options.contract);
   const contract = isFile ? relative(folder, options.contract as string) : options.contract;
   enter(folder);
+  if (contract !== undefined && !(await canBeServed(contract))) return 1;
   const name = completePackage();
   writeTemplate('common', name);
   const isFirst = contract === undefined && !hasContract();
@@ -161,9 +162,38 @@ async function install(): Promise<void> {
     throw new ProjectError('npm install failed: run it again, and then this command.');
 }
 
+/** The file of the contract in the service. */
+const toContractFile = (source: string) => `openapi/${toName(parse(source.replace(/[?#].*$/, '')).name)}.yaml`;
+
+const NOT_SERVED =
+  'The contract is not served as it is: change it as the table says, and run this command again. Nothing was written.';
+
+/** The codes of errors if a contract in several files, or the errors.ts of an earlier run, needs a tool that is not installed yet. */
+const WAITS_FOR_TOOLS = ['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'];
+
+/**
+ * Judges the contract before anything is written or installed. Prints the judgement if it cannot be served.
+ * @throws ProjectError if it cannot be read
+ */
+async function canBeServed(source: string): Promise<boolean> {
+  if (existsSync(toContractFile(source))) return true;
+  const { inspectContract } = await import('./inspect/inspect.ts');
+  try {
+    const { text, code } = await inspectContract(source);
+    if (code === 0) return true;
+    console.log(text);
+    console.error(NOT_SERVED);
+    return false;
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (WAITS_FOR_TOOLS.includes(code)) return true;
+    throw new ProjectError(`${message}\nNothing was written.`);
+  }
+}
+
 /** The contract in its normal form, judged by `inspect`. */
 async function writeContract(source: string): Promise<boolean> {
-  const out = `openapi/${toName(parse(source.replace(/[?#].*$/, '')).name)}.yaml`;
+  const out = toContractFile(source);
   if (existsSync(out)) {
     say(`left     ${out}, which is there already`);
     return true;
@@ -174,7 +204,7 @@ async function writeContract(source: string): Promise<boolean> {
     writeTemplate('given', '');
     return true;
   }
-  console.error('The contract is not served as it is: change it as the table says, and run this command again.');
+  console.error(NOT_SERVED.replace(' Nothing was written.', ''));
   return false;
 }
 
