@@ -92,7 +92,9 @@ t.test('npm run dev follows each change and keeps the last good server; npm star
   /** Saves the contract every second time as editors do that replace the file. */
   const edit = (file: string, from: string, to: string) => {
     const path = `${folder}/${file}`;
-    const text = readFileSync(path, 'utf8').replaceAll(from, to);
+    const before = readFileSync(path, 'utf8');
+    if (!before.includes(from)) throw new Error(`${file} has no ${from}`);
+    const text = before.replaceAll(from, to);
     const isReplaced = file.endsWith('.yaml') && edits++ % 2 === 0;
     writeFileSync(isReplaced ? `${path}~` : path, text);
     if (isReplaced) renameSync(`${path}~`, path);
@@ -100,22 +102,22 @@ t.test('npm run dev follows each change and keeps the last good server; npm star
 
   const dev = startNpm(t, folder, 'run', 'dev');
   await dev.listening();
-  edit('handlers/getPet.ts', 'status: 200', 'status: 201');
+  edit('handlers/getPet.ts', 'answer(200,', 'answer(201,');
   await dev.next(/handlers\/getPet\.ts\(\d+,\d+\): error TS/);
   await dev.next(/The last good server goes on\./);
   t.equal(await dev.statusOf('/v1/pets'), 200);
 
-  edit('handlers/getPet.ts', 'status: 201', 'status: 200');
+  edit('handlers/getPet.ts', 'answer(201,', 'answer(200,');
   await dev.listening();
   edit('openapi/petstore.yaml', 'openapi: 3.1.0', 'openapi: [');
   await dev.next(/openapi\/petstore\.yaml:\d+:\d+: /);
-  edit('handlers/getPet.ts', 'status: 200', 'status: 200 ');
+  edit('handlers/getPet.ts', 'answer(200,', 'answer(200, ');
   for (const _ of ['the contract', 'the handler']) await dev.next(/The last good server goes on\./);
   t.equal(await dev.statusOf('/v1/pets'), 200, 'a handler that is saved beside a broken contract waits for it');
   edit('openapi/petstore.yaml', 'openapi: [', 'openapi: 3.1.0');
   await dev.listening();
   for (let save = 0; save < 5; save++) {
-    edit('handlers/getPet.ts', 'status: 200', 'status: 200 ');
+    edit('handlers/getPet.ts', 'answer(200,', 'answer(200, ');
     await setTimeout(400);
   }
   edit('openapi/petstore.yaml', '  /pets:', '  /animals:');

@@ -32,7 +32,7 @@ const WITHOUT_CHIP = `function withoutChip<Record extends { chip: string }>({ ch
 }
 `;
 const HANDLERS: Record<string, (handler: string) => string> = {
-  // An answer of the record itself would contain the chip, so this handler writes its body.
+  // An answer of the record itself would contain the chip, so these handlers write their bodies.
   createPet: () => `import { handle } from 'contract-first';
 
 export default handle('createPet', async ({ body, idempotency, pets, urlOf }) => {
@@ -42,7 +42,13 @@ export default handle('createPet', async ({ body, idempotency, pets, urlOf }) =>
   return { status: 201, body: withoutChip(pet), headers };
 });
 `,
-  getPet: (handler) => handler.replace('body: pet', 'body: withoutChip(pet.read())'),
+  getPet: () => `import { handle, refuse } from 'contract-first';
+
+export default handle('getPet', async ({ params, pets }) => {
+  const pet = await pets.get(params.petId);
+  return pet ? { status: 200, body: withoutChip(pet.read()) } : refuse('pet_not_found', 'There is no such pet.');
+});
+`,
   listPets: (handler) =>
     handler.replace(
       'return { status: 200, ...page };',
