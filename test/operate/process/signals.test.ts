@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -100,6 +100,17 @@ t.test('SIGHUP without a terminal does not end a loading program either', async 
   await written('stdout', /"msg":"listening"/);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
+});
+
+t.test('if its terminal closes, the server stops', async (t) => {
+  const shell = 'set -- script -qec "$*" /dev/null';
+  const { child, output } = await startServer(t, { shell, env: { LOG_FORMAT: 'json' } });
+  const server = Number(/"pid":(\d+)/.exec(output.stdout)?.[1]);
+  const isRunning = () => existsSync(`/proc/${server}`);
+  t.ok(isRunning());
+  child.kill('SIGKILL');
+  while (isRunning()) await wait(50);
+  t.pass('it has ended');
 });
 
 t.test('in a terminal, SIGHUP stops the server, because the terminal is gone', async (t) => {

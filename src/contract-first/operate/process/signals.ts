@@ -6,13 +6,19 @@ import type { Logger } from 'pino';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /**
+ * Whether the process was started in a terminal. If so, SIGHUP means that the terminal has closed; by then, it is not a terminal any more.
+ * Otherwise SIGHUP comes from logrotate, which wants programs to open their log files again; this program has no log files.
+ */
+const IN_TERMINAL = [0, 1, 2].some((descriptor) => isatty(descriptor));
+
+/**
  * Two signals within this time, in milliseconds, count as one, because Ctrl-C on `npm start` arrives from the terminal and also from npm.
  */
 const DOUBLE_SIGNAL_MS = 500;
 
 /** Ends the process at a signal, until `onSignals` is called. Until then, nothing needs a graceful stop. */
 function endAtOnce(signal: string): void {
-  if (signal !== 'SIGHUP' || hasTerminal()) process.exit(0);
+  if (signal !== 'SIGHUP' || IN_TERMINAL) process.exit(0);
 }
 
 /**
@@ -34,7 +40,7 @@ interface OnStopSignals {
 export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals): void {
   let first: number | undefined;
   function take(signal: string): void {
-    if (signal === 'SIGHUP' && !hasTerminal()) logger.info({ signal }, 'ignored: settings are read only at the start');
+    if (signal === 'SIGHUP' && !IN_TERMINAL) logger.info({ signal }, 'ignored: settings are read only at the start');
     else if (first === undefined) {
       first = Date.now();
       onFirst(signal);
@@ -63,12 +69,4 @@ export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () =>
  */
 export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);
-}
-
-/**
- * Whether the process has a terminal. If so, SIGHUP means that the terminal has closed. Otherwise SIGHUP comes from logrotate, which wants
- * programs to open their log files again; this program has no log files.
- */
-function hasTerminal(): boolean {
-  return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }
