@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
-import { OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
+import { findMissingTools, OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 
 /**
  * The folders of files to copy: for every service, for one with the first contract, for one with its own contract, and for a contract that
@@ -178,6 +178,7 @@ const WAITS_FOR_TOOLS = ['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'];
 async function canBeServed(source: string): Promise<boolean> {
   if (existsSync(toContractFile(source))) return true;
   const { inspectContract } = await import('./inspect/inspect.ts');
+  if (findMissingTools(['ts-blank-space']) === undefined) await import('./typescript/register.js');
   try {
     const { text, code } = await inspectContract(source);
     if (code === 0) return true;
