@@ -84,7 +84,7 @@ const commands: Record<string, Command> = {
   },
   sandbox: {
     usage: 'FILE|URL [--port N] [--keys]',
-    about: 'serves any contract at once with its examples, in memory; --keys demands the keys of the contract',
+    about: 'serves any contract at once, in memory: records or examples; --keys demands the keys of the contract',
     takes: [1, 1],
     options: { port: { type: 'string' }, keys: { type: 'boolean' } },
     run: having([], async ({ positionals: [source = ''], values }) =>
