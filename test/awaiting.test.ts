@@ -29,7 +29,7 @@ function isInAsync(node: ts.Node): boolean {
 
 const mayFailLater = (node: ts.Node) => ts.isCallExpression(node) && !AT_ONCE.includes(node.expression.getText());
 
-/** Finds the places where an error that is thrown at once, or a failing promise, escapes the `try` around it. */
+/** Finds calls with errors that their `try` or their `catch` misses: a returned promise without `await`, and `Promise.resolve(call())`. */
 function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];

@@ -632,7 +632,7 @@ t.test("a verifyToken in the options replaces the service's own", async (t) => {
   }
 });
 
-t.test('a hook that calls done twice lets no request in while its key is being checked', async (t) => {
+t.test('if a hook calls done() twice, a request still waits until its key is checked', async (t) => {
   let calls = 0;
   const listPets: AnyHandler = async () => {
     calls++;

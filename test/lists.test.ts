@@ -192,7 +192,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await list({ price: { from: 0n }, after: 'AAAA' }), undefined);
   });
 
-  t.test('a cursor stays valid when a filter is added at the end', async (t) => {
+  t.test('a cursor stays valid if the contract adds a filter after the others', async (t) => {
     const open = prepare(t);
     const before = await open({ ...domain, orders: { ...described, lists: { equal: ['status'] } } });
     await fill(before);

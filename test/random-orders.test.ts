@@ -244,7 +244,7 @@ t.test('the indexes are exactly those that the lists need, and none is the begin
   t.end();
 });
 
-t.test('lists are not ordered by JSON or booleans', (t) => {
+t.test('a list cannot be ordered by a column of JSON or booleans', (t) => {
   const toBad = (type: 'json' | 'boolean') =>
     toTable({ ...points, columns: { ...COLUMNS, big: { type } }, lists: { orders: { big: 'big' } } });
   for (const type of ['json', 'boolean'] as const) t.throws(() => toBad(type), /cannot be ordered by big/);

@@ -232,7 +232,7 @@ function testOutputs(t: Test, prepare: (t: Test) => Open): void {
     const strict = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
     t.match(await (await start(strict, (output) => output))('one'), DONE);
     t.match(await (await start({}, (output) => output.total.toFixed()))('one'), DONE);
-    // A change that is made now, and was not before, is a fault of the service.
+    // With a new key the change is made now. A reply that does not fit is then a fault of the service.
     t.match(await (await start(strict, (output) => output))('two'), { status: 500 });
     t.match(await (await start({}, (output) => output))('one'), { status: 200, body: { sum: 5 } });
     t.equal((await pets.list({ limit: 9 }))?.body.read().length, 2);

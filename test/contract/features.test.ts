@@ -74,7 +74,7 @@ const CONTRACTS: Record<string, string> = {
   }),
   '`enum`, `const`': body({ ...int64, enum: [1] }),
   'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
-  'A value that no': body({ ...string, enum: [1] }),
+  'A schema that accepts no': body({ ...string, enum: [1] }),
   'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
   'A schema that is nothing': recursive({ allOf: [self] }),
   'Such a field in': echo({
@@ -177,7 +177,7 @@ const SERVED: Record<string, Json> = {
       },
     },
   },
-  'A parameter of': { ...key('inHeader'), ...query({ in: 'header', name: 'X-Key' }) },
+  'A parameter with': { ...key('inHeader'), ...query({ in: 'header', name: 'X-Key' }) },
   'Arrays as `spaceDelimited`': query({ schema: list, style: 'spaceDelimited' }),
   'Arrays in a header': query({ in: 'header', schema: list }),
   '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },

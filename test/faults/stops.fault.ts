@@ -62,7 +62,7 @@ function startClients(port: number, count: number, key: string) {
   const ended = Promise.all(Array.from({ length: count }, send));
   return {
     outcomes,
-    /** Resolves when every client was refused, or has ended its last request after `finish()`. */
+    /** Resolves when each client was refused or, after `finish()`, has the reply to its last request. */
     ended: ended.then(() => outcomes),
     finish: () => {
       isOver = true;

@@ -61,7 +61,7 @@ export function probesOf(yaml: string): Probe[] {
 
 const known = new Map<string, Probe[]>();
 
-/** Kept, because most edits leave most operations as they are. The first are accepted. */
+/** The probes of an operation, kept, because most edits change few operations. The server accepts the first ones. */
 function madeFor({ responses: _, ...rest }: Operation): Probe[] {
   const key = JSON.stringify(rest);
   const operation = { ...rest, responses: {} };

@@ -88,7 +88,7 @@ const OTHER_TYPES = [
   'application/x-www-form-urlencoded',
 ];
 
-/** Refusals of a body: by its schema, by JSON, by its size or by its type. */
+/** Bodies that the server refuses: they break the schema, are not JSON, are too large, or have the wrong media type. */
 function bodyRefusalsOf(operation: Operation): Refusal[] {
   if (!operation.body) return [];
   const { required, maxBytes = Number.POSITIVE_INFINITY, schema, type } = operation.body;

@@ -215,7 +215,7 @@ testPairs('where a record is refused nothing is there, and what is fixed can be 
   const source = await from.open();
   await source.all.pets.create(REX);
   await source.all.coupons.create({ code: 'a', left: 1n });
-  // Its own table would refuse it.
+  // The table would refuse this record, so its check is turned off first.
   const unchecked =
     from.database.kind === 'sqlite'
       ? 'PRAGMA ignore_check_constraints = 1'

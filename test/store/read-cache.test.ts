@@ -84,7 +84,7 @@ t.test('while pets are only added, a pet is read once', async (t) => {
   t.equal(await store.records.get(1n), before);
 });
 
-t.test('a pet first read just after a write is not cached; a second later it is', async (t) => {
+t.test('a pet that is read right after a write is not cached; one that is read a second later is', async (t) => {
   const { store } = await openShared(t);
   const isKept = async () => {
     await nextTurn();

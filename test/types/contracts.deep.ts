@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-t.test('an error with an undeclared status is a compile error of one line that names the status', async (t) => {
+t.test('to refuse with an undeclared status is a compile error of one line, which names the status', async (t) => {
   const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
   const declared = parse(echo({ responses }));
   for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
@@ -232,7 +232,7 @@ t.test(
   },
 );
 
-t.test('an answer is one of the alternatives, and its type may refer to itself', async (t) => {
+t.test('the type of an answer with alternatives is a union, and may refer to itself', async (t) => {
   const field = (value: string) => ({ type: 'string', const: value });
   const schemas = {
     Square: {

@@ -22,7 +22,7 @@ export function toInstant(text: string): string | undefined {
   const parts = isDateTime(text) && DATE_TIME.exec(text);
   if (!parts) return undefined;
   const [, date, minute, second, fraction = '', hours, minutes] = parts;
-  // V8 reads other spellings in its own way. For example, with a space it reads the year 0001 as 2001.
+  // V8 reads other spellings in its own way. For example, with a space in place of the `T` it reads the year 0001 as 2001.
   const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
   const seconds = second === '60' ? '59.999' : `${second}${fraction}`;
   const instant: string | null = new Date(`${date}T${minute}${seconds}${offset}`).toJSON();

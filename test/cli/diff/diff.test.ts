@@ -758,7 +758,7 @@ t.test('a required field without its own declaration follows additionalPropertie
   t.strictSame(worst(of({}, TEXT), of({ name: TEXT }, TEXT)), [], 'the same values fit');
 });
 
-t.test('an operation whose x-sunset has passed ends at once, which is breaking', async (t) => {
+t.test('an x-sunset in the past ends the operation at once, so it is a breaking change', async (t) => {
   const until = (date: string) =>
     edited(({ listPets }) => Object.assign(listPets, { deprecated: true, 'x-sunset': date }));
   const ends = `breaking: listPets: ends at once: its x-sunset, ${TODAY}, has passed`;

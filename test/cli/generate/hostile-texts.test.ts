@@ -257,7 +257,7 @@ async function takenOf(texts: Texts): Promise<Texts> {
 
 for (const [name, text] of WORST) {
   t.test(`a text stays text in every place that accepts it: ${name}`, async (t) => {
-    // A name as it is in few places at once: two of them may be neighbours. Others differ.
+    // A name stays as it is, so few places get it at once: two neighbours with the same name would collide. Other texts get a number each.
     const isName = /^\w+$/.test(text);
     const size = isName ? 8 : MARKS.length;
     let count = 0;

@@ -7,7 +7,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const string = { type: 'string' };
 
-t.test('a field may be called $ref, like the members of a SCIM group', async (t) => {
+t.test('a field may be called $ref, as in the members of a SCIM group', async (t) => {
   const member = {
     type: 'object',
     properties: { value: string, $ref: { ...string, maxLength: 9 } },

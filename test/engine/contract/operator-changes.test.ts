@@ -45,7 +45,7 @@ t.test(
   },
 );
 
-t.test('a contract without servers gets one, also in its YAML; a contract in JSON stays JSON', async (t) => {
+t.test('a contract without servers gets a server, also in its YAML text; a contract in JSON stays JSON', async (t) => {
   const source = (await loadOurs()).contract.document;
   const { servers: _, ...rest } = source;
   const contract = withPublicPath(
@@ -66,7 +66,7 @@ t.test('a contract without servers gets one, also in its YAML; a contract in JSO
   }
 });
 
-t.test('if the prefix changes, the servers that end in the old prefix end in the new one', async (t) => {
+t.test('a changed prefix replaces the old one at the end of each server URL', async (t) => {
   const { document } = (await loadOurs()).contract;
   const read = async (...urls: string[]) => {
     const text = JSON.stringify({ ...document, servers: urls.map((url) => ({ url })) });

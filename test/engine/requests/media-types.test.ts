@@ -103,7 +103,7 @@ t.test('a reply has the media type that the contract declares for its status', a
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('a declared body that cannot be sent or read is an error of one line', async (t) => {
+t.test('a contract with a body that cannot be sent or read fails with one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [

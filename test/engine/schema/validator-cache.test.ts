@@ -22,7 +22,7 @@ interface Source {
   schemas?: Record<string, Json>;
 }
 
-/** The checks of a document, what they refuse, and how many functions are compiled. */
+/** Opens a document. Returns its checks, a function that lists what they refuse, and the number of compiled functions. */
 function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Source = {}) {
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
   const buildCheck = buildChecks({ isJudged, isStrict });

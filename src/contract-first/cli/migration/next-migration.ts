@@ -33,7 +33,7 @@ export interface NextMigration extends Record<DatabaseKind, string> {
   collection: string;
 }
 
-/** The migrations to write. If questions must be answered first, it returns them, and nothing is written. */
+/** The migrations to write, or the questions that the developer must answer first. With questions, no migration is written. */
 export interface Next {
   migrations: NextMigration[];
   questions: string[];

@@ -52,7 +52,7 @@ export class WrittenTests {
     return true;
   }
 
-  /** Runs the tests by these arguments of Node, and removes those that fail, each with its reason. */
+  /** Runs the written tests with these arguments of Node. Removes each test that fails, and keeps the reason. */
   async run(test: string[]): Promise<void> {
     const files = [...this.#left].map(testFileOf);
     if (files.length === 0) return;

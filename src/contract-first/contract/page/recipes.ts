@@ -11,7 +11,7 @@ import type { PageContext } from './operation.ts';
 import { toContent } from './prose.ts';
 import { sampleCurl, toCurlWords, toUrlWord } from './request.ts';
 
-/** A program that uses an operation. The page's script finds the program's other languages by `name`. */
+/** A program that uses an operation. The same program in another language has the same `name`: so the page's script finds it. */
 export interface Recipe {
   name: string;
   operation: Operation;

@@ -121,7 +121,7 @@ type Bound = number | bigint | undefined;
 const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
 const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
 
-/** The maximum number of ways through a pattern, which take some milliseconds. */
+/** The maximum number of ways through a pattern. Trying so many takes some milliseconds. */
 const WAYS = 1_000_000;
 
 /** Whether a pattern matches; undefined if it is invalid or could take long. Patterns with invalid Unicode syntax are tried without it. */

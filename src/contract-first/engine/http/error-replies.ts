@@ -92,7 +92,7 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
   }
 }
 
-/** Answers the errors of all routes without an error handler of the team in their context. */
+/** Answers the errors of each route, unless the team has set an error handler in the context of that route. */
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;

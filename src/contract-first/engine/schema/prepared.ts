@@ -139,7 +139,7 @@ function withEquals(schema: Keywords): Keywords {
 const isNoScalar = (value: unknown) =>
   typeof value === 'number' ? Math.abs(value) > Number.MAX_SAFE_INTEGER : typeof value === 'object' && value !== null;
 
-/** Checks sizes first: the inside of a value that is too long is not read, by this schema or its parts. */
+/** Checks sizes first, so that neither this schema nor its parts read the inside of a value that is too long. */
 function withSizesFirst(schema: Keywords): Keywords {
   const keys = Object.keys(schema);
   const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, schema[name]]));

@@ -6,7 +6,7 @@ const SCALAR_TYPES = ['string', 'integer', 'number', 'boolean'];
 
 export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => SCALAR_TYPES.includes(type));
 
-/** Whether the schema allows arrays of simple values. Simple values may also be allowed. */
+/** Whether the schema allows arrays of simple values. It may also allow a simple value itself. */
 export function isList(schema: Schema): boolean {
   const types = typesOf(schema);
   const others = types.filter((type) => type !== 'array');

@@ -162,7 +162,7 @@ function findTransactionControl(sql: string, database: DatabaseKind): string | u
   return undefined;
 }
 
-/** Yields the words, in capitals, and the semicolons of SQL: those outside of comments, texts and quoted names. */
+/** Yields the words and the semicolons of SQL, in upper case. It skips comments, texts and quoted names. */
 function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
   for (const { text, isQuoted } of sqlPartsOf(sql, database)) if (!isQuoted) yield text.toUpperCase();
 }
