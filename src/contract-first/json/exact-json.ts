@@ -1,10 +1,11 @@
 /**
- * Parses JSON (RFC 8259) without loss. Integers above 2^53 become `bigint`; any other number that a double would round is an error.
- * Objects have no prototype, so that `__proto__` is a field like any other. A duplicate name in an object is an error (RFC 8259,
- * section 4, leaves its meaning open), and so is a lone surrogate, which is not a character (RFC 8259, section 8.2; RFC 7493,
- * section 2.1).
+ * Parses JSON (RFC 8259) without loss. Integers above 2^53 become `bigint`. Any other number that a double would round
+ * is an error. Objects have no prototype, so that `__proto__` is a field like any other.
  *
- * The parser reads each character once, and is as fast as JSON.parse.
+ * Two more texts are errors: an object with a duplicate name, because RFC 8259, section 4, does not define its meaning,
+ * and a string with a lone surrogate, because it is not a character (RFC 8259, section 8.2; RFC 7493, section 2.1).
+ *
+ * Parsing takes about twice as long as with JSON.parse (Node 20, 2026-11-29).
  */
 import { toExactNumber } from './exact-number.ts';
 import { toPointerToken } from './pointer.ts';
@@ -24,12 +25,12 @@ const ARRAY_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** Sticky expressions: they match at `lastIndex`. */
+/** Sticky expressions (flag `y`): each matches only at its `lastIndex`, the position of the reader. */
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
 const LITERAL = /true|false|null/y;
 
-/** The error of a number that would be rounded. `path` is the number's JSON Pointer. */
+/** The error for a number that a double would round. `path` is the number's JSON Pointer. */
 export class InexactNumber extends SyntaxError {
   readonly path: string;
 
@@ -49,7 +50,7 @@ export function parseExactJson(text: string): unknown {
 class Reader {
   private readonly text: string;
   private at = 0;
-  /** The first number that is not exact. The parsed value contains NaN in its place. */
+  /** The first number that would be rounded. The parsed value contains NaN instead, until `read` throws. */
   private inexact: string | undefined;
 
   constructor(text: string) {
@@ -70,7 +71,7 @@ class Reader {
     if (code === QUOTE) return this.string();
     if (code === OBJECT) return this.object(depth);
     if (code === ARRAY) return this.array(depth);
-    // Numbers begin with a character below the backslash, literals with a letter.
+    // A number begins with a character below the backslash, a literal (true, false, null) with a letter above it.
     return code < BACKSLASH ? this.number() : JSON.parse(this.match(LITERAL));
   }
 
@@ -111,7 +112,7 @@ class Reader {
       const code = this.text.charCodeAt(this.at++);
       if (code === QUOTE) return this.text.slice(start, this.at - 1);
       if (code === BACKSLASH) return this.escapedString(start - 1);
-      // A control character, or NaN at the end of the text.
+      // A control character; at the end of the text, `code` is NaN.
       if (!(code >= SPACE)) this.malformed(this.at - 1);
     }
   }
@@ -123,7 +124,7 @@ class Reader {
     return text;
   }
 
-  /** Skips white space, and returns the code of the next character; NaN at the end of the text. */
+  /** Skips white space, and returns the code of the next character, or NaN at the end of the text. */
   private next(): number {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
@@ -132,7 +133,7 @@ class Reader {
     }
   }
 
-  /** Skips the opening bracket; true if the closing one follows, which is also skipped. */
+  /** Skips the opening bracket. If the closing bracket follows, skips it as well and returns true. */
   private isEmpty(end: number): boolean {
     this.at++;
     const isEmpty = this.next() === end;
@@ -140,7 +141,7 @@ class Reader {
     return isEmpty;
   }
 
-  /** Skips the character after a value. Returns true for a comma, and false for the closing bracket. */
+  /** Skips the comma or the closing bracket after a value. Returns true for a comma: another value follows. */
   private hasMore(end: number): boolean {
     const code = this.next();
     this.at++;
@@ -185,8 +186,8 @@ function findNaN(value: unknown): string | undefined {
 }
 
 /**
- * An object without a prototype, so that `__proto__` is a name like any other. V8 makes and reads it in a fraction of the time of
- * `Object.create(null)`.
+ * The class of parsed objects: without a prototype, `__proto__` is a name like any other. V8 makes and reads such
+ * objects several times as fast as those of `Object.create(null)`.
  */
 export class NullProtoObject {
   [name: string]: unknown;

@@ -1,7 +1,8 @@
-/** Reads the numbers of JSON text without loss, as doubles or as `bigint`; signed 64-bit integers, also from other texts. */
+/** Converts the numbers of JSON text to doubles or `bigint` without rounding, and texts to signed 64-bit integers. */
 
-/** The largest double has 309 digits before the point, the smallest 324 after it; 17 digits identify a double. */
+/** The largest double has 309 digits before the point. A longer integer is not exact. */
 const MAX_WHOLE_DIGITS = 309;
+/** Longer texts are rejected unread: without an exponent, a double has at most 324 digits after the point. */
 const MAX_LENGTH = 400;
 
 const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
@@ -13,8 +14,8 @@ interface Decimal {
 }
 
 /**
- * Returns the exact value of a number: a double if the number is the double's shortest form, or a `bigint` for an integer above 2^53.
- * Returns undefined if neither is exact, as for `1e400` and `0.10000000000000001`.
+ * Returns the exact value of a number: a double if the text has the digits that the double is printed with, or a
+ * `bigint` for an integer above 2^53. Returns undefined if neither is exact, as for `1e400` and `0.10000000000000001`.
  */
 export function toExactNumber(token: string): number | bigint | undefined {
   const double = Number(token);
@@ -30,17 +31,14 @@ export function toExactNumber(token: string): number | bigint | undefined {
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/**
- * Returns the double, if the number is the double's shortest form. Otherwise returns undefined, because the double would be printed with
- * other digits.
- */
+/** Returns the integer as a double, or undefined if the double would be printed with other digits. */
 export function toDouble(value: bigint): number | undefined {
   const double = Number(value);
   const { digits, exponent } = toDigits(String(value));
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** Whether a number is a multiple of another, computed in decimals. In doubles, 19.99 would not be a multiple of 0.01. */
+/** True if `value` is a multiple of `divisor`, computed in decimals: in doubles, 19.99 is not a multiple of 0.01. */
 export function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
   const [one, other] = [toDecimal(value), toDecimal(divisor)];
   const exponent = Math.min(one.exponent, other.exponent);
@@ -60,7 +58,8 @@ function isWritten(double: number, digits: string, exponent: number): boolean {
 }
 
 /**
- * Returns the digits from the first to the last that is not 0, and the exponent: `12.50e1` is `125` and 0. The digits of zero are empty.
+ * Returns the sign, the digits from the first to the last that is not 0, and the power of ten to multiply them by:
+ * `12.50e1` gives `125` and 0. The digits of zero are an empty text.
  */
 function toDigits(token: string): { sign: string; digits: string; exponent: number } {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray &
@@ -76,10 +75,10 @@ const MAX = 2n ** 63n - 1n;
 
 export const INT64_RANGE = `a 64-bit integer, ${MIN} to ${MAX}`;
 
-/** Integers in canonical form: without plus sign, leading zeros, exponent or white space. */
+/** Matches an integer in canonical form: without plus sign, leading zeros, exponent or white space. */
 export const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
 
-/** The length of the longest 64-bit integer, -9223372036854775808: longer texts are not converted. */
+/** The length of the longest 64-bit integer, -9223372036854775808. Longer texts are rejected before they are parsed. */
 const INT64_LENGTH = 20;
 
 /** Returns the value of an integer in canonical form; undefined for any other text. */

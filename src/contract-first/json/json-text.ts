@@ -1,6 +1,9 @@
 import { parseExactJson } from './exact-json.ts';
 
-/** A value that is already JSON text, as a store writes it. A reply that is declared as `T` sends the text unchanged, with every digit. */
+/**
+ * A value as JSON text, as a database writes it. A handler whose reply is declared as `T` may return it: the text is
+ * sent unchanged, with every digit.
+ */
 export class JsonText<T> {
   declare protected readonly says: T;
   readonly text: string;
@@ -11,24 +14,26 @@ export class JsonText<T> {
     this.source = source;
   }
 
-  /** `JsonText.of<Item>(text)`: the type must be written, and is not inferred. */
+  /** Call it as `JsonText.of<Item>(text)`: the caller gives `Item`, because TypeScript does not infer it. */
   static of<T>(text: string, source: TextSource = ANY): JsonText<NoInfer<T>> {
     return new JsonText(text, source);
   }
 
-  /** Parses the text, with every digit: 64-bit integers are bigint. */
+  /** Parses the text with every digit: 64-bit integers are `bigint`. */
   read(): T {
     return this.source.read(this.text) as T;
   }
 }
 
-/** The source of texts, such as a collection. The build may have proven that all texts of a source fit a reply. */
+/**
+ * Where a text comes from, such as a collection. The build may have proven that all texts of one source fit a reply.
+ */
 export interface TextSource {
   readonly name: string;
   readonly read: (text: string) => unknown;
-  /** Whether the texts contain internal columns. Replies never contain them. */
+  /** True if the texts contain internal columns, which must be removed before a reply is sent. */
   readonly isWhole?: true;
 }
 
-/** A source without known types. Integers that a double would round are bigint. */
+/** The source of texts without a known schema. Integers that a double would round become `bigint`. */
 const ANY: TextSource = { name: '', read: parseExactJson };

@@ -1,6 +1,10 @@
-/** Writes texts as literals of other languages, or for a terminal. A third party may have written the texts. */
+/**
+ * Writes texts as literals of other languages, or for a terminal. The texts may be hostile: a third party wrote them.
+ */
 
-/** A string literal of JavaScript and TypeScript. U+2028 would end the line of a comment, so it is escaped. */
+/**
+ * Writes a string literal of JavaScript and TypeScript. U+2028 and U+2029 are escaped: they would end a comment's line.
+ */
 export const toScriptLiteral = (text: string): string =>
   `'${JSON.stringify(text)
     .slice(1, -1)
@@ -8,15 +12,15 @@ export const toScriptLiteral = (text: string): string =>
 
 const toEscape = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** A string literal of SQL, in both databases. */
+/** Writes a string literal of SQL, for SQLite and PostgreSQL. */
 export const toSqlLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Quotes a text as one word of a POSIX shell. */
 export const toShellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Makes a text one line of a terminal: unprintable characters become their codes. */
+/** Replaces unprintable characters, also line breaks, by their codes, so that the text is one line of a terminal. */
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 
-/** Does the same with each line of a text. */
+/** Replaces the unprintable characters of each line, and keeps the line breaks. */
 export const toPrintableLines = (text: string): string => text.split('\n').map(toPrintable).join('\n');

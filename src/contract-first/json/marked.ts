@@ -1,4 +1,4 @@
-/** The marks of read-only and write-only fields, as openapi-typescript writes them, and a schema's type without them. */
+/** The marks that openapi-typescript gives to read-only (`$Read`) and write-only (`$Write`) fields. */
 export interface $Read<T> {
   readonly $read: T;
 }
@@ -6,7 +6,7 @@ export interface $Write<T> {
   readonly $write: T;
 }
 
-/** The type without `Hidden` fields. Bytes are unchanged. */
+/** The type without marks, and without the fields marked as `Hidden`. Streams of bytes are unchanged. */
 export type Unmarked<T, Hidden = never> = T extends $Read<infer Inside> | $Write<infer Inside>
   ? Unmarked<Inside, Hidden>
   : T extends AsyncIterable<Uint8Array>

@@ -1,4 +1,7 @@
-/** Merges a patch into JSON (RFC 7396): null removes a field, objects are merged, everything else is replaced. */
+/**
+ * Merges a JSON Merge Patch (RFC 7396) into a value: null removes a field, objects are merged, other values are
+ * replaced.
+ */
 export function toMerged(value: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(isObject(value) ? Object.entries(value) : []);

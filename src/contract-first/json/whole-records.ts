@@ -1,13 +1,16 @@
-/** Marks records with columns that clients do not see, so that replies leave these columns out. */
+/** Marks records that have internal columns, which no client may see, so that replies omit these columns. */
 
-/** The type of a record with internal columns; clients see `Shown`. A copy by `{ ...record }` loses this type, and the mark. */
+/**
+ * The type of a record with its internal columns. `Shown` is the type for clients. A copy by `{ ...record }` is
+ * unmarked.
+ */
 export declare abstract class Whole<Shown> {
   protected readonly shown: Shown;
 }
 
 /** The names of the internal columns of each marked record. */
 const internals = new WeakMap<object, readonly string[]>();
-/** Whether a record was ever marked: services without internal columns skip the search. */
+/** True once a record has been marked. Services without internal columns skip the search for marked records. */
 let isUsed = false;
 
 /** Marks a record if it has internal columns, and returns it. */
@@ -20,7 +23,7 @@ export function markWhole<Marked extends object>(record: Marked, internal: reado
 
 export const internalOf = (value: object): readonly string[] | undefined => internals.get(value);
 
-/** Returns a value with its records as clients see them. The value is copied only if it contains marked records. */
+/** Removes internal columns from all records in a value. The value is copied only if it contains marked records. */
 export function toShown(value: unknown): unknown {
   if (!isUsed || typeof value !== 'object' || value === null) return value;
   const hidden = internals.get(value);
