@@ -1,35 +1,41 @@
 /**
- * Makes and hashes API keys, and builds the statements for keys and their uses. A key is shown once, when it is made. Only its hash is
- * stored.
+ * Makes and hashes API keys, and builds the SQL statements that store keys and the times of their last uses. A key is
+ * shown only once, when it is made: the database stores only its hash.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { SqlSteps } from './collection.ts';
 import type { KeyChanges, KeyUse, StoredKey } from './store.ts';
 
-/** The prefix of all keys of a service, so that secret scanners recognise a leaked key. After it are 48 hexadecimal digits. */
+/**
+ * The prefix of all API keys of a service, so that secret scanners recognise a leaked key. 48 hexadecimal digits follow
+ * the prefix.
+ */
 export const toKeyPrefix = (service: string) => `${service}_`;
 
-/** The prefix of the ids of configured keys. The ids of stored keys never begin with it. */
+/** The prefix of the ids of keys from the setting `API_KEYS`. The ids of keys in the database never begin with it. */
 export const CONFIGURED = 'API_KEYS.';
 
 /**
- * Matches names of keys: 1 to 100 characters, without spaces at the ends. Characters that control a terminal, or hide or reorder text, do
- * not match.
+ * The pattern of the names of keys: 1 to 100 characters, without a space at either end. Control characters, invisible
+ * format characters, line separators and unpaired surrogates are not allowed.
  */
 export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
 
-/** Makes a key: the prefix, and 192 random bits. */
+/** Makes a new API key: the service's prefix, and 192 random bits in hexadecimal digits. */
 export function makeKey(service: string): string {
   return toKeyPrefix(service) + randomBytes(24).toString('hex');
 }
 
-/** Returns the SHA-256 of a key in hexadecimal digits. A plain hash is safe for random keys, because no word list contains them. */
+/**
+ * Returns the SHA-256 of a key in hexadecimal digits. A plain hash is safe, because keys are random: nobody can find a
+ * key by hashing a list of words.
+ */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Makes the stored form of a key, with a random id. */
+/** Makes the record that the database stores for a new key. It gets a random id. */
 export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[], rate?: string): StoredKey {
   return {
     id: randomBytes(4).toString('hex'),
@@ -42,7 +48,7 @@ export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?
   };
 }
 
-/** Whether a stored key is valid at the given time. */
+/** Whether a stored key is neither revoked nor expired at the time `now`, in milliseconds since 1970. */
 export function isValid({ revokedAt, expiresAt }: StoredKey, now: number): boolean {
   return revokedAt == null && (expiresAt == null || now < Date.parse(expiresAt));
 }
@@ -59,7 +65,10 @@ function toStatements({ nameOf, mark, keyState, keyOrder }: Dialect) {
   const select = `SELECT ${COLUMNS} FROM ${table}`;
   return {
     insertInto: `INSERT INTO ${table} (${COLUMNS})`,
-    /** The placeholders of a row's values. `before` is the number of placeholders that come earlier in the statement. */
+    /**
+     * The placeholders for the values of a row. `before` is the number of placeholders before them in the same
+     * statement.
+     */
     marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),
     selectAll: `${select} ORDER BY created_at, ${keyOrder}`,
     selectUnrevoked: `${select} WHERE revoked_at IS NULL`,
@@ -111,14 +120,17 @@ export function buildKeyRows(dialect: Dialect) {
 
 function buildUseRows({ nameOf, elements }: Dialect) {
   const table = nameOf({ name: 'key_uses' });
-  // Sorted, so that two servers never deadlock.
+  // Adds the rows in the order of their key ids: if two servers lock the rows in the same order, they never deadlock.
   const add = `
     INSERT INTO ${table} AS known (key_id, used_at)
     SELECT value ->> 'keyId', value ->> 'usedAt' FROM ${elements(1)} WHERE true ORDER BY 1
     ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE known.used_at < excluded.used_at`;
   const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
   return {
-    /** Takes the uses as a JSON array, because one text is quick to copy to a thread and needs only one statement. */
+    /**
+     * Stores last uses, given as a JSON array. One text is quick to copy to a thread, and one statement can store all
+     * of it.
+     */
     *addUses(uses: string): SqlSteps<void> {
       yield sqlStep(add, uses);
     },
@@ -146,7 +158,10 @@ function fromRow(row: unknown[]): StoredKey {
 
 const SHORTEST_KEY = 16;
 
-/** Finds the reasons why texts cannot be keys, such as `key 2 is shorter than 16 characters`. The reasons do not contain the keys. */
+/**
+ * Returns the reasons why texts cannot be keys, such as `key 2 is shorter than 16 characters`. The reasons do not
+ * repeat the texts, so that no key gets into a log.
+ */
 export const findKeyProblems = (keys: readonly string[]): string[] =>
   keys.flatMap((key, index) => [
     ...(key.length < SHORTEST_KEY ? [`key ${index + 1} is shorter than ${SHORTEST_KEY} characters`] : []),

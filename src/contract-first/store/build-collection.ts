@@ -1,4 +1,4 @@
-/** Builds the collections that handlers get, from the reads and writes of a database. */
+/** Builds the collections that handlers call. The functions that read and write are those of the database. */
 import { JsonText } from '../json/json-text.ts';
 import { markWhole } from '../json/whole-records.ts';
 import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './changes/change-builder.ts';
@@ -31,24 +31,27 @@ import type { StoredTable } from './tables/record-codec.ts';
 import { type Field, isFree, withArticle } from './tables/table.ts';
 import { isStorable, toStored } from './tables/values.ts';
 
-/** The part of a collection that depends on the database: its table, its codec, and the functions that read records and plain pages. */
+/**
+ * The parts of a collection that each database builds itself: its table, its codec, and the functions that read single
+ * records and plain pages.
+ */
 interface Own extends StoredTable {
   reads: PlainReads;
 }
 
-/** Reads records without their internal columns, and pages of them in the order of creation. */
+/** Reads single records, and pages in the order of creation. Internal columns are left out of the records. */
 export interface PlainReads {
   get(id: unknown): Awaitable<JsonText<Fields> | undefined>;
   list(query: PageQuery): Awaitable<Page | undefined>;
 }
 
-/** The parts that all collections share. */
+/** The functions of a database that all collections share. */
 export interface ForCollections {
   calls: AnyTransactions;
   change(change: Change | TransactionCall): Promise<Outcome>;
-  /** Runs a statement that only reads. */
+  /** Runs one statement that only reads. */
   read<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
-  /** Runs several statements that only read; all of them see the same snapshot. */
+  /** Runs several statements that only read. All of them see the same snapshot of the database. */
   readAll<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
@@ -57,7 +60,10 @@ interface CollectionParts extends Own, ForCollections {
   create(create: Create): Promise<Created>;
 }
 
-/** Returns the collections by name. The database's part of a collection may contain its own `create`. */
+/**
+ * Builds the collections, by name. `create` is in `shared` if one function serves all collections, or else in each
+ * element of `all`.
+ */
 export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
@@ -75,14 +81,17 @@ export function buildCollections(
   return Object.fromEntries(built);
 }
 
-/** Checks a tenant. @throws Error if it is missing, for example because a token lacks the claim with the tenant */
+/**
+ * Returns the tenant if records can belong to it. @throws Error if the tenant is missing, for example because the token
+ * of the caller lacks the claim with the tenant
+ */
 function toTenant(tenant: unknown): unknown {
   if (tenant === undefined || tenant === null || tenant === '' || !isStorable(tenant))
     throw new Error('these records belong to tenants, and no tenant was given');
   return tenant;
 }
 
-/** Binds the reads of a collection to the records of one tenant. */
+/** Replaces the reads of a collection with reads that find only the records of one tenant. */
 function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): CollectionParts {
   const { table, codec, read } = parts;
   const { name } = table.tenant as Field;
@@ -100,8 +109,8 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
 function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): AnyCollection {
   const { table, codec, reads, read, change, dialect } = parts;
   /**
-   * Reads a whole record. If the collection does not have internal columns, the record may come from the cache, or share a statement with
-   * other reads.
+   * Reads a whole record as JSON text. If the collection has no internal columns, this is the same text that clients
+   * get. Then the faster `reads.get` reads it, which may use a cache, or share a statement with other calls.
    */
   const readText = async (id: unknown) =>
     table.internal.length > 0
@@ -130,12 +139,13 @@ function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: 
       return isAlone ? createAlone(record) : run(() => builder.toChange({ kind: 'create', record }, { idempotency }));
     },
   };
-  // Callers see the types that follow from the collection's description.
+  // Handlers see other types than `AnyCollection`: types that are derived from the collection's description.
   return all as unknown as AnyCollection;
 }
 
 /**
- * Returns the outcome of a change. A stored outcome may contain records that the contract no longer allows: these records are read again.
+ * Returns the outcome of a change. If the outcome is the stored answer of an `Idempotency-Key`, its records may no
+ * longer fit the contract. Then the records are read again, as they are now.
  * @throws AlreadyDone if one of these records no longer exists
  */
 async function toFitting(
@@ -155,7 +165,7 @@ async function toFitting(
   return { ...outcome, text: isNewText(text) ? toNewText(now) : now };
 }
 
-/** Builds the collection's transactions and reading functions, by name. */
+/** Builds the methods that run the domain's transactions and reading functions for this collection. */
 function buildCalls(
   { table, calls, change, readAll }: CollectionParts,
   readings: TransactionRunner,
@@ -182,7 +192,10 @@ function buildCalls(
   return Object.fromEntries(all);
 }
 
-/** Builds the list of a collection. Plain pages may be cached, or share a statement. Other pages are read one by one. */
+/**
+ * Builds the method `list`. The database may cache plain pages, or read several of them with one statement. Every other
+ * page takes a statement of its own.
+ */
 function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: CollectionParts) {
   return async (asked: PageQuery & Fields): Promise<Page | undefined> => {
     const query = toStoredQuery(table, asked);
@@ -192,7 +205,10 @@ function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: 
   };
 }
 
-/** Builds the create for collections with records that cannot conflict with others. Such a create does not need a transaction. */
+/**
+ * Builds the `create` for collections in which a new record cannot conflict with any other record. Such a create does
+ * not run as a change in a transaction, so that one statement can insert all waiting records.
+ */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
   const { collection, id, sequence: column, fields, internal } = table;
   const isSequence = id.column === column;

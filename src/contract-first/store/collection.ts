@@ -1,4 +1,4 @@
-/** The interface of collections, for handlers. Records have the contract's types. */
+/** The interface of collections, which handlers use. Records have the types of the contract. */
 import type { JsonText } from '../json/json-text.ts';
 
 /** The result of a method: a value in some stores, a promise in others. `await` accepts both. */
@@ -7,30 +7,39 @@ export type Awaitable<T> = T | Promise<T>;
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
-/** A statement that a transaction yields. The driver that runs it returns the rows, at once or after a round trip. */
+/**
+ * A statement that a generator yields. The driver executes the statement, and resumes the generator with the rows:
+ * immediately in SQLite, after a round trip in PostgreSQL.
+ */
 export interface SqlStep {
   sql: string;
-  /** The values to bind; absent for a script of several statements. */
+  /** The values to bind. They are absent if `sql` is a script of several statements. */
   values?: unknown[];
-  /** Whether the statement is a team's own SQL. If so, it may only read, and its rows are objects with the names of columns. */
+  /**
+   * Whether a team has written the SQL. If so, the statement may only read, and each row is an object with the names of
+   * the columns.
+   */
   isReadOnly?: boolean;
 }
 
 export type SqlSteps<Result> = Generator<SqlStep, Result, unknown[][]>;
 
-/** The result of a method: a promise in a handler, steps for `yield*` in a transaction. */
+/** The result of a method. Handlers get a promise, and transactions get steps to run with `yield*`. */
 interface Answers<Answer> {
   promise: Promise<Answer>;
   steps: SqlSteps<Answer>;
 }
-/** The options of a method. In a transaction, they do not include an `Idempotency-Key`: one key covers the whole transaction. */
+/**
+ * The options of a method that changes records. In a transaction they contain no `Idempotency-Key`, because one key
+ * covers the whole transaction.
+ */
 interface Hows<Found> {
   promise: HowToChange<Found>;
   steps: { if?: HowToChange<Found>['if'] };
 }
 type Kind = 'promise' | 'steps';
 
-/** A field without a column would be lost silently, so it is a compile error. */
+/** Makes a field without a column a compile error, because the store would silently lose the field's value. */
 type Only<Given, New> = { [Name in Exclude<keyof Given & string, keyof New>]: NoColumn<Name> };
 interface NoColumn<Name> {
   readonly keeps: Name;
@@ -43,14 +52,15 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     record: Given & Only<Given, New>,
     how?: Omit<Hows<Found>[As], 'if'>,
   ): Answers<Found | Conflicts>[As];
-  /** Adds all records, in this order, or none. */
+  /** Adds all records in the given order. If one of them cannot be added, none is added. */
   createAll<Given extends New>(
     records: readonly (Given & Only<Given, New>)[],
     how?: Omit<Hows<Found>[As], 'if'>,
   ): Answers<Found[] | Conflicts>[As];
   /**
-   * Changes some fields. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }` adds to a number. If a rule of
-   * the schema covers several fields, use `replace` instead. `update` and `replace` return undefined if the record does not exist.
+   * Changes some fields of a record. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }`
+   * adds to a number. If a rule of the schema covers several fields, every update throws UnfitRecord: use `replace`
+   * instead. `update` and `replace` return undefined if the record does not exist.
    */
   update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
     id: Id,
@@ -70,24 +80,27 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
   /**
-   * Replaces the record with this id, or creates it; `isNew` is true if it was created. The method exists only if clients choose the ids. A
-   * call with a condition never creates a record.
+   * Replaces the record with this id, or creates it if it does not exist. Then `isNew` of the result is true. Only
+   * collections with ids that clients choose have this method. A call with a condition (`if`) never creates a record.
    */
   put<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
     record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>[As];
-  /** Deletes a record, and returns whether it existed. An int64 id that the store has set is never used again. */
+  /**
+   * Deletes a record, and returns whether it existed. The store never assigns the int64 id of a deleted record again.
+   */
   delete<const How extends Hows<Found>[As]>(id: Id, how?: How): Answers<boolean | Referenced | ChangedIf<How>>[As];
 }
 
 /**
- * A collection. Writes resolve when they are durable. Every method may throw these errors:
+ * A collection. The promise of a write resolves when the write is durable. Every method may throw these errors:
  * - StoreUnavailable if the store cannot be reached or written
- * - UnfitRecord if the record breaks the contract; then nothing is stored
- * - KeyReused if the `Idempotency-Key` was sent before with another request
- * - AlreadyDone if the contract no longer allows the stored answer of the key, and the record is gone
+ * - UnfitRecord if the record does not fit the schema in the contract; then nothing is stored
+ * - KeyReused if an earlier, different request had the same `Idempotency-Key`
+ * - AlreadyDone if a request is repeated with its `Idempotency-Key`, but its stored answer no longer fits the contract,
+ *   and the record was deleted
  * - InvalidValue if the record contains a text that the database cannot store, or that is too long for an index
  */
 export interface Collection<
@@ -100,11 +113,14 @@ export interface Collection<
   Shown = Found,
   Causes = NoCauses,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise', Causes> {
-  /** Reads the record as clients see it. Replies send the resulting text unchanged. */
+  /** Reads a record without its internal columns. A reply sends the returned text unchanged. */
   get(id: Id): Awaitable<JsonText<Shown> | undefined>;
-  /** Reads the whole record, with its internal columns. */
+  /** Reads a record as an object, with its internal columns. */
   read(id: Id): Awaitable<Found | undefined>;
-  /** Reads a page. Returns undefined if `after` is not a cursor of this list. Unknown filters are compile errors. */
+  /**
+   * Reads a page. Returns undefined if `after` is not a cursor of this list. A filter that the collection's description
+   * does not declare is a compile error.
+   */
   list<const Query extends PageQuery<Found, Lists>>(
     query: Query & NoOther<Query, PageQuery<Found, Lists>>,
   ): Awaitable<PageOf<Query, Shown>>;
@@ -116,9 +132,12 @@ export interface Collection<
 
 export type AnyCollection = Collection;
 
-/** The options of a change: a condition for the record, and an `Idempotency-Key`. */
+/** The options of a change: a condition that the record must meet, and the request's `Idempotency-Key`. */
 export interface HowToChange<Found = Fields> {
-  /** The values that the record must contain. A list of values matches if the record contains one of them. */
+  /**
+   * The values that the record must contain; otherwise the change is refused as `changed`. If a list of values is given
+   * for a field, the field must contain one of them.
+   */
   if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
   idempotency?: Idempotency | undefined;
 }
@@ -130,9 +149,12 @@ export interface Put<Found> {
   isNew: boolean;
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
-/** The default for `Causes`: no refusal is limited to changes of certain fields. */
+/**
+ * The default of `Causes`, a map from the code of a refusal to the fields that can cause it. If a code is not in the
+ * map, a change of any field can cause the refusal.
+ */
 type NoCauses = Record<never, never>;
-/** The refusals that a change of the given fields can cause. */
+/** The type of the refusals that an update of these fields can return. */
 type ConflictsIf<Changes, Conflicts, Causes> =
   Conflicts extends Refused<infer Why>
     ? Why extends keyof Causes
@@ -141,10 +163,10 @@ type ConflictsIf<Changes, Conflicts, Causes> =
         : Conflicts
       : Conflicts
     : never;
-/** The refusal of a sum that is outside the range of the field's type. */
+/** The type of the refusal of `{ add }`: the sum is outside the range of the field's type. */
 type OutOfRangeIf<Changes> = true extends IsSum<Changes[keyof Changes]> ? Refused<'out_of_range'> : never;
 type IsSum<Value> = Value extends { add: unknown } ? true : never;
-/** The refusal of a merged object that no longer fits its schema. */
+/** The type of the refusal of an update that merges objects: a merged object does not fit its schema. */
 type UnfitIf<Changes> = true extends IsMerged<Changes[keyof Changes]> ? Refused<'unfit'> : never;
 type IsMerged<Value> = unknown extends Value
   ? true
@@ -154,7 +176,7 @@ type IsMerged<Value> = unknown extends Value
       ? true
       : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
-/** The type of a field in an update. The type is `undefined` for a field that only the store may set. */
+/** The type of a field's new value in an update. It is `undefined` if only the store may set the field. */
 type Change<Value> = [Exclude<Value, undefined>] extends [never]
   ? never
   :
@@ -169,7 +191,10 @@ type Sum<Value> = [Value] extends [never]
       ? { add: number }
       : never;
 
-/** The type of a patch: the changed fields of an object. Null removes an optional field. */
+/**
+ * The type of an object that an update merges into the stored object. It contains only the changed fields. Null removes
+ * an optional field.
+ */
 type PatchOf<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
@@ -177,7 +202,7 @@ type PatchOf<Value> = Value extends readonly unknown[]
     : Value;
 type InPatch<Value> = PatchOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
-/** The reason why a change was refused. A refused change has no effect. */
+/** The result of a change that the store refused. `refused` is the code of the reason. The change has no effect. */
 export interface Refused<Why extends string = string> {
   readonly refused: Why;
 }
@@ -192,9 +217,10 @@ export class Refusal implements Refused {
 }
 
 /**
- * The query of a page: at most `limit` records (at least 1) that have the given values and come after a cursor. The records are in a
- * declared order, or in the order of their creation. If the query orders by one field and restricts the range of another, a page may be
- * shorter than `limit` although a next page follows.
+ * The query of a page. The page contains at most `limit` records (at least 1) that match the filters and follow the
+ * cursor `after`. The records are in the declared order that the query names, or else in the order of their creation.
+ * If the query sorts by one field and limits the range of another field, a page may contain fewer than `limit` records
+ * although another page follows.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
@@ -217,7 +243,7 @@ export type PageQuery<Found = Fields, Lists = AnyLists> = {
 interface AnyLists {
   equal: readonly string[];
 }
-/** The query of a whole list. */
+/** The query of a whole list. `most` is the highest allowed number of records. */
 export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
   PageQuery<Found, Lists>,
   'limit' | 'after' | 'skip' | 'count'
@@ -225,8 +251,8 @@ export type AllQuery<Found = Fields, Lists = AnyLists> = Omit<
 export type NoOther<Query, Known> = { [Name in Exclude<KeyOf<Query>, keyof Known>]: never };
 type KeyOf<T> = T extends unknown ? keyof T : never;
 /**
- * The type of a page. The result can be undefined only if the query has a cursor, since the cursor may belong to another list. With
- * `count`, the result includes the total.
+ * The type of the result of `list`. The result can be undefined only if the query contains a cursor, because the cursor
+ * may belong to another list. If the query contains `count: true`, the result contains the total.
  */
 export type PageOf<Query, Found> = [Query] extends [never] ? Page<Found> | undefined : PageFor<Query, Found>;
 type PageFor<Query, Found> =
@@ -246,29 +272,38 @@ interface RangeOf<Value> {
 
 export interface Page<Found = Fields> {
   body: JsonText<Found[]>;
-  /** The cursor of the next page; absent on the last page. */
+  /** The cursor for the next page. The last page has none. */
   next?: string | undefined;
 }
 
-/** The `Idempotency-Key` of a change. However often a client sends it, the change takes effect once. */
+/** The `Idempotency-Key` of a change. The change takes effect only once, even if a client sends it several times. */
 export interface Idempotency {
-  /** The owner of the `Idempotency-Key`: the id of an API key, or a tenant. Other owners may choose the same key. */
+  /**
+   * The owner of the key: the id of an API key, or a tenant. Several owners may use the same `key` for different
+   * changes.
+   */
   readonly caller: string;
   /** The operationId. */
   readonly operation: string;
-  /** The key. The client chooses a new one for each change. */
+  /** The key itself. The client chooses a new one for each change. */
   readonly key: string;
-  /** The hours that the key is remembered. */
+  /** How many hours the store remembers the key. */
   readonly hours: number;
-  /** The digest of the request's parameters and body, to recognise another request with the same key. */
+  /**
+   * A digest of the request's parameters and body. If a later request with the same key has another digest, it fails
+   * with KeyReused.
+   */
   readonly digest: string;
-  /** The store sets this to true if the change was made earlier, so that the answer is the stored one. */
+  /**
+   * True if an earlier request made the change, so that the result is that request's stored answer. The store sets this
+   * property.
+   */
   isReplayed?: boolean | undefined;
 }
 
 /**
- * A copy of an `Idempotency-Key`. When the store sets `isReplayed` of the copy, the original is also set. A class is used, because V8 turns
- * each object literal with accessors into a slow dictionary.
+ * A copy of an `Idempotency-Key` with other values. If the store sets `isReplayed` of the copy, `isReplayed` of the
+ * original is set as well. This is a class, because V8 turns each object literal with accessors into a slow dictionary.
  */
 export class ForwardedKey implements Idempotency {
   readonly caller: string;
@@ -296,19 +331,21 @@ export class ForwardedKey implements Idempotency {
   }
 }
 
-/** The error for an `Idempotency-Key` that an earlier, different request has used. */
+/** Thrown if an earlier, different request has used the same `Idempotency-Key`. */
 export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
-/** The error for a repeated request if its first answer can no longer be reproduced. The first request made the change. */
+/**
+ * Thrown if a repeated request cannot get the answer of the first request any more. The first request made the change.
+ */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
 
 /**
- * The error for a value that the database cannot store; the reply is a 400. `code` identifies the error even if it comes from another
- * thread.
+ * Thrown for a value that the database cannot store. The client gets a 400. `code` identifies the error, because an
+ * error from another thread loses its class.
  */
 export class InvalidValue extends Error {
   override name = 'InvalidValue';

@@ -1,4 +1,7 @@
-/** The interface for copying the whole contents of a database, and the function that counts records that do not fit a contract. */
+/**
+ * The interface for moving all rows to another database, and the function that counts stored records that do not fit a
+ * contract.
+ */
 
 import { type Dialect, sqlStep } from './changes/statement.ts';
 import type { Awaitable, SqlSteps } from './collection.ts';
@@ -6,55 +9,65 @@ import type { Fits } from './store.ts';
 import type { ColumnType } from './tables/description.ts';
 import type { Table } from './tables/table.ts';
 
-/** A row: each value as text, with every digit. */
+/** A row of a table. Each value is a text, so that numbers keep all their digits. */
 export type Row = (string | null)[];
 
 export interface MovedTable {
   name: string;
-  /** The columns. A column with `isSeconds` contains seconds since 1970 in SQLite, and a time in PostgreSQL. */
+  /**
+   * The columns. `isSeconds` marks a column that contains seconds since 1970 in SQLite, and a timestamp in PostgreSQL.
+   */
   columns: readonly { column: string; type: ColumnType; isSeconds?: true }[];
-  /** The column that sorts the rows when they are read. */
+  /** The rows are read in the order of this column. */
   order: string;
   /**
-   * The word for the rows in messages. If the target contains such rows, the move fails. A table without a word is emptied before the move.
+   * The word for the rows in messages, such as `keys`. A move fails if the target already contains rows of this table.
+   * If a table has no word, its rows in the target are deleted before the move.
    */
   word?: string;
-  /** Whether the database numbers the rows, in the column `order`. */
+  /** Whether the database assigns the numbers in the column `order`. */
   isNumbered?: true;
 }
 
 /**
- * A database as one side of a move, with all statements in one transaction. Values are texts, and statements name tables without a schema.
+ * One database of a move: the source or the target. All its statements run in one transaction, all values are texts,
+ * and the statements name tables without a schema.
  */
 export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
-  /** Begins the transaction. Until its end, nobody else can write to a target; a source is read as it is now. */
+  /**
+   * Begins the transaction. In the target, nobody else can write until the transaction ends. In the source, all reads
+   * see the same snapshot.
+   */
   begin(isTarget: boolean): Awaitable<unknown>;
   query(sql: string, values?: unknown[]): Awaitable<Row[]>;
   /** Reads the rows of a table, a few megabytes at a time. */
   read(table: MovedTable): Iterable<Row[]> | AsyncIterable<Row[]>;
   insert(table: MovedTable, rows: Row[]): Awaitable<unknown>;
-  /** Reads the highest number that a row ever had. */
+  /** Returns the highest number that the database has ever assigned to a row of the table. */
   readLast(table: MovedTable): Awaitable<string>;
-  /** Ensures that the next row gets a number higher than `last`, and higher than any number that a row of this table ever had. */
+  /**
+   * Ensures that the next row gets a number that is higher than `last`, and higher than the number of any earlier row
+   * of this table.
+   */
   raiseLast(table: MovedTable, last: string): Awaitable<unknown>;
   commit(): Awaitable<unknown>;
-  /** Rolls back the transaction if it was not committed. */
+  /** Rolls back the transaction if it was not committed, and closes the connection. */
   end(): void;
 }
 
-/** The most characters that are moved at once, to limit memory. */
+/** How many characters a move reads before it writes them, to limit memory. */
 export const MOST_MOVED = 4_000_000;
 
-/** Counts the characters of rows. */
+/** Counts the characters of rows, plus 100 for each row, to estimate their memory. */
 export const sizeOf = (rows: Row[]) =>
   rows.reduce((sum, row) => sum + row.reduce((size, value) => size + (value?.length ?? 0), 100), 0);
 
-/** The most records that are read at once, to limit memory. */
+/** The most records that one statement reads, to limit memory. */
 const CHUNK = 1000;
 
 /**
- * Counts the stored records that do not fit a contract. If all fit, the database stores the contract's digest, so that the next start does
- * not read the records again. A read-only check stores nothing.
+ * Counts the stored records that do not fit a contract. If all fit, the database stores the contract's digest, so that
+ * the next start does not read the records again. With `mayWrite: false`, nothing is stored.
  */
 export function* countInvalidRecords(
   { nameOf, mark, toJsonSql }: Pick<Dialect, 'nameOf' | 'mark' | 'toJsonSql'>,
@@ -72,7 +85,7 @@ export function* countInvalidRecords(
       ORDER BY ${sequence} LIMIT ${CHUNK}`;
     for (let last: unknown = -(2n ** 63n); last !== undefined; ) {
       const rows = yield sqlStep(select, last);
-      // If a required field is missing, the JSON of the record is NULL.
+      // The JSON of a record is NULL if a required column is NULL. The check then gets the text `null`.
       for (const [, text] of rows) if (!fits((text as string | null) ?? 'null', collection)) count++;
       last = rows.at(-1)?.[0];
     }

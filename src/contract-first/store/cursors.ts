@@ -1,24 +1,29 @@
-/** The cursors of all lists, as clients get them in links to the next page. */
+/** Writes and reads the cursors of lists. Clients get a cursor in the link to the next page. */
 import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
 
-/** The length of the digest of the filters in a cursor. The digest only has to distinguish lists; it does not have to be secure. */
+/**
+ * The length of a digest of the values of a list's filters. It only has to tell lists apart, so a short digest is
+ * enough.
+ */
 const LENGTH = 11;
 
 /**
- * Writes the cursor for the position after a record. `id` is the record's id. `values` are the values of the list's filters; undefined
- * means an unused filter. In a declared order, `position` is the text of the record's values in the fields of the order.
+ * Writes the cursor for the position after a record. `id` is the record's sequence number. `values` are the values of
+ * all filters of the list, undefined for each filter that the query does not use. In a declared order, `position` is
+ * the text of the record's values in the fields of the order.
  */
 export function toCursor(id: bigint, values: readonly unknown[] = [], position?: string): string {
-  // Unused filters at the end are omitted. So old cursors stay valid when a description gains a filter at its end.
+  // Unused filters at the end are left out. Therefore old cursors stay valid if the description declares another filter
+  // at the end.
   const used = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
   const text = `${id} ${used.length > 0 ? toDigest(used) : ''}`;
   return Buffer.from(position === undefined ? text : `${text} ${position}`).toString('base64url');
 }
 
 /**
- * Reads the id from a cursor, and in a declared order also the position. Returns undefined if a client has invented the cursor, or if it
- * belongs to another list.
+ * Reads the sequence number from a cursor, and also the position if the list has a declared order (`isSorted`). Returns
+ * undefined if the cursor belongs to another list, or if a client has made it up.
  */
 export function fromCursor(
   cursor: string,
@@ -36,5 +41,7 @@ function toDigest(values: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(texts), 'base64url').slice(0, LENGTH);
 }
 
-/** The shortest and the longest cursor that a list ordered by id can have. */
+/**
+ * The shortest and the longest possible cursor of a list in the order of sequence numbers, to check the contract with.
+ */
 export const EXTREME_CURSORS = [toCursor(1n), toCursor(-(2n ** 63n), [''])];

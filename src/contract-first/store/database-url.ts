@@ -8,10 +8,13 @@ export type Database =
 
 export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 
-/** Matches `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`: there, `data.db` is a host. */
+/**
+ * Matches `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`. It does not match `sqlite://data.db`,
+ * because `data.db` is a host in that URL.
+ */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 
-/** Parses the URL of a database. Returns undefined if its form is unknown. */
+/** Parses the URL of a database. Returns undefined if it is neither a URL of SQLite nor of PostgreSQL. */
 export function parseDatabaseUrl(url: string, applicationName: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };

@@ -1,4 +1,4 @@
-/** The entry point `contract-first/store`: the exports for domains. */
+/** The entry point `contract-first/store`: the exports for a team's domain. */
 
 export { readingOf, refused, transactionOf } from './changes/transactions.ts';
 export { type Collection, type Idempotency, isRefused, type Page, type Refused } from './collection.ts';

@@ -1,6 +1,7 @@
 /**
- * The statements of lists with ranges, with prefixes, or in a declared order. If the range is on one field and the order on another, a page
- * scans only a limited number of records. So the page may be shorter than its limit although a next page follows.
+ * Builds the SQL of lists with ranges, prefixes, a declared order, `skip` or `count`. If a query sorts by one field and
+ * limits the range of another, one index cannot serve both. Then a page scans at most MAX_SCANNED records, so it may be
+ * shorter than its limit although another page follows.
  */
 import { JsonText, type TextSource } from '../json/json-text.ts';
 import { type Dialect, Statement } from './changes/statement.ts';
@@ -17,7 +18,7 @@ import { fromCursor, toCursor } from './cursors.ts';
 import { type Field, mayBeAbsent, type OrderKey, sequenceOf, type Table } from './tables/table.ts';
 import { fromText, isStorable, toStored } from './tables/values.ts';
 
-/** The most records that a page with a limited scan reads. */
+/** The most records that a page reads if no index finds the records of its range. */
 const MAX_SCANNED = 1000;
 
 interface FoundPage {
@@ -26,12 +27,12 @@ interface FoundPage {
   total?: number;
 }
 
-/** The ends of a range, with the operators of SQL. */
+/** The ends of a range, each with its operator in SQL. */
 const ENDS = { from: '>=', above: '>', below: '<', upTo: '<=' };
 const END_NAMES = Object.keys(ENDS) as End[];
 type End = keyof typeof ENDS;
 
-/** A range of a field. Any end may be undefined. */
+/** The condition that a field is in a range. Any end may be undefined. */
 interface Range extends Partial<Record<End, unknown>> {
   field: Field;
 }
@@ -41,11 +42,14 @@ interface Asked {
   query: PageQuery;
   order: readonly OrderKey[];
   ranges: Range[];
-  /** The position of the last record on the previous page: its values of the order's fields, null for absent ones. */
+  /**
+   * The values of the order's fields in the last record of the previous page; null for an absent value. Undefined on
+   * the first page.
+   */
   position: unknown[] | undefined;
-  /** Whether a page scans a limited number of records. */
+  /** Whether the page reads at most MAX_SCANNED records. */
   isScanned: boolean;
-  /** SQL of a record. */
+  /** SQL that writes a record as JSON. */
   json: string;
 }
 
@@ -56,13 +60,13 @@ export const hasLists = ({ filters, ranges, prefixes, orders, mostSkipped, count
   mostSkipped + ranges.length + prefixes.length + Object.keys(orders).length > 0 ||
   filters.some(({ type }) => type === 'time');
 
-/** Adds the tenant to a query, if the table has tenants. */
+/** Adds the tenant to the filters of a query, if the table has tenants. */
 export const withTenant = <Query extends object>({ tenant }: Table, query: Query, value: unknown): Query =>
   tenant ? { ...query, [tenant.name]: value } : query;
 
 /**
- * Converts the values of a query to their stored form, and drops ranges without ends. So two queries of the same list get the same cursors
- * and cache entries.
+ * Converts the values of a query to their stored form, and removes ranges without ends. So queries of the same list
+ * have the same cursors and cache entries.
  * @throws Error if the query lacks a required filter, and InvalidValue if it skips too many records
  */
 export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped }: Table, query: PageQuery): PageQuery {
@@ -83,23 +87,26 @@ function toQueryValue(field: Field, value: unknown): unknown {
   return ends.length > 0 ? Object.fromEntries(ends) : undefined;
 }
 
-/** Whether a query from `toStoredQuery` is plain: it does not use a declared order, ranges, `skip` or `count`. */
+/**
+ * Whether a query from `toStoredQuery` is plain: it may filter by equality, but has no declared order, ranges,
+ * prefixes, `skip` or `count`.
+ */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && !isExact(query) && toRanges(table, query).length === 0;
 
-/** Whether the page must scan all matching records, because the query skips or counts records. */
+/** Whether the page must read all matching records, because the query skips or counts records. */
 const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || count === true;
 
-/** How a page is read. */
+/** The options for reading a page. */
 export interface Reading {
   dialect: Dialect;
-  /** SQL of a record; by default, as clients see it. */
+  /** Returns SQL that writes a record as JSON. By default, the JSON has no internal columns. */
   toJsonSql?: Dialect['toJsonSql'];
-  /** Whether the page must be filled up to its limit with the matching records. */
+  /** Whether to read until `limit` matching records are found, even if that takes more than MAX_SCANNED records. */
   isWhole?: boolean;
 }
 
-/** Reads the page of a query from `toStoredQuery`. Returns undefined if the cursor belongs to another list. */
+/** Reads the page for a query from `toStoredQuery`. Returns undefined if the cursor belongs to another list. */
 export function* readPage(table: Table, query: PageQuery, reading: Reading): SqlSteps<FoundPage | undefined> {
   const { dialect, toJsonSql = dialect.toShownSql, isWhole = isExact(query) } = reading;
   const order = orderOf(table, query);
@@ -115,7 +122,8 @@ export function* readPage(table: Table, query: PageQuery, reading: Reading): Sql
   const isNone = !values.every(isStorable);
   const total = (query as Fields).count === true ? { total: isNone ? 0 : yield* readTotal(asked, dialect) } : {};
   if (isNone) return { texts: [], next: undefined, ...total };
-  // The index of the order helps only if the range is on the order's first field. For other ranges, only a limited number of rows is read.
+  // If the range is on the first field of the order, the index of the order also finds the range. For other ranges,
+  // only a limited number of rows is read.
   const isScanned = !isWhole && ranges.some(({ field }) => field !== order[0]?.field);
   const rows = (yield toPageSql({ ...asked, isScanned }, dialect)) as Row[];
   return { ...toPage(rows, query.limit, isScanned, (row) => toCursorOf(table, order, row, values)), ...total };
@@ -152,14 +160,23 @@ export function toRecordPage(found: FoundPage | undefined, source: TextSource): 
   return { body: JsonText.of<Fields[]>(`[${texts}]`, source), ...page };
 }
 
-/** Returns the fields that give a cursor of this order its values. The sequence number is in every cursor anyway. */
+/**
+ * Returns the fields of an order for which a cursor contains the record's values. The sequence number is left out,
+ * because every cursor contains it anyway.
+ */
 export const placedIn = (table: Table, order: readonly OrderKey[]) =>
   order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
 
-/** Whether the values in a cursor are a JSON list. If there is a single value that is never absent, it is a plain text instead. */
+/**
+ * Whether a cursor contains the values of these fields as a JSON list. A single value that is never absent is written
+ * as plain text.
+ */
 const isList = (fields: readonly Field[]) => fields.length > 1 || fields.some(mayBeAbsent);
 
-/** Writes the values in a cursor as text; undefined if the list is ordered by sequence numbers. */
+/**
+ * Writes the values of the order's fields as text for a cursor. Returns undefined if the list is sorted by sequence
+ * numbers only.
+ */
 export function toPlace(fields: readonly Field[], values: readonly unknown[]): string | undefined {
   if (isList(fields)) return JSON.stringify(values.map((value) => (value === null ? null : String(value))));
   return fields.length > 0 ? String(values[0]) : undefined;
@@ -174,14 +191,16 @@ function toPosition(table: Table, order: readonly OrderKey[], cursor: string, va
   const fields = placedIn(table, order);
   const { id, position = '' } = fromCursor(cursor, values, fields.length > 0) ?? {};
   if (id === undefined) return undefined;
-  // The digest has proven that the cursor comes from this list, so the number of values is right.
+  // `fromCursor` has compared the digest, so a genuine cursor has one value for each field.
   const texts: (string | null)[] = isList(fields) ? fromJson(position, fields.length) : [position];
   const places = new Map(fields.map((field, index) => [field, fromPlace(field, texts[index])]));
   if ([...places.values()].includes(undefined)) return undefined;
   return order.map(({ field }) => (places.has(field) ? places.get(field) : id));
 }
 
-/** Reads a JSON list of texts. Any other text was invented by a client, and gives an empty list. */
+/**
+ * Parses a JSON list of `count` texts. Returns an empty list for any other text, which only a client can have made up.
+ */
 function fromJson(text: string, count: number): (string | null)[] {
   try {
     const list = JSON.parse(text);
@@ -213,8 +232,9 @@ function* readTotal(
 const toWhere = (conditions: readonly string[]) => (conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '');
 
 /**
- * The statement of a page. Absent values come last in both directions, but an index does not sort like that. If the first field of the
- * order may be absent, the statement reads two ranges of its index: first the records with a value, then the records without one.
+ * Builds the statement of a page. Records without a value come last, both in ascending and in descending order, but no
+ * index sorts like that. If the first field of the order may be absent, the statement therefore reads two ranges of the
+ * index: first the records with a value, then the records without one.
  */
 function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   const { query, order, position, isScanned } = asked;
@@ -236,10 +256,13 @@ function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   return { sql, values: writer.values };
 }
 
-/** A field of an order. `isPresent` is true if only records with a value of the field are read. */
+/** A field to sort by. `isPresent` is true if the statement reads only records with a value in this field. */
 type Key = OrderKey & { isPresent?: boolean };
 
-/** Writes the parts of a page's statement. Values are bound in the order of their placeholders. */
+/**
+ * Writes the parts of a page's statement. Each method binds its values, so call the methods in the order of their parts
+ * in the SQL.
+ */
 class PageWriter {
   readonly #asked: Asked;
   readonly #dialect: Dialect;
@@ -277,7 +300,10 @@ class PageWriter {
     ];
   }
 
-  /** Writes ORDER BY, either with the columns of the table or, if `isFound`, with the columns of the rows that a subquery has found. */
+  /**
+   * Writes the list of ORDER BY. If `isFound`, the list names the columns that a subquery has found, and otherwise the
+   * columns of the table.
+   */
   toOrderBy(keys: readonly Key[], isFound = false): string {
     const parts = keys.flatMap(({ field, isDown, isPresent }, index) => {
       const column = isFound ? toAlias(index) : field.column;
@@ -295,8 +321,8 @@ class PageWriter {
   }
 
   /**
-   * Writes the condition for the records after a position. The condition begins with the range of the first field, so that the database
-   * uses an index.
+   * Writes the condition that a record comes after a position. If possible, the condition begins with a range of the
+   * first field, because the database can find that range in an index.
    */
   #toAfter(keys: readonly Key[], position: readonly unknown[], isFirst = false): string {
     const [{ field, isDown, isPresent }, ...others] = keys as [Key, ...Key[]];
@@ -334,18 +360,21 @@ function toRanges(table: Table, query: PageQuery): Range[] {
   });
   const prefixes = table.prefixes.flatMap((field) => {
     const asked = query[`${field.name}Begins`] as string | undefined;
-    // In fields that ignore case, lower-case letters are compared.
+    // A field that ignores case is compared in lower case.
     const begins = field.ignoresCase ? asked?.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : asked;
     return begins ? { field, from: begins, below: toEnd(begins) } : [];
   });
   return [...ranges, ...prefixes];
 }
 
-/** Finds the first text after all texts with this prefix, in the databases' order of code points. Returns undefined if there is none. */
+/**
+ * Returns the first text that comes after all texts with this prefix, in the order of code points, which both databases
+ * use. Returns undefined if there is no such text.
+ */
 function toEnd(text: string): string | undefined {
   const points = Array.from(text, (character) => character.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    // The code point after U+D7FF is U+E000: those between are surrogates.
+    // U+E000 follows U+D7FF, because the code points between them are surrogates.
     if (last < 0x10ffff) return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
   }
   return undefined;

@@ -1,4 +1,7 @@
-/** Copies everything in a database to another, empty one. Reads from one snapshot, and writes in one transaction. */
+/**
+ * Copies everything in a database to another, empty one. All reads see one snapshot, and all writes are in one
+ * transaction.
+ */
 import type { MovedTable, MovingSide } from './contents.ts';
 import type { Database } from './database-url.ts';
 import { inspectDatabase, nameOfDatabase, openStore } from './open-store.ts';
@@ -7,20 +10,20 @@ import { StoreError, StoreUnavailable } from './store.ts';
 import type { AnyDomain } from './tables/description.ts';
 import { toTables } from './tables/table.ts';
 
-/** The limits for opening the target, which only creates or migrates its tables: no writes wait. */
+/** The limits for opening the target. Opening only creates or migrates the tables, so no writes wait. */
 const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 
-/** The state of a move, for the message if it fails. */
+/** The progress of a move. If the move fails, its message is made from this. */
 interface Progress {
-  /** The database that the move is working on. */
+  /** The database that the current step reads or writes. */
   at: Database;
-  /** The second sentence of the message, which gives the state of the target. */
+  /** The last sentence of the message: it gives the state of the target. */
   outcome: string;
   readonly sides: MovingSide[];
 }
 
 /**
- * Moves everything. Returns the numbers of copied rows, by the word for them.
+ * Moves everything. Returns how many rows were copied, by the word for the rows, such as `keys`.
  * @throws StoreError with the reason, and the state of the target
  */
 export function move(from: Database, to: Database, domain: AnyDomain): Promise<Map<string, number>> {
@@ -68,7 +71,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   progress.at = from;
   const [salt] = await source.query('SELECT salt FROM api_key_changes');
   progress.at = to;
-  // The salt must stay the same, because the ids of configured keys depend on it.
+  // The target gets the salt of the source, because the ids of configured keys depend on it.
   await target.query(`UPDATE api_key_changes SET salt = ${target.mark(1)}`, salt);
   progress.outcome =
     'Either everything was moved or nothing. Try again: if the target is not empty then, everything was moved.';
@@ -76,7 +79,10 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
   return counts;
 }
 
-/** Reads the version of a database; 0 if it does not exist yet. @throws Error if the database does not have this program's version */
+/**
+ * Returns the number of migrations that have run on a database; 0 if the database does not exist yet. @throws Error if
+ * they are not the migrations of this program
+ */
 async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
   if (database.kind === 'memory') throw new Error('no other program can see it');
   const { version, newest } = await inspectDatabase(database, domain);
@@ -106,7 +112,7 @@ async function checkEmpty(target: MovingSide, tables: readonly MovedTable[]): Pr
   if (held.length > 0) throw new Error(`it has ${held.join(' and ')} already, and must be empty`);
 }
 
-/** Returns the tables to move. A table comes after the tables that it refers to. */
+/** Returns the tables to move. Each table is after the tables that its foreign keys refer to. */
 function toMovedTables(domain: AnyDomain, keyOrder: string): MovedTable[] {
   const texts = (...columns: string[]) => columns.map((column) => ({ column, type: 'text' as const }));
   const int64 = (column: string) => ({ column, type: 'int64' as const });

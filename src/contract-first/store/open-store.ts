@@ -1,4 +1,7 @@
-/** Opens the store on a database. Also inspects a database for `--check`, without creating, migrating or writing anything. */
+/**
+ * Opens the store on a database. It can also inspect a database for `--check`: then it does not create, migrate or
+ * write anything.
+ */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { OfDomain } from './changes/transactions.ts';
@@ -11,7 +14,10 @@ import { type Inspection, type Store, StoreError, type StoreLimits, StoreUnavail
 import type { AnyDomain } from './tables/description.ts';
 import type { RecordCheck } from './tables/migrate.ts';
 
-/** Opens the store. Without codecs, only the column types check records. @throws StoreError with the reason why it cannot be used */
+/**
+ * Opens the store. If `made` contains no codecs, only the types of the columns restrict the records. @throws StoreError
+ * with the reason why the database cannot be used
+ */
 export function openStore(
   database: Database,
   domain: AnyDomain,
@@ -27,7 +33,9 @@ export function openStore(
   }
 }
 
-/** Opens the store on PostgreSQL. The code for PostgreSQL is loaded only then. */
+/**
+ * Opens the store on PostgreSQL. It imports the code for PostgreSQL here, so that a server on SQLite does not load it.
+ */
 async function openOnPostgres(
   settings: PostgresSettings,
   ...parts: [domain: AnyDomain, limits: StoreLimits, made?: OfDomain]
@@ -45,14 +53,17 @@ function toStoreError(name: string, error: unknown): StoreError {
   return new StoreError(`The database ${name} cannot be used: ${message}.`, { cause: error });
 }
 
-/** Returns the absolute path of a database file that does not exist yet. Returns undefined if it exists, and for other databases. */
+/**
+ * Returns the absolute path of the database file if it does not exist yet. Returns undefined if it exists, or if the
+ * database is not a file.
+ */
 export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }
 
 /**
- * Whether opening the store would create the database, or its tables in PostgreSQL. Returns false if the database cannot be inspected:
- * opening it then gives the reason.
+ * Whether opening the store would create the database file, or the tables in PostgreSQL. Returns false if PostgreSQL
+ * cannot be inspected: then opening the store gives the reason.
  */
 export async function isNew(database: Database, domain: AnyDomain): Promise<boolean> {
   if (database.kind !== 'postgres') return missingFile(database) !== undefined;
@@ -62,7 +73,7 @@ export async function isNew(database: Database, domain: AnyDomain): Promise<bool
   );
 }
 
-/** Inspects a database. @throws Error with the reason if that fails be used */
+/** Inspects a database without changing it. @throws Error with the reason why the database cannot be used */
 export async function inspectDatabase(
   database: Database,
   domain: AnyDomain,
@@ -75,13 +86,16 @@ export async function inspectDatabase(
   return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain, records);
 }
 
-/** The name of a database for people, without its password. */
+/** Returns the name of a database for messages. The name does not contain the password. */
 export function nameOfDatabase(database: Database): string {
   if (database.kind === 'postgres') return `PostgreSQL, ${nameOfServer(database)}`;
   return database.kind === 'memory' ? 'SQLite, in memory' : `SQLite, ${resolve(database.file)}`;
 }
 
-/** Returns the free bytes on the disk of a database file. @throws Error if the file, or its folder, cannot be written */
+/**
+ * Returns the number of free bytes on the disk of a database file. @throws Error if the file or its folder cannot be
+ * read and written
+ */
 export function inspectDisk(file: string): number {
   let folder = dirname(resolve(file));
   while (!existsSync(folder)) folder = dirname(folder);

@@ -1,4 +1,4 @@
-/** Parses rate limits, such as `100/s` or `none`, and counts the requests of this process in windows of time. */
+/** Parses rate limits, such as `100/s` or `none`. Counts the requests to this process in windows of time. */
 import { LRUCache } from 'lru-cache';
 import type { Rate, WindowCounter } from './store.ts';
 
@@ -7,7 +7,7 @@ const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 export const RATE_PATTERN = '^([1-9][0-9]{0,8})/([smhd])$';
 export const RATE_FORM = 'a number of requests per s, m, h or d, such as 100/s, or none';
 
-/** Parses a rate; `none` is undefined. @throws Error that explains the form of a rate */
+/** Parses a rate limit. Returns undefined for `none`. @throws Error that explains the form of a rate */
 export function parseRate(text: string): Rate | undefined {
   if (text === 'none') return undefined;
   const [, limit, unit = ''] = new RegExp(RATE_PATTERN).exec(text) ?? [];
@@ -15,28 +15,31 @@ export function parseRate(text: string): Rate | undefined {
   return { limit: Number(limit), window: SECONDS[unit] as number };
 }
 
-/** Whether a value is a rate, for callers without types. */
+/** Whether a value is a valid `Rate`: JavaScript that the compiler has not checked may pass any value. */
 export const isRate = (value: unknown): value is Rate =>
   [Object(value).limit, Object(value).window].every((count) => Number.isSafeInteger(count) && count > 0);
 
-/** The prefixes of the ids of limits: for addresses, keys, and tokens of other issuers. */
+/**
+ * The prefixes of the ids of limits. A limit belongs to a client's address, to an API key, or to a token of another
+ * issuer.
+ */
 export const ADDRESS_BUCKET = 'address ';
 export const KEY_BUCKET = 'key ';
 export const TOKEN_BUCKET = 'token ';
 
-/** The most addresses and tokens that are remembered. A long id counts as several. */
+/** The most addresses and tokens that are remembered. An id of more than 128 characters counts as several. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
 
-/** The remembered states of limits, by the ids of the limits. */
+/** A map from the id of a limit to the state of the limit. */
 interface Known<Value> {
   get(id: string): Value | undefined;
   set(id: string, value: Value): unknown;
 }
 
 /**
- * Keeps the state of limits in the current window. Windows of the same length begin together; at that moment the state of the previous
- * window is dropped. The state of keys is kept until the end of the window: operators make the keys. Addresses and tokens are unlimited, so
- * the oldest are evicted.
+ * Keeps the state of limits in the current window. All windows of the same length begin at the same time. The state of
+ * the previous window is dropped then. The state of an API key is never evicted during a window, because only operators
+ * can make keys. Clients can use any number of addresses and tokens, so the least recently used ones are evicted.
  */
 export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
   const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();

@@ -1,12 +1,12 @@
-/** The interface of all stores. Every store passes the tests in `test/store-suite.ts`. */
+/** The interface of a store. The stores on both databases pass the tests in `test/store-suite.ts`. */
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable } from './collection.ts';
 
-/** The stored form of an API key, without the key itself. Times are ISO 8601, in UTC. */
+/** An API key as it is stored: with a hash instead of the key itself. Times are ISO 8601, in UTC. */
 export interface StoredKey {
   id: string;
   name: string;
-  /** SHA-256 of the key, in hexadecimal digits. */
+  /** The SHA-256 of the key, in hexadecimal digits. */
   hash: string;
   createdAt: string;
   /** The scopes of the key. If absent, the key may do everything. */
@@ -17,14 +17,14 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
-/** The changed keys, in any order. */
+/** The API keys that were changed since the last call, in any order. */
 export interface KeyChanges {
-  /** The version of the keys, to pass to the next call. */
+  /** The version of the stored keys. The next call of `readKeys` takes it as `since`. */
   version: string;
-  /** Whether `keys` contains all keys that are not revoked. If false, it contains only the changed keys. */
+  /** True if `keys` contains all keys that are not revoked. False if it contains only the changed keys. */
   isAll: boolean;
   keys: StoredKey[];
-  /** A random, constant value of this database, for the ids of configured keys. */
+  /** A random text that never changes in this database. The ids of configured keys are derived from it. */
   salt: string;
 }
 
@@ -36,7 +36,7 @@ export interface KeyOwner {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** The last use of a key. */
+/** The time when an API key was last used. */
 export interface KeyUse {
   keyId: string;
   /** The time of the use: ISO 8601, in UTC. */
@@ -49,27 +49,31 @@ export interface Rate {
   readonly window: number;
 }
 
-/** The number of requests in the current window, including those just added, and the milliseconds until the window ends. */
+/**
+ * The number of requests in the current window, including those of this call. `ends` is the number of milliseconds
+ * until the window ends.
+ */
 export interface WindowCount {
   total: number;
   ends: number;
 }
 
-/** Adds `amount` to the number of requests in the current window. The window is `window` seconds long. */
+/** Counts `amount` more requests for the limit with this id, in its current window of `window` seconds. */
 export type WindowCounter = (id: string, window: number, amount: number) => Awaitable<WindowCount>;
 
-/** The error of a store that cannot be opened or moved. The message is for the operator. */
+/** Thrown if a store cannot be opened or moved. The message is for the operator. */
 export class StoreError extends OperatorError {
   override name = 'StoreError';
 }
 
 /**
- * The outcome of a call in an outage. `unavailable`: it had no effect. `overloaded`: it had no effect, because too many writes wait.
- * `outcome_unknown`: it may have had its effect or not. `ids_used_up`: it had no effect, because all ids are used up.
+ * The possible effects of a call that failed in an outage. `unavailable`: the call had no effect. `overloaded`: the
+ * call had no effect, because too many writes are waiting. `outcome_unknown`: the call may have taken effect or not.
+ * `ids_used_up`: the call had no effect, because no ids are left.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
-/** The error of a store that cannot be reached or written at the moment. The reason is in `cause`. */
+/** Thrown if the store cannot be reached or written at the moment. The reason is in `cause`. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
   readonly kind: OutageKind;
@@ -80,21 +84,21 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The limits of a store, and the functions to call while it is opened. */
+/** The limits of a store, and the functions that it calls while it is being opened. */
 export interface StoreLimits {
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
-  /** Called with a warning for each kind of list or delete without an index. */
+  /** Called with a warning for each list or delete that reads a whole table, because it has no index. */
   onWarning?: (warning: string) => void;
-  /** The longest time until a write is durable, in milliseconds. */
+  /** How long a write may take until it is durable, in milliseconds. */
   createTimeout: number;
-  /** The most writes that may wait at once. */
+  /** How many writes may wait at the same time. */
   maxCreates: number;
-  /** The longest time of a health check, in milliseconds; by default, less than a second. */
+  /** How long a health check of SQLite may take, in milliseconds. The default is less than a second. */
   checkTimeout?: number;
 }
 
-/** The number of applied migrations before and after. If the schema is new, `from` is 0. */
+/** How many migrations have run on a database, before and after it was opened. `from` is 0 for a new database. */
 export interface Migrated {
   from: number;
   to: number;
@@ -102,77 +106,81 @@ export interface Migrated {
 
 /** The state of a database, for `--check`. */
 export interface Inspection {
-  /** The number of migrations that have run on it; 0 if the database does not exist yet. */
+  /** How many migrations have run on the database; 0 if it does not exist yet. */
   version: number;
-  /** The number of this program's migrations. */
+  /** How many migrations this program contains. */
   newest: number;
   /** The migrations that a start would run, such as `engine/0002-api-keys.sql`. */
   pending: string[];
-  /** The number of valid stored keys. */
+  /** How many stored keys are valid: neither revoked nor expired. */
   validKeys: number;
-  /** The number of all stored keys, including expired and revoked ones. */
+  /** How many keys are stored, including revoked and expired ones. */
   keys: number;
 }
 
-/** The store of API keys. */
+/** The methods for API keys. */
 interface Keys {
   createKey(key: StoredKey): Awaitable<void>;
   /** Returns all keys, the oldest first, including revoked and expired ones. */
   listKeys(): Awaitable<StoredKey[]>;
   /**
-   * Returns the keys that any program has changed since a version. Without a version, returns all keys that are not revoked. Also fails if
-   * keys can be read, but not written.
+   * Returns the keys that any program has changed since `since`, the version of an earlier call. Without it, returns
+   * all keys that are not revoked. Also throws StoreUnavailable if the server of the database is read-only at the
+   * moment.
    */
   readKeys(since?: string): Awaitable<KeyChanges>;
-  /** Revokes a key. Returns true if the key existed and was not yet revoked. */
+  /** Revokes a key. Returns false if there is no such key, or if it was revoked before. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /**
-   * Adds the new `key`, and makes the key with this id expire at the given time, unless it expires earlier. If the latter is revoked or
-   * unknown, returns false, and does nothing.
+   * Stores the new `key`, and makes the key with this id expire at the given time, unless it already expires earlier.
+   * If the key with this id is unknown or revoked, returns false and stores nothing.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
-  /** Stores the last uses of keys. The call does not wait until they are durable: a crash may lose them. */
+  /** Stores the last uses of keys. The call does not wait until the uses are durable, so a crash may lose them. */
   addUses(uses: KeyUse[]): Awaitable<void>;
   listUses(): Awaitable<KeyUse[]>;
 }
 
-/** Checks whether a record of a collection, given as JSON, fits the contract. */
+/** Checks whether a record, given as JSON text, fits the schema of its collection. */
 export type Fits = (record: string, collection: string) => boolean;
 
-/** Operations on the whole contents, for operators. */
+/** The methods for operators that read all records. */
 export interface Contents {
   /**
-   * Counts the records that do not fit the contract with this digest. If all fit, the digest is stored: then records are not read again for
-   * this contract.
+   * Counts the records that do not fit a contract. If all records fit, the contract's digest is stored: later calls
+   * with the same digest then return 0 without reading the records.
    */
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
 }
 
-/** An open store. Every method throws StoreUnavailable if the store cannot be reached or written. */
+/** An open store. Its methods throw StoreUnavailable if the database cannot be reached or written. */
 export interface Store<Collections extends object = object> extends Keys, Contents {
   /** The domain's collections, by name. */
   readonly collections: Collections;
-  /** Counts requests for all servers of the database; undefined for SQLite, which has one server. Call it once at a time for each limit. */
+  /**
+   * Counts requests for all servers that share the database. Undefined in SQLite, because only one server uses a file.
+   * For each limit, wait for the result before the next call.
+   */
   readonly countWindow: WindowCounter | undefined;
   readonly counts: StoreCounts;
-  /** Checks the store. Throws if it does not answer, or cannot write. */
+  /** Throws if the database does not answer, or cannot be written. */
   check(): Awaitable<void>;
-  /** Waits for writes in progress, and closes the store for good. */
+  /** Waits for writes in progress, and then closes the store for good. */
   close(): Awaitable<void>;
 }
 
 export interface Pool {
   used: number;
   idle: number;
-  /** The number of statements that wait for a connection. A statement can serve many calls. */
+  /** The number of statements that wait for a connection. One statement may serve many calls. */
   waiting: number;
 }
 
-/** A commit, with times of performance.now(). */
+/** A finished commit. Its times are those of `performance.now()`. */
 export interface Commit {
   began: number;
   ended: number;
-  /** The number of writes that it made durable. */
+  /** The number of writes that the commit made durable. */
   size: number;
 }
 
@@ -184,28 +192,28 @@ export interface Hits {
 export class StoreCounts {
   /** Called after each commit, with its duration and the number of writes that it made durable. */
   onCommit: ((seconds: number, size: number) => void) | undefined;
-  /** Called for each durable write, with its duration: the wait for a commit, and the commit itself. */
+  /** Called when a write is durable, with the time since its call: the wait for a commit, and the commit itself. */
   onWrite: ((seconds: number) => void) | undefined;
   /** The latest commit. */
   latest: Commit | undefined;
-  /** The hits and misses of the caches, by the name of the cache; empty without caches. */
+  /** The hits and misses of the caches, by the name of the cache. There are none in PostgreSQL. */
   readonly cached: Record<string, Hits> = {};
-  /** Returns the pools of connections to a database server, by purpose; empty without a server. */
+  /** Returns the pools of connections, by purpose: `read` and `write`. There are none in SQLite. */
   pools: () => Record<string, Pool> = () => ({});
 
-  /** Counts a commit that ends now. The writes in it are answered in the same tick. */
+  /** Counts a commit that ends now. The calls of its writes are resolved in the same tick. */
   addCommit(began: number, size: number): void {
     const ended = performance.now();
     this.onCommit?.((ended - began) / 1000, size);
     this.latest = { began, ended, size };
   }
 
-  /** Counts a write that is durable now. `since` is the time of its call. */
+  /** Counts a write that has just become durable. `since` is the time of its call, by `performance.now()`. */
   addWrite(since: number): void {
     this.onWrite?.((performance.now() - since) / 1000);
   }
 
-  /** Returns the counts with this name. Caches of the same kind share them. */
+  /** Returns the hits and misses under this name. Several caches may share a name, and then also the counts. */
   cache(name: string): Hits {
     this.cached[name] ??= { hits: 0, misses: 0 };
     return this.cached[name];
