@@ -1,4 +1,4 @@
-/** Finishes a contract: writes everything that the server and fastify-openapi-glue need from it. */
+/** Finishes a contract: checks it, and writes everything that the server and fastify-openapi-glue need from it. */
 import {
   type AnyContract,
   ContractError,
@@ -29,7 +29,7 @@ import { withTrueReferences } from './read/references.ts';
 import { toTokenSchemes } from './read/security.ts';
 import { writeGraph } from './written-graph.ts';
 
-/** Makes the finished contract from one that was checked. */
+/** Makes the finished contract from a contract that `checkOperations` has accepted. */
 export function finish(contract: ReadContract, domain: AnyDomain): FinishedFile {
   const { yaml, json, serversAt, digest, document, resolved, title, prefix, keyLocations, operations } = contract;
   const records = toRecords(contract, domain);
@@ -63,7 +63,10 @@ export interface FinishedFiles {
   yaml: Buffer;
 }
 
-/** Checks and finishes the contract of a service, as the build does. @throws ContractError that lists problems with their locations */
+/**
+ * Checks and finishes the contract of a service, as the build does. @throws ContractError that lists problems, each
+ * with its location
+ */
 export async function finishFile(file: URL, service: TeamParts & { handlers: object }): Promise<FinishedFiles> {
   try {
     const contract = await loadContract(file);
@@ -77,13 +80,16 @@ export async function finishFile(file: URL, service: TeamParts & { handlers: obj
 }
 
 /**
- * The maximum nodes of a schema that glue gets. Glue copies a schema at each reference to it, so each copy counts. With all copies, some
- * schemas in Stripe's contract of 2.5 MB have more nodes than fit into memory.
+ * The maximum number of nodes in a schema for glue. Glue copies a schema at each reference to it, so the copies count
+ * as well. Some schemas in Stripe's contract of 2.5 MB have more nodes, with all copies, than fit into memory.
  */
 const MOST_NODES = 1000;
 const SCHEMA = '#/components/schemas/';
 
-/** The contract in a form that fastify-openapi-glue can load: plugins see `{}` instead of large schemas. The checks use all of it. */
+/**
+ * Returns the contract in a form that fastify-openapi-glue can load. References to large schemas are replaced by `{}`
+ * for plugins that read the routes. The server's own checks use the complete schemas.
+ */
 function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Document {
   const given = mapPaths(contract.document, (item) => mapOperations(item, withoutTrap));
   const document = withTrueReferences(given, contract.json);
@@ -101,7 +107,10 @@ function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Docum
   return names.some((name) => isLarge(SCHEMA + name)) ? trim(document) : document;
 }
 
-/** Removes keywords that glue cannot handle: it skips operations with `x-no-fastify-config`, and fails at an `x-` null or `content`. */
+/**
+ * Removes keywords that glue cannot handle. It skips operations with `x-no-fastify-config`, and throws at an `x-`
+ * keyword whose value is null or contains `content`.
+ */
 function withoutTrap(operation: OperationNode): OperationNode {
   const isTrap = (key: string, value: unknown) =>
     key === 'x-no-fastify-config' ||
@@ -116,8 +125,8 @@ function buildIsLarge(document: Document): ($ref: string) => boolean {
   const known = new Map<string, boolean>();
 
   /**
-   * Whether a schema has too many nodes. Counting stops when there are too many. A schema inside itself, or one that is already known to be
-   * too large, is not counted again.
+   * True if a schema has more than `MOST_NODES` nodes; the count stops there. A schema inside itself is not counted
+   * again, and neither is one that is known to be too large: glue gets `{}` for it.
    */
   function count($ref: string): boolean {
     let left = MOST_NODES;

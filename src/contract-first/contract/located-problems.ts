@@ -1,4 +1,7 @@
-/** Finds the file, line and column of a problem, in the form that editors and terminals understand. Loaded only if a check fails. */
+/**
+ * Adds file, line and column to problems, as `openapi/books.yaml:25:7`, which editors and terminals make a link. The
+ * build loads it only if a check fails.
+ */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,17 +11,23 @@ import { fromPointerToken } from '../json/pointer.ts';
 import { mayBeInFiles, readFiles } from './read/source.ts';
 import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
-/** Matches a position that an earlier step has already written into the problem, for the contract's file or another file. */
+/**
+ * Matches a line and column that the YAML parser has already put before a problem, possibly after the name of another
+ * file.
+ */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
-/** Matches a JSON Pointer in a problem, to a part of one of the files. */
+/** Matches a JSON Pointer at the start of a problem, after the name of the file that it points into. */
 const IN = /^in (.+?), #(\/\S*|): /;
-/** Matches a JSON Pointer at the start of a change. */
+/** Matches a JSON Pointer at the start of a text without a `pointer`, such as a correction of `cli/inspect/autofix`. */
 const POINTER = /^(\/\S*) /;
 
-/** The text of a problem, to be printed after its location. */
+/** Removes the location at the start of a problem, because it is printed before the problem in another form. */
 export const withoutLocation = (problem: string) => problem.replace(AT, '').replace(IN, '');
 
-/** Builds a function that finds the location of a problem, such as `openapi/books.yaml:25:7`. `name` is the printed name of the file. */
+/**
+ * Builds a function that returns the location of a problem, such as `openapi/books.yaml:25:7`. `name` is the name to
+ * print for `file`.
+ */
 export async function buildLocationOf(file: string, name = file): Promise<(problem: ContractProblem) => string> {
   const text = readFileSync(file, 'utf8');
   const source = mayBeInFiles(text) ? await readFiles(file).catch(() => undefined) : undefined;
@@ -46,7 +55,10 @@ export async function buildLocationOf(file: string, name = file): Promise<(probl
 
 const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromPointerToken);
 
-/** Returns the problems, each after its location. Reports a mistake that several operations share only once. */
+/**
+ * Returns a line for each problem, which starts with its location. A mistake that several operations share gives one
+ * line with a count.
+ */
 export async function toLocated(problems: readonly ContractProblem[], file: string, name = file): Promise<string[]> {
   if (problems.length === 0) return [];
   const locationOf = await buildLocationOf(file, name);
@@ -63,7 +75,9 @@ export async function toLocated(problems: readonly ContractProblem[], file: stri
   );
 }
 
-/** Returns the line of a problem without the name of the operation and its part at the start. */
+/**
+ * Returns a line without the operation and the part of it that the line names, so that equal mistakes give equal texts.
+ */
 function withoutOperation(line: string): string {
   const [location] = line.split(' operation ', 1);
   const mistake = behind(line, ' operation ')
@@ -72,16 +86,19 @@ function withoutOperation(line: string): string {
   return `${location} ${mistake.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*|request\.\w+\.[^\s:]+): /, '')}`;
 }
 
-/** Adds the locations in the files to a `ContractError`. Returns any other error unchanged. */
+/** Adds locations to the problems of a `ContractError`. Returns any other error unchanged. */
 export async function withLocations(error: unknown, file: URL): Promise<unknown> {
   if (!(error instanceof ContractError)) return error;
   return new ContractError(await toLocated(error.found, relative(process.cwd(), fileURLToPath(file))));
 }
 
-/** The text after the words; empty if the text does not contain them. */
+/** Returns the text after the first occurrence of `words`, or an empty text if there is none. */
 const behind = (text: string, words: string): string => text.split(words).slice(1).join(words);
 
-/** Finds the part at these keys, or the last existing part on the way. A parameter may belong to the path item. */
+/**
+ * Finds the location of these keys, or of the last of them that exists. A parameter of an operation may be declared in
+ * its path item.
+ */
 function findPart(yaml: YamlText, keys: string[]): SourceLocation {
   const own = yaml.reach(keys);
   if (own.left === 0 || keys[3] !== 'parameters') return own;

@@ -1,19 +1,28 @@
-/** Writes a graph of values as JSON, which `readGraph` reads. Writes equal parts once, wherever they are. */
+/**
+ * Writes a graph of objects as JSON text, which `readGraph` reads. Equal objects are written once and referred to by
+ * number.
+ */
 import { isNode, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { targetOf } from '../engine/schema/subschemas.ts';
 
-/** A piece of a part: a text, the number of another part, or a recursive schema, which has the number of its target and its `$ref`. */
+/**
+ * A piece of an object's JSON: literal text, the number of a nested object, or a reference to a recursive schema, with
+ * the number of its target and its `$ref`.
+ */
 type Piece = string | number | [target: number, of: string];
 
 interface Parts {
-  /** The pieces of each part; each part is after the parts that it contains. */
+  /** The objects, each as a list of pieces. An object comes after the objects that it contains. */
   parts: Piece[][];
-  /** The parts that recursive schemas refer to. */
+  /** The numbers of the objects that recursive schemas refer to. */
   targets: number[];
   root: number;
 }
 
-/** The minimum length of a part with its own number. Shorter parts are written in place. */
+/**
+ * An object is written once and referred to by number only if its text has at least this length. Shorter texts are
+ * repeated.
+ */
 const SHORT = 30;
 
 export function writeGraph(root: object): string {
@@ -41,7 +50,7 @@ function findParts(root: object): Parts {
   const parts: Piece[][] = [];
   const byPieces = new Map<string, number>();
   const byObject = new Map<object, number>();
-  /** The targets of recursive schemas, numbered as they are met. */
+  /** The targets of recursive schemas, with their numbers in the order of the search. */
   const targets = new Map<object, number>();
 
   function numberOf(node: object): number {
@@ -70,7 +79,8 @@ function findParts(root: object): Parts {
   }
 
   const rootNumber = numberOf(root);
-  // Writing a target may add further targets, since it may contain other recursive schemas.
+  // The loop also visits targets that `numberOf` adds while it runs, because a target may contain other recursive
+  // schemas.
   const ofTargets: number[] = [];
   for (const target of targets.keys()) ofTargets.push(numberOf(target));
   return { parts, targets: ofTargets, root: rootNumber };
@@ -78,7 +88,10 @@ function findParts(root: object): Parts {
 
 const between = (pieces: Piece[]) => pieces.flatMap((piece, index) => (index > 0 ? [',', piece] : [piece]));
 
-/** A key that occurs nowhere in the graph. */
+/**
+ * Returns the key of references in the written text: `$shared`, with `$` appended until no text of the graph contains
+ * it.
+ */
 function findMarker(parts: Piece[][]): string {
   const texts = parts.flat().filter((piece) => typeof piece === 'string');
   let marker = '$shared';

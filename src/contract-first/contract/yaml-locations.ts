@@ -1,4 +1,4 @@
-/** Finds the parts of a contract in its text. */
+/** Finds the line and column of a JSON Pointer in the YAML text of a contract. */
 import { type Document, isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { toRouterName } from '../engine/contract/path-names.ts';
 import { toServedType } from '../engine/contract/replies.ts';
@@ -6,18 +6,18 @@ import { toPointer } from '../engine/schema/keys.ts';
 import { fromPointerToken } from '../json/pointer.ts';
 import { withoutNames } from './read/normal-form.ts';
 
-/** A node, and the number of characters before it, or before its key. */
+/** A node of the YAML document, and the number of characters before the node or, in an object, before its key. */
 export interface SourceLocation {
   offset: number;
   node: unknown;
 }
 
-/** Keys that a pointer may leave out: `name` of a schema may be at `allOf/0/properties/name`. */
+/** Keys that the pointer of a problem may omit: `/name` of a schema may be at `allOf/0/properties/name`. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];
 
 /**
- * The maximum number of references on the way to a location. More references must form a circle, because the reader of the contract allows
- * only 500.
+ * The maximum number of references on the way to a location. A longer chain must be a circle, because
+ * `read/references.ts` allows only 500 references.
  */
 const MOST_REFERENCES = 1000;
 
@@ -25,7 +25,7 @@ export class YamlText {
   readonly root: SourceLocation;
   readonly #lines = new LineCounter();
   readonly #document: Document.Parsed;
-  /** How many references may still be followed. */
+  /** The number of references that the current call of `reach` may still follow. */
   #left = 0;
 
   constructor(text: string) {
@@ -33,18 +33,18 @@ export class YamlText {
     this.root = { offset: 0, node: this.#document.contents };
   }
 
-  /** The line and the column: `25:7`. */
+  /** Returns the line and the column of an offset: `25:7`. */
   toPosition(offset: number): string {
     const { line, col } = this.#lines.linePos(offset);
     return `${line}:${col}`;
   }
 
-  /** The keys to the part that begins at this offset. */
+  /** Returns the keys that lead from the root to the node at this offset. */
   keysAt = (offset: number): string[] => keysAt(this.#document.contents, offset);
 
   /**
-   * Follows keys and references, and returns the location at their end. If a key is missing, returns the last location before it. `left` is
-   * the number of remaining keys.
+   * Follows keys, and references on the way, and returns the location of the last key. If a key is missing, returns the
+   * location of the key before it, and in `left` the number of keys that were not followed.
    */
   reach(keys: string[], location = this.root): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
@@ -54,7 +54,7 @@ export class YamlText {
   #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
     if (key === undefined) return { ...this.#follow(location), left: 0 };
-    // The way leads to the reference itself, or to a keyword next to it.
+    // The next key may be `$ref` itself, or a keyword next to it; if it is neither, the reference is followed.
     const beside = isMap<Node, Node>(location.node) ? pairOf(location.node, key) : undefined;
     if (beside) return this.#reach(toLocation(beside), others);
     const here = this.#follow(location);
@@ -91,7 +91,7 @@ export class YamlText {
     return undefined;
   }
 
-  /** Whether a node is the parameter with this name. */
+  /** True if the node is a parameter with this name. */
   #isNamed(item: Node, name: string): boolean {
     const { node } = this.#follow({ offset: 0, node: item });
     const own = isMap(node) ? node.get('name') : undefined;
@@ -101,19 +101,22 @@ export class YamlText {
 
 type YamlPair = Pair<Node, Node | null>;
 
-/** Finds the pair with this key, or else a pair with a key that means the same. */
+/** Finds the pair with this key. If there is none, finds a pair whose key has the same meaning. */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
   items.find((one) => String(one.key) === key) ?? items.find((one) => toMeaning(String(one.key)) === toMeaning(key));
 
 /**
- * Returns equal texts for keys that mean the same. The case of header names, the names of path parameters, and the parameters of media
- * types do not matter, and a media type may be a range.
+ * Returns the same text for all keys with the same meaning: header names in any case, paths with other names of
+ * parameters, and media types with other parameters. A range such as `application/*` has the meaning of JSON.
  */
 const toMeaning = (key: string): string => toServedType(withoutNames(key)).toLowerCase();
 
 const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
-/** The locations inside a pair. Returns none for several media types, since a problem does not name one. */
+/**
+ * Returns the locations inside a pair. A `content` with several media types gives none, because a problem does not name
+ * the type.
+ */
 function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (!pair) return [];
   const location = toLocation(pair);

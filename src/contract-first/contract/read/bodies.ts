@@ -1,4 +1,4 @@
-/** Reads the media types of bodies, and reports bodies that cannot be served. */
+/** Reads the media types of bodies, and reports bodies that the server could not read. */
 import type { Content } from '../../engine/contract/contract.ts';
 import type { EncodingNode, MediaNode } from '../../engine/contract/document.ts';
 import { isJson, PLAIN_JSON, RANGE, toServedType } from '../../engine/contract/replies.ts';
@@ -11,7 +11,10 @@ import { toPointerOf } from '../../json/pointer.ts';
 const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
-/** Returns how a body of this type is read. A form with a schema of bytes is passed on without parsing. */
+/**
+ * Returns how the server reads a body of this type. A form whose schema has `format: binary` is passed to the handler
+ * as bytes.
+ */
 export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
   return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';
@@ -19,7 +22,10 @@ export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
 
 type Contents = Record<string, MediaNode>;
 
-/** The media types of a request or a response. For a range, JSON is served, unless JSON is declared with its own schema. */
+/**
+ * Returns the media types of a request or a reply. A range such as `application/*` is served as JSON, unless JSON
+ * itself is declared.
+ */
 export function toTypes(
   content: Contents,
   location: string,
@@ -34,7 +40,7 @@ export function toTypes(
   });
 }
 
-/** Reports schemas of raw bodies that contain rules, because the server does not check raw bodies. */
+/** Reports a raw body whose schema has rules such as `minLength`, because the server does not check raw bodies. */
 export function reportRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
@@ -45,13 +51,16 @@ export function reportRawBody(schema: Schema, type: string, name: string, report
     report(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
 }
 
-/** Whether a form's fields can be read one by one. */
+/** True if a schema is an object with `properties`, so that the server can read each field of the form. */
 export function isForm(schema: Schema): schema is Keywords & { properties: Record<string, Schema> } {
   const { type = 'object', properties } = keywordsOf(schema);
   return type === 'object' && properties !== undefined;
 }
 
-/** Reports a form that the server cannot read. A field is sent as one or more parts: text of simple types, JSON, or files. */
+/**
+ * Reports a form that the server cannot read. It reads fields of simple types, fields with JSON, and files, each also
+ * several times.
+ */
 export function reportForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {
     report('its body: a form needs a schema of type: object with properties');
@@ -69,7 +78,7 @@ export function reportForm(schema: Schema, encoding: MediaNode['encoding'], repo
   }
 }
 
-/** Whether the encoding of a part fits its kind. */
+/** True if the server can read a part with this `encoding`. */
 function isUsual({ style = 'form', explode = true, headers, contentType }: EncodingNode, kind: PartKind): boolean {
   if (style !== 'form' || !explode || headers) return false;
   if (kind === 'file' || contentType === undefined) return true;

@@ -1,6 +1,6 @@
 /**
- * Bundles a contract in several files into one. Reads references only from regular files of a bounded size, below the folder of the
- * contract, and never fetches one.
+ * Bundles a contract in several files into one. A reference may lead only to a regular file of a bounded size in the
+ * contract's folder or below it. URLs are never fetched.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -23,7 +23,7 @@ import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 import { toPointerToken } from '../../json/pointer.ts';
 import { checkFile, isElsewhere } from './file-references.ts';
 
-/** The files of a contract, for Redocly. */
+/** Loads the files of a contract for Redocly, and rejects all files outside the contract's folder. */
 export class ContractFiles extends BaseResolver {
   protected readonly contract: string;
 
@@ -32,7 +32,10 @@ export class ContractFiles extends BaseResolver {
     this.contract = resolve(contract);
   }
 
-  /** A reference is a URI, with %20 for a space (RFC 3986, section 2.1). A file with exactly the written name has priority. */
+  /**
+   * Decodes a reference, because it is a URI, with %20 for a space (RFC 3986, section 2.1). A file with the undecoded
+   * name has priority.
+   */
   override resolveExternalRef(base: string | null, ref: string): string {
     const file = super.resolveExternalRef(base, ref);
     const decoded = decodePath(ref);
@@ -63,18 +66,18 @@ export class ContractFiles extends BaseResolver {
   }
 }
 
-/** The file of a part, and the keys that lead to it there. */
+/** The file that a node of the bundle comes from, and the keys that lead to the node in that file. */
 interface Origin {
   file: string;
   keys: string[];
 }
 
-/** Reads a file as JSON, as the server does: with every digit. */
+/** Reads a file as JSON that keeps every digit of a number, as the server does. */
 type Read = (file: string) => Promise<string>;
 
 class ReadFiles extends ContractFiles {
   readonly origins = new Map<unknown, Origin>();
-  /** The problems of files that cannot be read, by file. */
+  /** The problems of the files that cannot be read, by the name of the file. */
   readonly faults = new Map<string, string[]>();
   readonly #read: Read;
 
@@ -99,7 +102,7 @@ class ReadFiles extends ContractFiles {
     return { source, parsed };
   }
 
-  /** Notes the origin of each node before the bundler moves it. */
+  /** Remembers the file and the keys of each node, before the bundler moves the node. */
   #note(node: unknown, file: string, keys: string[]): void {
     if (!isNode(node)) return;
     this.origins.set(node, { file, keys });
@@ -108,18 +111,18 @@ class ReadFiles extends ContractFiles {
 }
 
 /**
- * The configuration gets a path, because Redocly loads `@theme/plugin.js` from its folder. Without a path this would be the current folder,
- * which may contain a third party's code.
+ * Redocly's configuration without rules. It gets the path of this file, because Redocly loads `@theme/plugin.js` from
+ * the folder of the configuration. The default is the current folder, where a third party's code may be.
  */
 const loadNoRules = () => createConfig({ rules: {} }, { configPath: fileURLToPath(import.meta.url) });
 
 export interface Bundle {
   document: unknown;
-  /** The files in the bundle, without the first one. */
+  /** The files in the bundle, except the contract's main file. */
   files: string[];
-  /** A problem for each reference to a missing file or part, and for each file that is not YAML. */
+  /** A problem for each reference whose file or target is missing, and for each file that is not YAML. */
   missing: string[];
-  /** A line for each renamed schema: two files used its name for different schemas. */
+  /** A message for each schema that was renamed, because two files used its name for different schemas. */
   renamed: string[];
   originOf(keys: string[]): Origin;
 }
@@ -136,7 +139,7 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   const { origins, faults } = resolver;
   const broken = [...faults].flatMap(([one, words]) => words.map((word) => `in ${relative(folder, one)}, ${word}`));
   return {
-    // Copies the document: the bundler puts the same node in several places.
+    // Copies the document, because the bundler puts the same node in several places.
     document: parseWithBigints(stringify(made.parsed) as string),
     files: [...new Set([...origins.values()].map((origin) => origin.file))].slice(1).sort(),
     missing: [...broken, ...problems.flatMap((problem) => toMissing(problem, folder, parsed))],
@@ -145,7 +148,7 @@ export async function bundleFiles(file: string, read: Read): Promise<Bundle> {
   };
 }
 
-/** Finds references that lead only to each other. The bundler fails at such references, and its error does not tell where they are. */
+/** Finds references that lead only to each other. The bundler throws at them without naming their location. */
 function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
   const roots = new Map(
     [...origins].filter(([, { keys }]) => keys.length === 0).map(([node, { file }]) => [file, node]),
@@ -168,7 +171,10 @@ function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
   });
 }
 
-/** Returns the origin of the last part on the way that the bundler has not changed, and the remaining keys. */
+/**
+ * Follows keys from the root of the bundle, and returns the origin of the last node on the way that has one. The keys
+ * after that node are appended to its keys.
+ */
 function originOf(document: unknown, keys: string[], origins: Map<unknown, Origin>): Origin {
   let node = document;
   let origin = origins.get(document) as Origin;
@@ -179,7 +185,7 @@ function originOf(document: unknown, keys: string[], origins: Map<unknown, Origi
   return origin;
 }
 
-/** Redocly's warning about a changed name. */
+/** Matches Redocly's warning that it has renamed a component. */
 const RENAMED = /Renamed (\S+) to (\S+)\.$/;
 
 function toRenamed({ message }: NormalizedProblem): string[] {
@@ -190,8 +196,8 @@ function toRenamed({ message }: NormalizedProblem): string[] {
 }
 
 /**
- * Converts a problem of the bundler to ours. Problems with examples, with references inside a file, and with files that are not YAML are
- * skipped, because other code reports them.
+ * Converts a problem of the bundler to the text of a problem of ours. Problems about examples, references inside a
+ * file, and files that are not YAML give nothing, because other code reports them.
  */
 function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];

@@ -1,19 +1,27 @@
-/** Derives the schema for requests (without `readOnly` fields), or for replies (without `writeOnly` fields). */
+/**
+ * Derives the schema for requests, without `readOnly` fields, and the schema for replies, without `writeOnly` fields.
+ */
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mapSubschemas, scopeOf, subschemasOf, targetOf, toRecursion } from '../../engine/schema/subschemas.ts';
 
 type Word = 'readOnly' | 'writeOnly';
 
-/** The words in messages for fields that a request (`readOnly`) or a reply (`writeOnly`) must not contain. */
+/** The adjectives in messages about fields that a request (`readOnly`) or a reply (`writeOnly`) must not contain. */
 export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
-/** Caches, because many schemas may contain the same one: `hidden` for derived schemas, and `silent` for schemas without such fields. */
+/**
+ * Caches, because many schemas may contain the same one. `hidden` maps a schema to its derived schema; `silent`
+ * contains the schemas without such fields.
+ */
 const known = {
   readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
   writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
 };
 
-/** Replaces each field with this keyword by `hidden`, and no longer requires it. Returns the same object if it lacks such a field. */
+/**
+ * Replaces the schema of each field with this keyword by one that rejects all values (our keyword `hidden`), and
+ * removes the field from `required`. Returns the same object if there is no such field.
+ */
 export function withoutFields(word: Word, schema: Keywords): Keywords;
 export function withoutFields(word: Word, schema: Schema): Schema;
 export function withoutFields(word: Word, schema: Schema): Schema {
@@ -25,8 +33,8 @@ export function withoutFields(word: Word, schema: Schema): Schema {
 }
 
 /**
- * Hides fields. `names` lists the hidden fields of all parts that describe the same value, since `required` may be in another part than the
- * field.
+ * Hides fields. `names` lists the hidden fields of all subschemas for the same value, because `required` may be in
+ * another subschema than the field.
  */
 function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
@@ -47,7 +55,10 @@ function namesOf(word: Word, schema: Schema): string[] {
   });
 }
 
-/** Whether the schema, or one inside it, contains the keyword. If not, all visited schemas are noted as `silent`. */
+/**
+ * True if the schema, or a schema inside it, has the keyword. If none has it, all visited schemas are added to
+ * `silent`.
+ */
 function mentions(word: Word, schema: Keywords): boolean {
   const { silent } = known[word];
   const seen = new Set([schema]);

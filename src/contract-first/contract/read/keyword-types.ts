@@ -1,6 +1,7 @@
 /**
- * Reports keywords with a value of a wrong kind, such as a text instead of a schema or an object instead of a list, before other code reads
- * them. Also reports 64-bit integers that would have two types, or that could not be compared.
+ * Reports keywords whose value has a wrong type, such as a text instead of a schema, before other code reads them. Also
+ * reports fields that are an int64 in one alternative and another number in the next, and int64 values with keywords
+ * that are not supported for them.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
@@ -15,13 +16,13 @@ interface KeywordType {
   keywords: string[];
   fits: (value: unknown) => boolean;
   words: string;
-  /** Returns the schemas inside a valid value of the keyword, each with the key that leads to it. */
+  /** Returns the schemas inside a valid value of the keyword, each with the key that problems name for it. */
   within?: (value: never) => [key: string, schema: unknown][];
 }
 
 const ONE_SCHEMA = { fits: isSchema, words: 'a schema, or true or false' };
 
-/** The keywords that code reads as lists or objects. ajv checks all others. */
+/** The keywords that our code reads as lists, objects or schemas. ajv checks the values of all other keywords. */
 const KEYWORD_TYPES: KeywordType[] = [
   {
     keywords: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
@@ -46,10 +47,13 @@ const KEYWORD_TYPES: KeywordType[] = [
   { keywords: ['enum'], fits: isList, words: 'a list of values' },
 ];
 
-/** Schemas that were visited without a fault. */
+/** Schemas without a fault, which need not be visited again. */
 const sound = new WeakSet<object>();
 
-/** Reports keywords of a wrong kind in a schema and all schemas that it contains. Returns true if there are none. */
+/**
+ * Reports keywords with a value of a wrong type in a schema and in all schemas that it contains. Returns true if there
+ * are none.
+ */
 export function reportKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
   const seen = new Set<object>();
   let isSound = true;
@@ -81,13 +85,16 @@ export function reportKeywordTypes(root: unknown, name: string, report: ReportPr
 }
 
 /**
- * The message for an integer that is `int64` in only some alternatives. Only the contract's authors can decide what it should be, since a
- * schema has the same type wherever it is used.
+ * The message for a number that is `int64` in only some alternatives. The value needs one type in the program, a
+ * `bigint` or a double, and only the authors of the contract know which.
  */
 const MIXED =
   'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 
-/** Returns the 64-bit integers of a schema. `name` is the value's name in problems. */
+/**
+ * Finds the 64-bit integers of a schema, and reports those that are not supported. `name` is the value's name in
+ * problems.
+ */
 export function findInt64s(schema: Schema, name: string, report: ReportProblem): Int64Map {
   const int64s = int64sOf(schema);
   reportInt64Map(int64s, name, report);
@@ -115,7 +122,10 @@ function reportInt64Map(int64s: Int64Map, name: string, reportAny: ReportProblem
   if (isSound) soundMaps.add(int64s);
 }
 
-/** Reports faults that a recursion adds. The inside of a recursion is checked where it begins. */
+/**
+ * Reports a recursive reference to the schema itself, and fields that are an int64 here and another number in the
+ * target of a recursive reference. The target itself is checked where it is first met.
+ */
 function reportRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
   if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of int64s.fields) {

@@ -1,6 +1,6 @@
 /**
- * Checks the server's own `x-` keywords: their places and their values. Other `x-` keywords are ignored. Also checks that the numbers of
- * all keywords can be kept exactly.
+ * Checks that the server's own `x-` keywords are where they apply, with valid values. Ignores other `x-` keywords. Also
+ * checks that all numbers of the contract can be kept exactly.
  */
 import type { Deprecation } from '../../engine/contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../../engine/contract/document.ts';
@@ -13,7 +13,7 @@ import { toPointerToken } from '../../json/pointer.ts';
 import { mapPaths } from './normal-form.ts';
 
 interface Extension {
-  /** Matches the JSON Pointers of places where the keyword may be. */
+  /** Matches the JSON Pointers of the nodes that may have the keyword. */
   where: RegExp;
   allowedIn: string;
   fits: (value: unknown) => boolean;
@@ -33,7 +33,7 @@ const EXTENSIONS: Record<string, Extension> = {
     ...{ where: /\/(requestBody|requestBodies\/[^/]+)$/, allowedIn: 'a request body' },
     ...{ fits: isWhole, words: 'a whole number of bytes, 1 or more' },
   },
-  // The value of `x-idempotency-hours` is checked with its parameter.
+  // `parameters.ts` checks the value of `x-idempotency-hours`.
   'x-idempotency-hours': { ...IN_PARAMETER, fits: () => true, words: '' },
   'x-opaque': { ...IN_PARAMETER, fits: isBoolean, words: 'true or false' },
   'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
@@ -42,10 +42,10 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-extensible-enum': { where: /./, allowedIn: 'a schema', fits: isTexts, words: 'a list of texts' },
 };
 
-/** The new names of former keywords. Without this table, the former keywords would be ignored silently. */
+/** The new name of each renamed keyword. Without this table, the old name would be ignored silently. */
 const RENAMED: Record<string, string> = { 'x-kept-hours': 'x-idempotency-hours' };
 
-/** Whether an `x-` keyword is one of the server's. */
+/** True for an `x-` keyword that the server reads. */
 export const isOurs = (key: string): boolean => key in EXTENSIONS;
 
 /** Reads `x-deprecated-at`, `x-sunset` and `x-successor`. */
@@ -66,7 +66,10 @@ export function toDeprecation(source: OperationNode, report: ReportProblem): Dep
   }
 }
 
-/** Removes `x-` keys from paths and responses, so that every key is a path or a status. Missing paths become empty. */
+/**
+ * Removes `x-` keys from `paths` and `responses`, so that each remaining key is a path or a status. Adds an empty
+ * `paths` if it is missing.
+ */
 export function withoutWords(document: Document): Document {
   return mapPaths({ ...document, paths: dropWords(document.paths ?? {}) }, (item) =>
     mapOperations(item, ({ responses, ...operation }) => ({
@@ -82,7 +85,7 @@ const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
 export function reportExtensions(node: unknown, report: ReportProblem, pointer = '#', hasNames = false): void {
   if (!isNode(node)) return;
   for (const [key, value] of Object.entries(node)) {
-    // A status never begins with `x-`.
+    // The keys of `responses` are statuses, so a key with `x-` is a keyword there as well.
     const isKeyword = !hasNames || pointer.endsWith('/responses');
     if (isKeyword && key.startsWith('x-')) reportExtension(key, value, pointer, report);
     if (!hasNames && isValue(key)) continue;
@@ -102,7 +105,7 @@ function reportExtension(key: string, value: unknown, pointer: string, reportAny
   }
 }
 
-/** Whether two names differ by only a few letters. */
+/** True if at most this number of letters must be inserted, removed or replaced to make two names equal. */
 function isNear(one: string, other: string, letters: number): boolean {
   if (one === other) return true;
   if (letters === 0) return false;
@@ -115,8 +118,8 @@ function isNear(one: string, other: string, letters: number): boolean {
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
 /**
- * Reports an `int64` without `type: integer`, and numbers that a double cannot hold: they would be rounded. Examples may contain such
- * numbers.
+ * Reports an `int64` without `type: integer`, and integers that a double would round. Examples may contain such
+ * integers, and so may limits and defaults, which the server keeps as `bigint`.
  */
 export function reportInexactNumbers(node: unknown, pointer: string, report: ReportProblem): void {
   if (typeof node === 'bigint') {

@@ -1,4 +1,4 @@
-/** Loads a contract. Throws, with all problems at once, if the server cannot serve it. */
+/** Loads a contract, and collects all problems that would keep the server from serving it. */
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import {
   type Document,
@@ -31,7 +31,7 @@ export async function loadContract(file: URL | string): Promise<ReadContract> {
   return contract;
 }
 
-/** The document, converted to OpenAPI 3.1. */
+/** Converts a document of OpenAPI 3.0 to 3.1. Returns other documents unchanged. */
 function toCurrentVersion(source: Record<string, unknown>): Record<string, unknown> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
   return isOlder ? toCurrent(source) : source;
@@ -42,7 +42,10 @@ interface ReadResult {
   problems: ContractProblem[];
 }
 
-/** Reads the contract and its problems. @throws ContractError if the operations cannot be read */
+/**
+ * Reads the contract, and lists its problems. @throws ContractError if the document is invalid, or a problem affects
+ * all operations
+ */
 export async function readContract(file: URL | string): Promise<ReadResult> {
   const { yaml, json, serversAt } = await readSource(file);
   const source = parseWithBounds(json);
@@ -54,9 +57,10 @@ export async function readContract(file: URL | string): Promise<ReadResult> {
   const problems: ContractProblem[] = [];
   const report: ReportProblem = (words, pointer = '') => problems.push({ words, pointer });
   const resolved = resolveDocument(document, report);
-  // Dangling references are reported with the operation that uses them. The validator reports those that no operation uses.
+  // `resolveDocument` reports a dangling reference with the operation that uses it. The validator's report is used only
+  // if no operation does.
   if (dangling && problems.length === 0) problems.push(dangling);
-  // The other operations are still checked.
+  // Operations with an unresolved reference are skipped, and all others are still checked.
   const unresolved = new Set(problems.map(({ words }) => /^operation (\S+): /.exec(words)?.[1]));
   if (unresolved.has(undefined)) throw new ContractError(problems);
   const keyLocations = toKeyLocations(resolved, report);
@@ -73,7 +77,10 @@ export async function readContract(file: URL | string): Promise<ReadResult> {
   return { contract, problems };
 }
 
-/** Replaces the references in the served parts of the document. The result is a valid OpenAPI document. Problems name their operation. */
+/**
+ * Replaces the references in paths and security schemes by their targets. The result is a valid OpenAPI document.
+ * `report` gets problems with the name of their operation.
+ */
 export function resolveDocument(document: Document, report: ReportProblem): ResolvedDocument {
   const { openapi, info, security, components = {}, ...rest } = document;
   const resolve = resolveOf(document);
@@ -97,7 +104,7 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
   }
 }
 
-/** Returns the path of the first server. May be empty. */
+/** Returns the path of the first server, such as `/v1`. It may be empty. */
 function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   const [server = ROOT_SERVER] = servers;
   if (typeof server.url !== 'string') {
@@ -111,8 +118,9 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 }
 
 /**
- * Matches the server's own paths that operations cannot use, because readers and health checks expect them there. An operation may use `/`
- * or `/openapi.json`. Then the redirect to the documentation is left out, and the contract's files are below `/docs`.
+ * Matches the server's own paths that operations cannot use, because readers and health checks expect them there. `/`
+ * and `/openapi.json` are not among them: if an operation uses one, the server does not redirect to the documentation,
+ * or serves the contract's files below `/docs`.
  */
 const SERVED = /^\/(docs(\/.*)?|livez|readyz)$/;
 

@@ -1,4 +1,6 @@
-/** Converts a contract to its normal form: OpenAPI 3.1, paths that a router can handle, and an id for each operation. */
+/**
+ * Converts a contract to its normal form: OpenAPI 3.1, paths that the router can match, and an id for each operation.
+ */
 import {
   type Document,
   mapOperations,
@@ -11,12 +13,15 @@ import { namesIn, PATH_PARAMETER, toRouterName, withNames } from '../../engine/c
 import { isNode, type Keywords } from '../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../engine/schema/keys.ts';
 
-/** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and next to references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
+/**
+ * Converts OpenAPI 3.0 to 3.1. The versions differ in schemas, and in keywords next to references (OpenAPI 3.0.3,
+ * sections 4.7.23 and 4.7.24).
+ */
 export function toCurrent<Document extends object>(document: Document): Document {
   return { ...toCurrentNode(document, ''), openapi: '3.1.1' };
 }
 
-/** `key` is the key of the node in its parent. */
+/** Converts a node and all nodes in it. `key` is the key of the node in its parent. */
 function toCurrentNode<Kind>(node: Kind, key: string): Kind;
 function toCurrentNode(node: unknown, key: string): unknown {
   if (Array.isArray(node)) return node.map((item) => toCurrentNode(item, ''));
@@ -30,28 +35,36 @@ function toCurrentNode(node: unknown, key: string): unknown {
   return hasNames ? current : toCurrentSchema(current);
 }
 
-/** Converts a schema from OpenAPI 3.0. Other nodes have none of these keywords. */
+/**
+ * Converts a schema from OpenAPI 3.0. Nodes other than schemas are unchanged, because they have none of these keywords.
+ */
 function toCurrentSchema({ nullable, ...schema }: Keywords): Keywords {
-  // OpenAPI 3.0 ignores keywords next to a reference to a component. A path item's reference leads to other places, and keeps them.
+  // OpenAPI 3.0 ignores keywords next to a reference to a component. A reference of a path item leads elsewhere, and
+  // its keywords apply.
   if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
   if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
   return withBound('exclusiveMinimum', 'minimum', withBound('exclusiveMaximum', 'maximum', schema));
 }
 
-/** In 3.0, `exclusiveMinimum: true` makes `minimum` exclusive; in 3.1, `exclusiveMinimum` is the limit itself. */
+/**
+ * Converts a limit: in 3.0, `exclusiveMinimum: true` makes `minimum` exclusive; in 3.1, `exclusiveMinimum` is the limit
+ * itself.
+ */
 function withBound(exclusive: string, inclusive: string, schema: Keywords): Keywords {
   const { [exclusive]: isExclusive, [inclusive]: bound, ...others } = schema;
   if (typeof isExclusive !== 'boolean' || bound === undefined) return schema;
   return { ...others, [isExclusive ? exclusive : inclusive]: bound };
 }
 
-/** Returns the document with its path items mapped. */
+/** Returns the document with each path item replaced by the result of `map`. */
 export function mapPaths(document: Document, map: (item: PathItem, path: string) => PathItem): Document {
   const paths = Object.entries(document.paths).map(([path, item]) => [path, map(item, path)]);
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Returns a path without the names of its parameters: paths that differ only in them are the same to clients. */
+/**
+ * Returns a path without the names of its parameters. Clients cannot tell paths apart that differ only in these names.
+ */
 export const withoutNames = (path: string) => path.replace(PATH_PARAMETER, '{}');
 
 /** Replaces names of path parameters that a router cannot handle. */
@@ -61,7 +74,7 @@ export function withPathNames(document: Document): Document {
   if (odd.length === 0) return document;
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const rewritten = withNames(path);
-    // If another path already has this name, both are reported as duplicates.
+    // If the document already has a path of this name, the build reports both as duplicates.
     if (!odd.includes(path) || rewritten in document.paths) return [path, item];
     const renamed = <Node extends { parameters?: ParameterNode[] }>(node: Node): Node =>
       node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node;
@@ -70,7 +83,10 @@ export function withPathNames(document: Document): Document {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** Renames path parameters. A referenced parameter is copied first, since another path may use it under its original name. */
+/**
+ * Renames path parameters. A parameter of `components` is copied first, because another path may use it under its
+ * original name.
+ */
 function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
@@ -81,11 +97,14 @@ function rename(parameters: ParameterNode[], document: Document): ParameterNode[
   });
 }
 
-/** The maximum letters of an id: with a suffix, it still fits into the name of a file. */
+/** The maximum number of letters in an operation's id. With a suffix, the id still fits into the name of a file. */
 const MOST_LETTERS = 200;
 const ID = new RegExp(`^[A-Za-z][\\w-]{0,${MOST_LETTERS - 1}}$`);
 
-/** Makes ids for operations if the id is missing, a duplicate, or not a file name: ids name handlers, routes and types. */
+/**
+ * Gives an id to each operation whose id is missing, a duplicate, or unfit as a file name. Handlers, routes and types
+ * are named after the ids.
+ */
 export function withIds(document: Document): Document {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     operationsOf(resolvedItem(item, document)).map(([method, operation]) => ({ path, method, operation })),
@@ -111,15 +130,18 @@ export function withIds(document: Document): Document {
 }
 
 /**
- * Returns the item itself, or the item that it refers to. Two paths may refer to the same item; then its operations occur twice with the
- * same id.
+ * Returns the path item, or the path item that its `$ref` leads to. Two paths may refer to the same item. Its
+ * operations then occur twice, with the same ids.
  */
 export function resolvedItem(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
   const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
   return target === undefined ? item : resolvedItem(target as PathItem, document, seen.add(item));
 }
 
-/** Derives an id from the method and the path, as fastify-openapi-glue does: `GET /users/{name}` is `getUsersByName`. */
+/**
+ * Derives an operation's id from method and path, as fastify-openapi-glue does: `GET /users/{name}` gives
+ * `getUsersByName`.
+ */
 function derive(method: string, path: string): string {
   return toWords(`${method} ${path.replace(/\{([^{}]*)\}/g, ' by $1')}`);
 }
@@ -132,9 +154,9 @@ const toWords = (text: string): string =>
     .join('');
 
 /**
- * Removes the bodies of GET and HEAD, and puts HEAD first. Such bodies do not mean anything (RFC 9110, section 9.3.1), OpenAPI 3.0 ignores
- * them, and Fastify does not read them. Fastify adds a HEAD to each GET unless there already is one, so the contract's HEAD
- * must come first.
+ * Removes the bodies of GET and HEAD, and puts HEAD first. Such bodies have no meaning (RFC 9110, section 9.3.1),
+ * OpenAPI 3.0 ignores them, and Fastify does not read them. Fastify adds a HEAD route to each GET route unless the path
+ * has one, so the contract's HEAD route must be added before its GET route.
  */
 export function withGetAndHead(document: Document): Document {
   const withoutBody = ({ requestBody: _, ...operation }: OperationNode): OperationNode => operation;

@@ -25,10 +25,10 @@ import { isValidOperation } from './validity.ts';
 /** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
 
-/** The name of an operation in problems. */
+/** The name of an operation at the start of a problem. */
 export const operationLabel = (id: string) => `operation ${id}`;
 
-/** Reports problems of an operation. */
+/** Returns a `report` that adds the name and the pointer of an operation to each problem. */
 export const reportInOperation = (
   report: ReportProblem,
   { id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>,
@@ -36,7 +36,7 @@ export const reportInOperation = (
 
 interface Options {
   resolved: ResolvedDocument;
-  /** The ids of operations that could not be resolved. */
+  /** The ids of operations with a reference that leads nowhere. */
   unresolved: Set<string | undefined>;
   keyLocations: KeyLocations;
 }
@@ -52,7 +52,7 @@ export function toOperations(
     for (const [method, { ...source }] of operationsOf(item)) {
       source.security ??= resolved.security ?? [];
       const reportOperation = reportInOperation(report, { id: source.operationId as string, path, method });
-      // Skips an operation that cannot be read: all others are still checked.
+      // Skips an operation that cannot be read, so that all others are still checked.
       if (unresolved.has(source.operationId) || !isValidOperation(item, source, reportOperation)) {
         isWhole = false;
         continue;
@@ -72,10 +72,13 @@ export function toOperations(
   return operations;
 }
 
-/** Whether clients remove parts of a path before they send it (RFC 3986, section 5.2.4). */
+/**
+ * True if a path contains the segment `.` or `..`. Clients remove such segments before they send a request (RFC 3986,
+ * section 5.2.4).
+ */
 export const hasDots = (path: string): boolean => path.split('/').some((part) => part === '.' || part === '..');
 
-/** Describes why a router would not find a path; undefined if it would. */
+/** Returns the reason why the router could never match a path, or undefined if it can. */
 function findUnserved(path: string): string | undefined {
   if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
   if (path.includes('*'))
@@ -85,7 +88,7 @@ function findUnserved(path: string): string | undefined {
   return hasDots(decoded) ? 'its path has a part . or .., which clients remove' : undefined;
 }
 
-/** Returns the path without names of parameters, and without the part after `?` or `#`: paths that differ only in these are the same. */
+/** Returns a path as the router compares it: without the names of parameters, and without the text after `?` or `#`. */
 const toRoutePath = (path: string) => withoutNames(path.replace(/[?#].*/, ''));
 
 interface Source {
@@ -121,10 +124,10 @@ function toOperation(
   };
 }
 
-/** The pointer to the schema of a body in this media type. */
+/** Returns the JSON Pointer from a request body or a response to its schema for this media type. */
 const toSchemaPointer = (type: string) => toPointerOf('content', type, 'schema');
 
-/** Whether a success declares the header `Link`, which leads to the next page of a list. */
+/** True if a reply with a 2xx status declares the header `Link`, which leads to the next page of a list. */
 const hasLinks = ({ responses = {} }: OperationNode): boolean =>
   Object.entries(responses).some(
     ([status, { headers = {} }]) =>
@@ -136,10 +139,10 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   const types = toTypes(content, name, report);
   const problems = new Map<string, string | undefined>();
   const [first = { type: PLAIN_JSON, media: {} }] = types;
-  // The type that is sent unless the handler chooses another.
+  // The usual type is sent unless the handler chooses another one.
   const usual = types.find(({ type }) => isJson(type)) ?? first;
   const inType = ({ type, media }: typeof usual): Reply => {
-    // Ignores the schemas of further types, except JSON.
+    // A type that is neither JSON nor the usual one is sent unchecked, so its schema is ignored.
     const own = type === usual.type || isJson(type) ? media?.schema : undefined;
     const schema = withoutFields('writeOnly', own ?? {});
     const reportBody = reportIn((words, pointer) => problems.set(words, pointer), toSchemaPointer(type));
@@ -153,8 +156,8 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
 }
 
 /**
- * Reports replies with several types in operations with an Idempotency-Key: a handler chooses by `Accept`, so a repeated request could get
- * another type than the first one.
+ * Reports replies with several media types in operations with an Idempotency-Key. A handler chooses the type by the
+ * header `Accept`, so the repeated request could get another type than the first one.
  */
 function reportRepeated(replies: Reply[], report: ReportProblem): void {
   for (const { status, others } of replies) {
@@ -166,7 +169,10 @@ function reportRepeated(replies: Reply[], report: ReportProblem): void {
   }
 }
 
-/** Reads a request's body. If JSON is among the types, the server answers types that it could not check with 415. */
+/**
+ * Reads a request's body. If one media type is JSON, a type that the server could not check is omitted, and requests
+ * with it are answered with 415. Otherwise such a type is a build error.
+ */
 function toBody(source: BodyNode | undefined, report: ReportProblem): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': ownMaxBytes } = source;
@@ -189,7 +195,10 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };
 }
 
-/** Reports successors with parameters in their path, because the server sends the successor's URL unchanged. */
+/**
+ * Reports an `x-successor` whose path has parameters: the server sends the URL of the successor without filling in
+ * values.
+ */
 function reportSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
   for (const operation of operations.values()) {
     const { successor: id } = operation.deprecation ?? {};

@@ -14,17 +14,20 @@ import { isList, isSimple, mergeAllOf, typesOf } from '../../engine/schema/value
 import { toPointerOf } from '../../json/pointer.ts';
 import { findInt64s } from './keyword-types.ts';
 
-/** The default style of each location. */
+/** The default `style` of parameters in each location. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
-/** Further styles in the query: of arrays that are not exploded, and of objects. */
+/** Further values of `style` for query parameters: two for arrays that are not exploded, and one for objects. */
 const OF_ARRAYS: Record<string, ParameterStyle> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
 const QUERY_STYLES: Record<string, ParameterStyle> = { ...OF_ARRAYS, deepObject: 'deep' };
-/** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
+/**
+ * Headers that OpenAPI ignores as parameters, because other parts of the contract describe them (OpenAPI 3.1, section
+ * 4.8.12.1).
+ */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
 /**
- * Reads the parameters of an operation. `sources` lists the path item's parameters first: an operation's parameter overrides one with
- * the same name and location. `isPaged` is true if replies link to other pages.
+ * Reads the parameters of an operation. `sources` lists the parameters of the path item first: a parameter of the
+ * operation overrides one with the same name and location. `isPaged` is true if replies have a link to the next page.
  */
 export function toParameters(
   path: string,
@@ -58,11 +61,14 @@ export function toParameters(
   return parameters;
 }
 
-/** Matches the usual names of a cursor, in upper or lower case. */
+/** Matches the common names of a parameter for a page's cursor, in upper or lower case. */
 const CURSOR_NAME =
   /^(after|cursor|marker|(page|next|next[_-]?page|continuation)[_-]?token|(start|starting|page)[_-]?(after|cursor))$/i;
 
-/** Finds the cursor of a next page by its name, if no parameter has `x-opaque: true`. Skips parameters with `x-opaque: false`. */
+/**
+ * Finds the parameter with the cursor by its name, unless a parameter has `x-opaque: true`. Skips parameters with
+ * `x-opaque: false`.
+ */
 function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
   const ofQuery = sources.filter((source) => source.in === 'query');
   if (ofQuery.some((source) => source['x-opaque'])) return undefined;
@@ -72,7 +78,7 @@ function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
 const isIgnored = ({ name, in: location }: ParameterNode) =>
   location === 'header' && IGNORED.includes(name.toLowerCase());
 
-/** For each style of query parameters, the description of the schema that it needs. */
+/** For each `style` of query parameters, a description of the schemas that it allows. */
 const STYLE_NEEDS: Record<string, string> = {
   deepObject: 'an object of simple values and arrays of them',
   spaceDelimited: 'an array of simple values, and no explode: true',
@@ -94,7 +100,7 @@ function findUnsupported(source: ParameterNode, writing: ParameterStyle | undefi
   return writing ? undefined : { words, pointer: '/schema' };
 }
 
-/** How the values of a parameter are written; undefined if it is not supported. */
+/** Returns how a parameter's value is written in the request, or undefined if the server cannot read it. */
 function toWriting({
   in: location,
   schema,
@@ -114,7 +120,10 @@ function toWriting({
   return explode === false ? undefined : 'fields';
 }
 
-/** Names a field of an object that is neither simple nor an array of simple values, for a message; empty if there is none. */
+/**
+ * Returns the end of a message with the name of the first field that is neither simple nor an array of simple values.
+ * Returns an empty text if there is no such field.
+ */
 function oddFieldIn(schema: Schema = true): string {
   const { properties = {} } = mergeAllOf(schema);
   const [odd] = Object.entries(properties).find(([, field]) => !isField(field)) ?? [];
@@ -123,7 +132,7 @@ function oddFieldIn(schema: Schema = true): string {
 
 const isField = (field: Schema) => isSimple(field) || isList(field);
 
-/** Whether a schema is an object, and all its fields are simple, or arrays of simple values. */
+/** True if a schema describes an object whose fields are all simple values or arrays of simple values. */
 function isFlat(schema: Schema): boolean {
   const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
   const { anyOf, oneOf } = keywordsOf(schema);
@@ -131,7 +140,7 @@ function isFlat(schema: Schema): boolean {
   return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
 
-/** Reports an array that shares a segment of the path with other text, because its items are split before they are decoded. */
+/** Reports an array that shares a segment of the path with other text: its items are split before they are decoded. */
 function findShared(
   path: string,
   { name, in: location }: ParameterNode,
@@ -143,13 +152,16 @@ function findShared(
     : undefined;
 }
 
-/** The maximum of `x-idempotency-hours`, about 1,000 years. The milliseconds of a later time could not be kept exactly. */
+/**
+ * The maximum of `x-idempotency-hours`, about 1,000 years, so that the time of expiry in milliseconds is an exact
+ * number.
+ */
 const MOST_HOURS = 8_760_000;
 
 /** The default: a contract that declares Idempotency-Key promises that a request takes effect once. */
 const USUAL_HOURS = 24;
 
-/** Checks `x-idempotency-hours`. A key that is not remembered would break the promise of its header. */
+/** Finds an invalid `x-idempotency-hours`, or one at a parameter other than Idempotency-Key. */
 function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode): ContractProblem | undefined {
   const pointer = '/x-idempotency-hours';
   if (hours === undefined) return undefined;
@@ -158,12 +170,12 @@ function findUnkept({ 'x-idempotency-hours': hours, ...source }: ParameterNode):
   return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS ? undefined : { words, pointer };
 }
 
-/** The parameter `limit`, which bounds the records of a page. */
+/** Finds the query parameter `limit`, the maximum number of records in a page. */
 export function findLimit(parameters: Parameter[]): Parameter | undefined {
   return parameters.find(({ name, in: location }) => name === 'limit' && location === 'query');
 }
 
-/** Reports limits below 1: a page without items cannot lead to a next page. */
+/** Reports a `limit` that may be below 1, because a page without items cannot lead to the next page. */
 function reportLimit(parameters: Parameter[], report: ReportProblem): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;

@@ -1,4 +1,7 @@
-/** Replaces each `$ref` by its target, unless the target refers to itself. Keywords next to the `$ref` of a schema also apply. */
+/**
+ * Replaces each `$ref` by its target. A reference inside its own target stays, because replacing it would never end.
+ * Keywords next to the `$ref` of a schema also apply.
+ */
 import {
   isNode,
   type Keywords,
@@ -11,7 +14,7 @@ import { ANNOTATION, isData, isNames, lookUp } from '../../engine/schema/keys.ts
 import { isRecursion, toRecursion } from '../../engine/schema/subschemas.ts';
 import { toPointerOf } from '../../json/pointer.ts';
 
-/** Keywords that other code reads without searching `allOf`. */
+/** Keywords that other code expects in the schema itself, not in its `allOf`. */
 const KIND = /^(type|format)$/;
 
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
@@ -19,19 +22,22 @@ type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
-/** Returns the `Resolve` of a document, always the same one. So a record and a reply that refer to the same schema get the same object. */
+/**
+ * Returns the `Resolve` of a document, the same one at each call, so that a record and a reply that refer to the same
+ * schema get the same object.
+ */
 export function resolveOf(document: object): Resolve {
   const resolve = known.get(document) ?? buildResolve(document);
   known.set(document, resolve);
   return resolve;
 }
 
-/** Builds a `Resolve` that returns the same object for equal references, so that it is compiled once. */
+/** Builds a `Resolve` that returns the same object for equal references, so that each schema is compiled only once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
-  /** For each faulty target, its problem, which is reported for every operation that uses the target. */
+  /** The problem of each faulty target. It is reported again for every operation that refers to the target. */
   const faults = new Map<string, { words: string; pointer: string }>();
-  /** The pointers to the targets that are being resolved, through the references to them. */
+  /** The targets that are being resolved, each with the JSON Pointer at which its reference was found. */
   const open = new Map<string, string>();
 
   return function resolveNode(root, reportAny) {
@@ -75,7 +81,9 @@ export function buildResolve(document: unknown): Resolve {
   };
 }
 
-/** The maximum length of a chain of references. The length is limited because all code that follows schemas is recursive. */
+/**
+ * The maximum length of a chain of references. All code that follows schemas is recursive, and would exhaust the stack.
+ */
 const MOST_REFERENCES = 500;
 
 function findFault(
@@ -91,24 +99,30 @@ function findFault(
   return isNone ? `$ref ${$ref} does not lead to a schema` : undefined;
 }
 
-/** Adds the keywords next to a reference to its target. */
+/** Merges a target with the keywords next to its `$ref`. */
 function join(target: Schema, beside: Keywords, isSchema: boolean): Schema {
   if (Object.keys(beside).length === 0 || typeof target === 'boolean') return target;
   if (isRecursion(target)) return { ...beside, allOf: [target, ...(beside.allOf ?? [])] };
   return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
 }
 
-/** A component other than a schema. */
+/** Matches a reference to a component other than a schema. */
 const OTHER_COMPONENT = /^#\/components\/(?!schemas\/)\w+\/[^/]+$/;
 
-/** The keywords that count next to a reference to something other than a schema: all others are ignored (OpenAPI 3.1, section 4.8.23). */
+/**
+ * Returns the keywords that apply next to a reference to a parameter, a response or another component than a schema.
+ * All others are ignored (OpenAPI 3.1, section 4.8.23).
+ */
 const wordsOf = (beside: Keywords): Keywords =>
   Object.fromEntries(Object.entries(beside).filter(([key]) => /^(summary|description|x-.*)$/.test(key)));
 
 const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
-/** Returns a schema that requires both. The target goes into `allOf`, because some keywords change their meaning next to others. */
+/**
+ * Returns a schema that requires the target and the keywords next to its `$ref`. The target goes into `allOf`, because
+ * some keywords change their meaning next to others.
+ */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
   const { allOf = [], ...others } = beside;
@@ -121,8 +135,9 @@ function combine(target: Keywords, beside: Keywords): Keywords {
 type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
 /**
- * Converts `discriminator` next to `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that schema is
- * checked. So all errors concern the selected schema. `source` contains the unresolved references: their names are the values of the field.
+ * Converts `discriminator` next to `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and
+ * only this schema is checked, so that all errors are about it. `source` is the schema before its references are
+ * resolved: their names are the values of the field.
  */
 function discriminated(source: Keywords, resolved: Discriminated, document: unknown, report: ReportProblem): Keywords {
   const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
@@ -157,13 +172,16 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
   return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
 }
 
-/** Whether a schema, or a part of it, describes the field. True for a schema that is not resolved yet. */
+/** True if a schema, or an alternative in it, describes the field, and for a schema that is not resolved yet. */
 function mayHave(name: string, schema: Schema): boolean {
   const { properties = {}, allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
   return isRecursion(schema) || name in properties || [...allOf, ...anyOf, ...oneOf].some((one) => mayHave(name, one));
 }
 
-/** Returns the names of a branch: from the mapping, or else from the field's `enum` or `const`, or else the last part of its reference. */
+/**
+ * Returns the values of the discriminator's field that select this branch: from the mapping; without a mapping, the
+ * field's `enum` or `const`; without these, the last segment of the branch's reference.
+ */
 function namesOf(
   reference: Schema | undefined,
   branch: Schema,
@@ -178,19 +196,19 @@ function namesOf(
   return several ?? (only === undefined ? [last ?? []].flat() : [only]);
 }
 
-/** The keywords of references and of their targets. */
+/** Matches keywords that refer to schemas, or that name the targets of such references. */
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
 
 /**
- * Returns the document for code that follows every `$ref` and `$id`. References that are data are omitted: names of fields, and parts of
- * values such as examples.
+ * Returns the document for code that follows every `$ref` and `$id`. Omits keys of this name that are data: fields
+ * named `$ref`, and keys inside examples and other values.
  */
 export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
   hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 
 /**
- * Whether a document may contain such data: a `$ref` that does not lead to a component, or an `$id`. The document is also given as JSON,
- * for a quick test.
+ * True if a document may contain such data: a `$ref` that does not lead to a component, or an `$id`. `json` is the same
+ * document as text, which is faster to search.
  */
 function hasFalseReferences(json: string, document: unknown): boolean {
   if (/"\$(id|anchor|dynamicRef|dynamicAnchor|schema)":/.test(json)) return true;
@@ -198,7 +216,7 @@ function hasFalseReferences(json: string, document: unknown): boolean {
   return [...targets].some((target) => lookUp(document, target) === undefined);
 }
 
-/** Leaves out the keywords of references that are data. */
+/** Removes `$ref`, `$id` and similar keys that are data. */
 function withoutFalseReferences<Kind>(node: Kind, key?: string): Kind;
 function withoutFalseReferences(node: unknown, key = ''): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutFalseReferences(item));

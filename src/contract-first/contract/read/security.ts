@@ -1,19 +1,31 @@
-/** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are build errors. */
+/**
+ * Reads who may call an operation: everyone, or clients with keys and scopes. An unsupported security scheme is a build
+ * error.
+ */
 import { BEARER, type KeyLocation, type NeededKey, type Requirement } from '../../engine/contract/contract.ts';
 import { operationsOf, type ResolvedDocument, type SecurityNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type ReportProblem } from '../../engine/schema/json.ts';
 import { toPointerOf } from '../../json/pointer.ts';
 
-/** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
+/**
+ * Matches the name of a scope (RFC 6749, section 3.3). Quotes and commas are not allowed, because they surround and
+ * separate scopes elsewhere.
+ */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
 
-/** The name of a header (RFC 9110, section 5.6.2), also used for names in a query. */
+/**
+ * Matches the name of a header (RFC 9110, section 5.6.2). The names of query parameters and cookies with keys follow
+ * the same rule.
+ */
 const KEY_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The locations of keys by the name of the scheme; undefined for an unsupported scheme. Equal locations are one object. */
+/**
+ * For each security scheme, where a request has its key; undefined for an unsupported scheme. Two schemes with the same
+ * location share one object.
+ */
 export type KeyLocations = Map<string, KeyLocation | undefined>;
 
-/** Reads the locations of keys. Reports unsupported schemes only if an operation needs them. */
+/** Reads the locations of keys. Reports an unsupported scheme only if an operation needs it. */
 export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem): KeyLocations {
   const locations: KeyLocations = new Map();
   const shared = new Map<string, KeyLocation>();
@@ -33,7 +45,10 @@ export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem
 }
 const TOKEN: KeyLocation = { ...BEARER, isToken: true };
 
-/** Returns the location of a scheme's key; undefined if the scheme is not supported. The node and all its parts may be of a wrong kind. */
+/**
+ * Returns where requests have the key of a scheme, or undefined if the scheme is not supported. The node is not
+ * validated yet: its parts may have any type.
+ */
 function toKeyLocation(node: unknown): KeyLocation | undefined {
   const { type, scheme, bearerFormat, in: location, name } = Object(node);
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
@@ -43,11 +58,11 @@ function toKeyLocation(node: unknown): KeyLocation | undefined {
   return isKey && KEY_NAME.test(name) ? { in: location, name } : undefined;
 }
 
-/** A text that is equal for equal locations: names of headers ignore case. */
+/** Returns a text that is equal for equal locations: case does not matter in the names of headers. */
 const locationKey = ({ in: location, name, isToken }: { in: string; name: string; isToken?: true }) =>
   `${location} ${location === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
-/** Reads the security requirements. A client needs to fulfil only one of them; the list is empty if no key is needed. */
+/** Reads the security requirements. A client has to fulfil only one of them. The list is empty if no key is needed. */
 export function toSecurity(
   requirements: SecurityNode[],
   locations: KeyLocations,
@@ -70,7 +85,10 @@ export function toSecurity(
   });
 }
 
-/** Reports scopes that no flow of an OAuth scheme offers: no token contains them. Requirements and schemes may be of a wrong kind. */
+/**
+ * Reports scopes that no flow of an OAuth scheme offers, because no token can contain them. Requirements and schemes
+ * are not validated yet: they may have any type.
+ */
 export function reportScopes(
   requirements: SecurityNode[],
   schemes: ResolvedDocument['components']['securitySchemes'],
@@ -85,19 +103,22 @@ export function reportScopes(
   }
 }
 
-/** Builds the test whether a parameter is not a key. Handlers do not get parameters at the location of a key. */
+/**
+ * Returns a function that is true for a parameter that is not a key. The server reads keys itself, and handlers do not
+ * get them.
+ */
 export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
   !alternatives.some((alternative) =>
     [alternative, ...alternative.alsoNeeded].some(({ location }) => locationKey(location) === locationKey(parameter)),
   );
 
-/** The schemes with tokens that another issuer always makes: OAuth 2 and OpenID Connect. */
+/** Returns the names of schemes whose tokens are always made by another issuer: OAuth 2 and OpenID Connect. */
 export function toTokenSchemes(resolved: ResolvedDocument): string[] {
   const { securitySchemes } = resolved.components;
   return [...schemesIn(resolved)].filter((name) => /^(oauth2|openIdConnect)$/.test(securitySchemes[name]?.type ?? ''));
 }
 
-/** The names of the schemes that operations need. */
+/** Returns the names of all schemes that operations need. */
 function schemesIn({ paths, security = [] }: ResolvedDocument): Set<string> {
   const operations = Object.values(paths).flatMap(operationsOf);
   const needed = operations.flatMap(([, operation]) => operation.security ?? security);

@@ -9,11 +9,14 @@ import type { Bundle } from './bundle.ts';
 import { isInFiles } from './file-references.ts';
 
 export interface ContractSource {
-  /** The file, byte for byte; for a contract in several files, the bundle. */
+  /** The bytes of the file; if the contract is in several files, the bundle as YAML. */
   yaml: Buffer;
   /** The contract as JSON, with every digit of its numbers. */
   json: string;
-  /** The position of the list of servers in the text of a YAML file, or the position where it could be inserted. */
+  /**
+   * The offsets where the value of `servers` starts and ends in a YAML file. If there is no `servers`, both are the
+   * offset where it can be inserted.
+   */
   serversAt?: [start: number, end: number] | undefined;
   /** The bundle, if the contract is in several files. */
   bundle?: Bundle;
@@ -28,7 +31,8 @@ export async function readSource(file: URL | string): Promise<ContractSource> {
 }
 
 /**
- * Like `readSource`, but only lists references to other files without a target, in `bundle.missing`.
+ * Reads a contract with all its files, as `readSource` does. References to other files without a target do not throw
+ * here: `bundle.missing` lists them.
  * @throws ContractError if the text of the first file is not YAML
  */
 export async function readFiles(file: URL | string): Promise<ContractSource> {
@@ -41,14 +45,14 @@ export async function readFiles(file: URL | string): Promise<ContractSource> {
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const bundle = await bundleFiles(path, async (one) => (await read(one)).json);
   const { stringify: toYaml } = await import('yaml');
-  // The bundle is written as YAML 1.1, which many programs read. YAML 1.1 quotes more texts, such as words or numbers with a special
-  // meaning.
+  // The bundle is written as YAML 1.1, which many programs read. In this version, more texts are quoted: YAML 1.1 reads
+  // `no` as false, for example.
   const text = toYaml(bundle.document, { aliasDuplicateObjects: false, version: '1.1' });
   const { serversAt } = await readYaml(text);
   return { yaml: Buffer.from(text), json: stringify(bundle.document) as string, serversAt, bundle };
 }
 
-/** Whether a reference in the text of a contract, YAML or JSON, may lead to another file. */
+/** True if a `$ref` in the text of a contract, YAML or JSON, may lead to another file. */
 export const mayBeInFiles = (text: string): boolean => /\$ref["']?\s*:\s*(?!\s|["']?#)/.test(text);
 
 async function read(file: URL | string): Promise<ContractSource> {
@@ -72,11 +76,11 @@ async function readYaml(text: string) {
   const { Composer, Parser } = await import('yaml');
   const tokens = [...new Parser().parse(text)];
   for (const token of tokens) checkLevels(token, text);
-  // Merge keys are from YAML 1.1, but widely used.
+  // Merge keys (`<<`) are from YAML 1.1, but many contracts use them.
   const options = { intAsBigInt: true, merge: true };
   const [document, another] = [...new Composer(options).compose(tokens, true, text.length)] as [Document, Document?];
-  // Only the first error is reported, since it causes the later ones. A warning about an unknown tag also counts, because the tag changes
-  // the value.
+  // Only the first error is reported, because it causes the later ones. A warning about an unknown tag counts as an
+  // error, because the parser then reads the value as if it had no tag.
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new ContractError([`${toPosition(text, fault.pos[0])}: ${fault.message}`]);
   if (another)
@@ -93,12 +97,12 @@ async function readYaml(text: string) {
 }
 
 interface Aliases {
-  /** The first alias, or the first alias with a problem. */
+  /** The first alias of the document. If an alias is faulty, the first faulty alias. */
   first?: Alias.Parsed;
   problem?: string;
 }
 
-/** Finds an alias without an anchor, or with an anchor at a node around it. */
+/** Finds the first alias that has no anchor before it, or that is inside the node with its anchor. */
 async function readAliases(document: Document): Promise<Aliases> {
   const { isAlias, visit } = await import('yaml');
   const anchors = new Map<string, Node>();
@@ -122,12 +126,12 @@ async function readAliases(document: Document): Promise<Aliases> {
 }
 
 /**
- * The maximum depth of nested objects and lists. Parsers call themselves at each level, and a regular expression that runs at the end of
- * the stack aborts.
+ * The maximum depth of nested objects and lists. The limit exists because parsers recurse at each level, and because V8
+ * aborts the process if a regular expression runs at the end of the stack.
  */
 const MOST_LEVELS = 200;
 
-/** Whether a text may be JSON, and is not nested too deeply. */
+/** True if a text starts like JSON, and its objects and lists are not nested deeper than `MOST_LEVELS`. */
 function isShallowJson(text: string): boolean {
   let level = 0;
   for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*["\\]?|[[{\]}]/gs)) {
@@ -151,7 +155,7 @@ function checkLevels(token: unknown, text: string): void {
   }
 }
 
-/** A part of an object or a list, in the form of yaml's parser. */
+/** An item of a list, or a key and its value, as yaml's parser returns it. */
 interface CstItem {
   key?: object | null;
   value?: object;
@@ -162,7 +166,10 @@ function toPosition(text: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;
 }
 
-/** Finds the list of servers. Undefined for a list with anchors, which other parts may use, and for a file in flow style. */
+/**
+ * Finds the offsets of the value of `servers`. Returns undefined for a list with anchors or aliases, because other
+ * parts may refer to them, and for a file in flow style.
+ */
 function findServers({ contents }: Document, text: string): ContractSource['serversAt'] {
   const { range, flow, items = [] } = Object(contents);
   if (!range || flow) return undefined;

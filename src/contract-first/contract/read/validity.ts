@@ -9,18 +9,27 @@ import { toPointerOf } from '../../json/pointer.ts';
 import { reportKeywordTypes } from './keyword-types.ts';
 import { mapPaths, resolvedItem } from './normal-form.ts';
 
-/** The validator that all contracts share, because compiling OpenAPI's schema takes longer than everything else at a start. */
+/**
+ * The validator for all contracts. It is shared because compiling OpenAPI's schema takes longer than the rest of a
+ * start.
+ */
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 type Errors = Parameters<typeof toFaults>[0];
-/** The part of the validator that ignores references. The method `validate` would follow references of schemas without end. */
+/**
+ * The private method of the validator that ignores references. Its public method `validate` follows recursive
+ * references without end.
+ */
 interface Compiled {
   getAjvValidator(version: '3.1'): ((document: object) => boolean) & { errors: Errors };
 }
 
 const DANGLING = /^Can't resolve (.*?)(?:, only internal refs are supported\.)?$/;
 
-/** The advice for Swagger 2. The tool converts most of a document; the build reports the rest with its location. */
+/**
+ * The advice for a document of Swagger 2. The tool converts most of it, and the build then reports the rest with its
+ * location.
+ */
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
 
 /** The default dialect of schemas (OpenAPI 3.1, section 4.8.24.5), and the dialect that it is based on. */
@@ -29,7 +38,7 @@ const DIALECTS: unknown[] = [
   'https://json-schema.org/draft/2020-12/schema',
 ];
 
-/** Returns the problem if it is only a dangling reference. @throws ContractError that lists all other problems */
+/** Returns the problem if the only one is a dangling reference. @throws ContractError that lists all other problems */
 export async function findInvalid(document: Record<string, unknown>): Promise<ContractProblem | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
@@ -53,26 +62,27 @@ export async function findInvalid(document: Record<string, unknown>): Promise<Co
   if (reference !== undefined)
     return { words: `$ref ${reference} is not in this document`, pointer: findReference(reference, document) };
   const problems = describe(errors);
-  // The validator has stopped at a place that no operation uses, perhaps before the paths.
+  // All errors are in parts that no operation uses. The validator stops at the first error, so the paths are checked
+  // once more alone.
   if (problems.length === 0) problems.push(...describe(findErrors(whole.paths)));
   if (problems.length > 0) throw new ContractError(problems);
   return undefined;
 }
 
-/** Replaces references to path items by the items. */
+/** Replaces each path item that is a reference by its target. */
 function withItems(document: Record<string, unknown>): Record<string, unknown> {
   return isMap(document.paths)
     ? { ...mapPaths(document as Document, (item) => resolvedItem(item, document)) }
     : document;
 }
 
-/** Finds the first reference that is not percent-encoded UTF-8, because the validator does not name it. */
+/** Finds the first reference whose percent-encoding is not UTF-8. The validator's error does not name it. */
 const malformedOf = (document: object): string | undefined =>
   [...JSON.stringify(document).matchAll(/"\$ref":"(.*?)"/g)]
     .map(([, $ref]) => $ref as string)
     .find(($ref) => toPointer(`#/${$ref}`) === undefined);
 
-/** The pointer to the first reference with this text. */
+/** Returns the JSON Pointer of the first reference with this text. */
 function findReference($ref: string, node: unknown, at = ''): string | undefined {
   if (!isNode(node)) return undefined;
   if (node.$ref === $ref) return `${at}/$ref`;
@@ -84,12 +94,12 @@ function findReference($ref: string, node: unknown, at = ''): string | undefined
 }
 
 /**
- * Matches parts that no operation uses. Only the lint reports their faults. Faults in components are reported at the places that use the
- * components.
+ * Matches the pointers of parts that no operation uses directly. Only the lint reports their faults. A faulty component
+ * is reported by the operations that refer to it.
  */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
-/** Matches the exceptions: parts that are read from every contract. */
+/** Matches faults in these parts that are reported nevertheless, because every contract needs them. */
 const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
 
 function describe(errors: unknown): ContractProblem[] {
@@ -105,25 +115,32 @@ function findErrors(paths: unknown): Errors {
   return check({ openapi: '3.1.1', info: { title: '', version: '' }, paths }) ? [] : check.errors;
 }
 
-/** The first fault of an operation without references, with its pointer inside the operation. Ignores the inside of schemas. */
+/**
+ * Returns the first fault of an operation whose references are resolved, with its pointer inside the operation. Does
+ * not check schemas.
+ */
 function findFault(operation: object): Fault | undefined {
   const [fault] = toFaults(findErrors({ '/': { get: operation } }));
   return fault && { ...fault, pointer: fault.pointer.slice('/paths/~1/get'.length) };
 }
 
-/** A part of an operation, an operation with only this part, and the pointer to the part in it. */
+/** A part of an operation, such as its body, for a check of this part alone. */
 interface Part {
   name: string;
-  /** The pointer to the part in the whole operation. */
+  /** The pointer to the part in the complete operation. */
   pointer: string;
+  /** The pointer to the part in `alone`, an operation that contains only this part. */
   at: string;
   alone: Record<string, unknown>;
 }
 
-/** Reports the faults of an operation. Returns true if there are none. A component is checked wherever it is used. */
+/**
+ * Reports the faults of an operation, and returns true if there are none. A component is checked in each operation that
+ * uses it.
+ */
 export function isValidOperation(item: PathItem, operation: OperationNode, report: ReportProblem): boolean {
   const problems = partsOf(item, operation).flatMap(findPartProblems);
-  // The schemas can be read only if all parts are of the right kind.
+  // Schemas can be found only if the parts that contain them are valid.
   if (problems.length === 0)
     for (const [name, pointer, schema] of schemasOf(item, operation))
       if (schema !== undefined)
@@ -140,7 +157,7 @@ function findPartProblems({ name, pointer, at, alone }: Part): ContractProblem[]
   return [{ words: `${name}:${within} ${fault.words}`, pointer: pointer + inside }];
 }
 
-/** Splits an operation into its parts, so that each is checked alone, because the validator stops at the first fault. */
+/** Splits an operation into its parts. Each is checked alone, because the validator stops at the first fault. */
 function partsOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Part[] {
   return [
     ...[...(item.parameters ?? []), ...parameters].map((one) => ({
