@@ -1,4 +1,7 @@
-/** Checks that the server can serve each operation of a contract with the parts of the service. Collects all problems, then throws. */
+/**
+ * Checks that the server can serve each operation of a contract with the code of the service. Collects all problems,
+ * then throws.
+ */
 import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
 import type { HeaderNode } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -17,8 +20,8 @@ import { reportServerReplies } from './server-replies.ts';
 import { reportUnfitRecords } from './unfit-records.ts';
 
 /**
- * Checks all operations. Returns warnings about values that are not proven to fit. `isLinear` tells that all patterns are known to take
- * linear time; then more can be proven.
+ * Checks all operations. Returns warnings about values that are not proven to fit. `isLinear` is true if all patterns
+ * are known to run in linear time; then the checks can try values, and find more.
  * @throws ContractError that lists all problems
  */
 export function checkOperations(
@@ -28,7 +31,7 @@ export function checkOperations(
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
-  // A collection is skipped if it does not have a schema, or if its schema is not in the contract: then it stores nothing.
+  // A collection whose schema is not in the contract is skipped, because it stores nothing for this contract.
   const collections = Object.entries(domain).flatMap(([name, { schema, ...description }]) => {
     const stored = records[name]?.shown;
     return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
@@ -69,7 +72,7 @@ export function checkOperations(
   return warnings;
 }
 
-/** Reports headers that can never be sent. Without this check, a request would fail after its handler has stored something. */
+/** Reports headers that can never be sent: a request would fail only after its handler has stored something. */
 function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     for (const header of headersOfHandler(operation, reply)) {
@@ -80,10 +83,10 @@ function reportHeaders(operation: Operation, report: ReportProblem): void {
   }
 }
 
-/** A header's name (RFC 9110, section 5.1). */
+/** Matches the name of a header (RFC 9110, section 5.1). */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Finds names and values of headers in the contract that HTTP does not allow. */
+/** Returns a problem if HTTP does not allow the header's name, or a value that the contract lists for it. */
 function findUnsendable([name, { schema }]: [string, HeaderNode]): string | undefined {
   if (!HEADER_NAME.test(name)) return `header ${name}: no header may have this name`;
   const { const: only = [], enum: several = [] } = keywordsOf(schema);
@@ -92,8 +95,8 @@ function findUnsendable([name, { schema }]: [string, HeaderNode]): string | unde
 }
 
 /**
- * Reports schemas that no value fits, and defaults that do not fit their own schema. Also reports required fields that the schema does not
- * describe: always in replies, and for a strict contract everywhere.
+ * Reports schemas that no value fits, and defaults that do not fit their own schema. Also reports required fields that
+ * the schema does not describe: in replies always, and in requests if the contract is strict.
  */
 function reportSchemas(
   { parameters, body, replies }: Operation,

@@ -1,11 +1,14 @@
-/** Writes findings about stored records as text. Also lists the values that the store itself sets. */
+/** Writes problems with stored records as text. Also lists examples of the values that the store itself sets. */
 import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { Column } from '../../store/tables/description.ts';
 import type { Unfit } from '../subsets/witnesses.ts';
 import { hasColumns, type RecordSchema } from './records.ts';
 
 export interface Finding extends ContractProblem {
-  /** Whether the finding is an error and not a warning: a value is known that does not fit, and it would certainly be stored or sent. */
+  /**
+   * True for an error, false for a warning. It is an error if a value is known that does not fit, and if that value
+   * would certainly be stored or sent.
+   */
   isCertain: boolean;
 }
 
@@ -28,8 +31,8 @@ export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCer
   }));
 
 /**
- * Finds the largest collection that has all its columns among the given fields. `isWhole` is true if the given fields are all fields of the
- * record.
+ * Finds the collection whose columns are all among the given fields. If there are several, the one with the most
+ * columns. `isWhole` is true if the given fields have no other names than the columns.
  */
 export function findCollection(
   all: RecordSchema[],
@@ -48,10 +51,12 @@ export function show(value: unknown): string {
 
 const TIMES = ['1970-01-01T00:00:00.000Z', '2026-12-31T23:59:59.999Z'];
 const UUIDS = ['01234567-89ab-4cde-8f01-23456789abcd', 'fedcba98-7654-4321-bfed-cba987654321'];
-/** Values of ids and revisions, which begin with 1. */
+/** Examples of ids and revisions. Both start at 1. */
 const NUMBERS = [1, 1_000_000];
 
-/** Returns examples of the values that the store itself writes into a column; undefined if a handler provides the values. */
+/**
+ * Returns examples of the values that the store itself writes into a column; undefined if handlers provide the values.
+ */
 export function setBy({ set, type }: Column): readonly unknown[] | undefined {
   if (type === 'time' || set === 'created' || set === 'changed') return TIMES;
   if (set === 'revision' || (set === 'id' && type === 'int64')) return NUMBERS;

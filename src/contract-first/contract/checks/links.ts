@@ -1,6 +1,6 @@
 /**
- * Finds links and `Location` headers that do not lead to an operation of the contract. Only the lint reports them, because the server
- * itself sends neither.
+ * Finds links and `Location` headers that do not lead to an operation of the contract. Only the lint reports them,
+ * because the server itself sends neither.
  */
 import type { Operation, Parameter, ReadContract } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode } from '../../engine/contract/document.ts';
@@ -14,7 +14,10 @@ import { fromPointerToken, toPointerOf } from '../../json/pointer.ts';
 import { reportInOperation } from '../read/operations.ts';
 import { declaredHeader } from './server-replies.ts';
 
-/** Returns one line per broken link, such as `operation addBook: response 201: link self: there is no operation findBook`. */
+/**
+ * Returns a problem for each broken link, such as `operation addBook: response 201: link self: there is no operation
+ * findBook`.
+ */
 export function findBrokenLinks(contract: ReadContract): ContractProblem[] {
   const problems: ContractProblem[] = [];
   const buildCheck = buildChecks({ isJudged: true });
@@ -26,7 +29,10 @@ export function findBrokenLinks(contract: ReadContract): ContractProblem[] {
   return problems;
 }
 
-/** Reports links (OpenAPI 3.1, section 4.8.20) with unknown operations or parameters, or with a field that the body cannot contain. */
+/**
+ * Reports links (OpenAPI 3.1, section 4.8.20) to unknown operations, with unknown parameters, or with a field that the
+ * body cannot have.
+ */
 function reportLinks({ resolved, operations }: ReadContract, operation: Operation, report: ReportProblem): void {
   const { responses = {} } = nodesOf(resolved, operation).source;
   for (const [status, { links = {}, content = {} }] of Object.entries(responses)) {
@@ -58,7 +64,10 @@ function reportLinks({ resolved, operations }: ReadContract, operation: Operatio
   }
 }
 
-/** Whether a body may contain the part at these keys. True if the schema has alternatives: they are not searched. */
+/**
+ * True if a body may contain a value at these keys. The function does not search alternatives: for `anyOf` and `oneOf`
+ * it returns true.
+ */
 function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
   const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);
   if (name === undefined || ['if', 'anyOf', 'oneOf', 'patternProperties'].some((key) => key in others)) return true;
@@ -67,7 +76,9 @@ function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
   return Object.hasOwn(properties, name) && mayHave(properties[name] as Schema, rest);
 }
 
-/** Reports a header `Location` if its schema allows none of the paths that `urlOf` makes. */
+/**
+ * Reports a header `Location` whose schema rejects the path of every operation. Handlers make such paths with `urlOf`.
+ */
 function reportLocationHeaders(
   { operations, prefix }: ReadContract,
   { replies }: Operation,

@@ -1,6 +1,6 @@
 /**
- * Reports lists with pages that would break the contract, because of their size, or because the operation would reject their cursor with
- * 400.
+ * Reports lists whose pages would break the contract, by their size or because the operation would answer the cursor of
+ * the next page with 400.
  */
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -20,8 +20,8 @@ import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 
 /**
- * Reports cursors that do not fit their parameter. If clients can choose the order of the cursor by a query parameter, this is an error,
- * and otherwise a warning.
+ * Reports cursors that do not fit their parameter. This is an error for an order that clients can choose by a query
+ * parameter, and otherwise a warning.
  */
 export function reportCursors(
   operation: Operation,
@@ -72,11 +72,11 @@ function ordersOf(description: AnyDescription, parameters: Parameter[]): { asked
   return { asked, others: asked.length > 0 ? [] : orders };
 }
 
-/** The maximum bytes of a text in an index. The letters take one, two and four bytes. */
+/** The maximum size of a text in an index, in bytes. The sample letters have one, two and four bytes in UTF-8. */
 const MOST_BYTES = 2600;
 const LETTERS = ['x', 'é', '🐕'];
 
-/** The cursor after a record with the longest values of the fields. */
+/** Returns the cursor after a record whose fields have the longest values. */
 function longestCursor(keys: Field[], fields: Record<string, Schema>, checking: Checking): string {
   const longest = keys.map((key) => {
     const values = longValuesOf(keywordsOf(fields[key.name]), key, checking);
@@ -95,13 +95,13 @@ function longValuesOf(field: Schema, { type }: Field, checking: Checking): unkno
   const most = type === 'int64' ? 2n ** 63n : 2n ** 31n;
   if (type !== 'text') return [minimum ?? -most, maximum ?? most - 1n];
   if (several) return several;
-  // The patterns are not yet known to run in linear time.
+  // No pattern is tried until all are known to run in linear time.
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
   return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
 }
 
-/** Reports replies that would fail at run time: a page can be empty, and it can contain as many records as the highest `limit`. */
+/** Reports the schema of a page that an empty page, or one with as many records as the highest `limit`, would break. */
 export function reportPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
@@ -116,7 +116,7 @@ export function reportPages({ parameters, replies }: Operation, stored: Schema, 
   }
 }
 
-/** Checks that the link to the next page is a valid request of the operation. */
+/** Reports a cursor that its own parameter would reject, so that the link to the next page would not work. */
 export function reportNextLinks(operation: Operation, buildCheck: BuildCheck, report: ReportProblem): void {
   const { method, parameters } = operation;
   for (const { name, in: location, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {

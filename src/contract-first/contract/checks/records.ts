@@ -1,4 +1,6 @@
-/** Finds the schemas of stored records and the replies that every record fits, and reports fields that a collection would lose. */
+/**
+ * Finds the schemas of stored records, the replies that every record fits, and fields of requests that would be lost.
+ */
 import type { Body, Content, Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -11,7 +13,10 @@ import { resolveOf } from '../read/references.ts';
 import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
-/** The schemas of records by collection. A collection is left out if its schema is not in the contract, since it then stores nothing. */
+/**
+ * Returns the schemas of records by collection. Omits a collection whose schema is not in the contract, because it
+ * stores nothing.
+ */
 export function toRecords(contract: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
   const { document } = contract;
   const all = Object.entries(domain).flatMap(([name, { schema, columns, internal }]): [string, RecordSchemas][] => {
@@ -22,8 +27,8 @@ export function toRecords(contract: ReadContract, domain: AnyDomain): Record<str
 }
 
 /**
- * Finds a schema by its name in a description: a component such as `Book`, the success of an operation such as `getBook()`, or a field of
- * it such as `getBook().data`.
+ * Finds a schema by its name in a description: a component such as `Book`, the successful reply of an operation such as
+ * `getBook()`, or a field of this reply such as `getBook().data`.
  */
 function findSchema({ document, operations }: ReadContract, name: string): Schema | undefined {
   if (document.components?.schemas?.[name] !== undefined) return schemaOf(document, name);
@@ -33,7 +38,7 @@ function findSchema({ document, operations }: ReadContract, name: string): Schem
   return fields.reduce<Schema | undefined>((found, field) => found && objectFieldsOf(found)[field], success?.schema);
 }
 
-/** The schemas of columns that the contract does not describe. */
+/** For each type of column, the schema of its values if the contract does not describe them. */
 const FREE: Record<ColumnType, Schema> = {
   int64: { type: 'integer', format: 'int64' },
   int32: { type: 'integer', format: 'int32' },
@@ -45,7 +50,7 @@ const FREE: Record<ColumnType, Schema> = {
   json: {},
 };
 
-/** The schema of columns that the contract does not describe, as one closed object. */
+/** Returns a closed object schema with the columns that the contract does not describe. */
 function toFreeSchema(document: Document, columns: AnyDescription['columns']): Schema {
   const properties = Object.entries(columns).map(([name, { schema, type, isNullable }]): [string, Schema] => {
     const value = schema === undefined ? FREE[type] : schemaOf(document, schema);
@@ -62,8 +67,8 @@ export function schemaOf(document: Document, name: string): Schema {
 }
 
 /**
- * Finds the schemas of replies that every record of a collection, or every list of its records, fits. Any other reply is checked when it is
- * sent.
+ * Finds the schemas of replies that every record of a collection, or every list of its records, is proven to fit. The
+ * server sends such replies without a check.
  */
 export function findProven(
   operations: ReadonlyMap<string, Operation>,
@@ -79,13 +84,16 @@ export function findProven(
   return Object.fromEntries(proven);
 }
 
-/** Returns the record's schema as one closed object: a closed part of its `allOf` would forbid the fields of another part. */
+/**
+ * Returns the record's schema as one closed object. A closed subschema in `allOf` would forbid the fields of the other
+ * subschemas.
+ */
 export function toClosed(stored: Schema): Schema {
   const { properties = {}, required = [] } = mergeAllOf(stored);
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** A collection with a schema in the contract, and that schema. */
+/** The description of a collection whose schema is in the contract, and the resolved schema of its records. */
 export interface RecordSchema {
   description: AnyDescription & { schema: string };
   stored: Schema;
@@ -96,7 +104,7 @@ interface Unstorable {
   words: string;
 }
 
-/** Values that a column cannot store, by the type of the column. */
+/** For each type of column, sample values that such a column cannot store. */
 const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
   time: {
     values: ['x', '2026-01-01', '12:00:00Z', '2026-01-01T12:00:00', '2026-13-01T12:00:00Z'],
@@ -110,7 +118,10 @@ const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
   },
 };
 
-/** Reports fields with values that their column cannot store. Skips fields that the store sets, and collections that left the contract. */
+/**
+ * Reports fields with values that their column cannot store. Skips fields that the store sets, and schemas that lack a
+ * column.
+ */
 export function reportUnstorableFields(
   { description: { schema, columns }, stored }: RecordSchema,
   buildCheck: BuildCheck,
@@ -132,21 +143,21 @@ export function reportUnstorableFields(
 }
 
 /**
- * Reports fields of a JSON body that would be lost silently: the reply is the record, but neither a column nor the reply contains the
- * field. A field that only the handler needs can be marked by `writeOnly`.
+ * Reports fields of a JSON body that would be lost silently: the reply is the record, but neither a column nor the
+ * reply contains the field. The contract can mark a field that only the handler needs with `writeOnly`.
  */
 export function reportUnstoredFields(
   { body, replies }: Operation,
   { table, columns }: AnyDescription,
   report: ReportProblem,
 ): void {
-  // Every media type counts, since a handler may also write the record as XML.
+  // All media types of a reply count, because a handler may send the record as XML, for example.
   const record = inAllTypes(replies)
     .filter(isSuccess)
     .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = recordsIn(body);
-  // A further media type without any of the columns may be one that the handler reads itself.
+  // The handler itself may read a further media type, whose schema has none of the columns.
   const isOther = (schema: Schema) =>
     schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
   for (const { type, schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
@@ -164,17 +175,22 @@ export function reportUnstoredFields(
   }
 }
 
-/** The contents of a body that may be records. A JSON Patch (RFC 6902) is not a record but a list of changes. */
+/**
+ * Returns the JSON contents of a body that may be records. A JSON Patch (RFC 6902) is a list of changes, not a record.
+ */
 export const recordsIn = (body: Body | undefined): Content[] =>
   body?.contents.filter(({ kind, type }) => kind === 'json' && type !== 'application/json-patch+json') ?? [];
 
 const isSuccess = ({ status }: Reply) => status.startsWith('2');
 
-/** The replies that may contain a record as it is stored. */
+/** Returns the replies that may contain a record as it is stored. */
 export const successesOf = (replies: Reply[]): Reply[] =>
   inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
-/** Returns the fields of an object, or of the items of a list. A field combines the schemas that all parts of an `allOf` give it. */
+/**
+ * Returns the fields of an object, or of the items of a list. A field in several subschemas of `allOf` must fit all of
+ * them.
+ */
 export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   const { properties, items } = mergeAllOf(schema);
   if (!properties) return items === undefined ? {} : objectFieldsOf(items);
@@ -190,5 +206,5 @@ export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   );
 }
 
-/** Whether each column of a collection is among the fields. */
+/** True if each column of a collection is among the fields. */
 export const hasColumns = (columns: object, fields: object) => Object.keys(columns).every((name) => name in fields);

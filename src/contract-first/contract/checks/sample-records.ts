@@ -1,4 +1,4 @@
-/** Makes sample records, which the checks try against rules over several fields. */
+/** Makes sample records, which the checks try against rules over several fields, such as `dependentRequired`. */
 import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDescription } from '../../store/tables/description.ts';
 import { isMatch, patternsIn } from '../subsets/keyword-subsets.ts';
@@ -9,26 +9,27 @@ import { setBy } from './findings.ts';
 export type SampleRecord = Record<string, unknown>;
 
 interface Sampled extends Pick<AnyDescription, 'columns'> {
-  /** The schemas of the fields. `wanted` contains the schemas that the sample values are tried against. */
+  /** The schemas of the fields, which all sample values fit. */
   fields: Record<string, Schema>;
+  /** The schemas that the caller tries the sample values against. */
   wanted: Record<string, Schema>;
-  /** The fields that every record contains. */
+  /** The names of the fields that every record contains. */
   required: readonly string[];
 }
 
-/** The maximum number of records to try. */
+/** The maximum number of sample records. */
 const MOST_RECORDS = 500;
 
 /**
- * Returns one record with all fields and one with only the required fields, and copies of both with another value in one field. Returns no
- * records if a handler must convert the values of a field.
+ * Returns one record with all fields, one with only the required fields, and copies of both with another value in one
+ * field. Returns no records if a field's type differs in `wanted`, because then a handler converts its values.
  */
 export function recordsFor(
   { columns, fields, wanted, required }: Sampled,
   { buildCheck, isLinear }: Checking,
 ): SampleRecord[] {
   const patterns = isLinear ? [] : [fields, wanted].flatMap(Object.values<Schema>).flatMap(patternsIn);
-  // A pattern that was not checked yet is tried only on texts that it is quick for.
+  // A pattern that may be slow is tried only on texts that are short enough for it.
   const isTried = (value: unknown) =>
     patterns.length === 0 ||
     (typeof value === 'string' ? patterns.every((one) => isMatch(one, value) !== undefined) : !isNode(value));

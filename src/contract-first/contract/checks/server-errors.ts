@@ -1,4 +1,7 @@
-/** Checks that the server's errors fit the contract, in the bodies that the team's `errors.ts` makes of them. */
+/**
+ * Checks that the server's errors fit the contract. The function `toErrorBody` in the team's `errors.ts` makes their
+ * bodies.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -15,13 +18,16 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
 /**
- * Returns the error codes that the server itself sends for an operation. A 405 belongs to no operation; the remaining codes are for
- * handlers and plugins.
+ * Returns the error codes that the server itself sends in operations. Omitted are 405, which is sent for a method
+ * without an operation, and the codes that only handlers and plugins use.
  */
 export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
-/** Finds codes without a status in the contract's `Error` schema: the compiler would report each use of them, but not the cause. */
+/**
+ * Finds codes in the contract's `Error` schema that have no status. TypeScript would report each use of such a code,
+ * but not the cause.
+ */
 export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): ContractProblem[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
   if (!('message' in others && 'status' in others)) return [];
@@ -35,17 +41,20 @@ export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain):
   }));
 }
 
-/** The parts of an operation and its replies that determine its errors. */
+/** The fields of an operation and its replies that determine its errors. */
 type Named = Pick<Reply, 'status'>;
 export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
 
-/** Whether the server can send the code in this operation: `gone` needs a sunset, and 404 a path with a parameter, which may be empty. */
+/**
+ * True if the server can send the code in this operation: `gone` needs a sunset, and 404 a path with a parameter, which
+ * a request may leave empty.
+ */
 const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
 
 /**
- * Returns the error codes that are sent with this reply: those of its status. For `4XX` and `default`, these are all codes without a more
- * exact reply.
+ * Returns the error codes that are sent with this reply: those of its status. For `4XX` and `default`, these are the
+ * codes whose status has no more specific reply.
  */
 export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue): Catalogue =>
   Object.fromEntries(
@@ -55,11 +64,11 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
   );
 
 /**
- * The longest messages. That of `invalid_request` repeats names of fields in the body, so it can be any text up to 8 KB. Every other
- * message is a short constant.
+ * The longest message, by error code. The message of `invalid_request` repeats names of fields in the body, so it can
+ * be any text of up to 8 KB. All other messages are short constants.
  */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** The most problems that one error may list, in all parts of a request. */
+/** As many problems as one error may list, with JSON Pointers into all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
@@ -74,12 +83,14 @@ export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'
 
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
-/** Whether the team must solve a problem in its `src/errors.ts`. The start fails, although the contract itself may be right. */
+/**
+ * True if the team must solve a problem in its `src/errors.ts`. The start fails even if the contract itself is right.
+ */
 export const isOfErrors = ({ words }: ContractProblem): boolean => words.includes(`: ${MADE_BY_TEAM}`);
 
 /**
- * Reports errors that do not fit. Most replies share their faults, so each fault is reported only for the first reply. `reported` contains
- * the faults that were already reported.
+ * Reports errors whose body does not fit a reply. Most replies have the same faults, so `reported` remembers each
+ * fault, and only its first reply is reported.
  */
 export function reportUnfitErrors(
   compiled: CompiledReply,
@@ -97,7 +108,7 @@ export function reportUnfitErrors(
   }
 }
 
-/** The shortest and the longest error with this code. */
+/** Makes the shortest and the longest error with this code. */
 export function failuresOf(code: ErrorCode, catalogue: Catalogue): HttpError[] {
   const isLong = code in LONGEST_MESSAGES;
   const longest = isLong ? LONGEST_MESSAGES.invalid_request : OTHER_MESSAGE;
@@ -105,7 +116,7 @@ export function failuresOf(code: ErrorCode, catalogue: Catalogue): HttpError[] {
   return failures.map((failure) => failure.settle(catalogue));
 }
 
-/** Describes why the body of the shortest or the longest error does not fit; undefined if both fit. */
+/** Returns the problem of the shortest or the longest error whose body does not fit; undefined if both fit. */
 export const findUnfitBody = (
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
@@ -137,8 +148,9 @@ function findProblem({ schema, check }: CompiledReply, make: () => unknown): str
 type Fields = Record<string, unknown>;
 
 /**
- * Returns the value with only the fields that the contract names. If the contract names no fields of an object, the object keeps all of
- * them. `described` lists the maps that describe the value; this function adds the targets of their recursions.
+ * Returns the value with only the fields that the contract names. If the contract names no field of an object, the
+ * object keeps all fields. `described` lists the int64 maps of the value, which name its fields; this function also
+ * follows their recursive references.
  */
 function namedIn(value: unknown, described: Int64Map[]): unknown {
   if (!isNode(value)) return value;
@@ -150,16 +162,16 @@ function namedIn(value: unknown, described: Int64Map[]): unknown {
   return Object.fromEntries(entries.map(([name, inside]) => [name, namedIn(inside, mapsOf(name))]));
 }
 
-/** Whether a body contains only objects, arrays, nulls and empty texts. */
+/** True if a body contains only objects, arrays, nulls and empty texts. */
 const isEmpty = (body: unknown): boolean =>
   body === null || body === '' || (isNode(body) && Object.values(body).every(isEmpty));
 
-/** Keywords that narrow a text so that it cannot be a message. */
+/** Keywords that restrict a text, so that it cannot be a message in plain words. */
 const NARROW = ['enum', 'const', 'format', 'pattern'];
-/** Keywords with schemas for the body or for parts of it. */
+/** Matches keywords whose schemas describe the body or its fields and items. */
 const INSIDE = /^((all|any|one)Of|properties|additionalProperties|items|prefixItems)$/;
 
-/** The first part of a body that may be any text, such as `body.message`. */
+/** Returns the path of the first field of a body that may be any text, such as `body.message`. */
 function findText(schema: Schema, at: string): string | undefined {
   const keywords = keywordsOf(schema);
   if ([keywords.type].flat().includes('string') && !NARROW.some((keyword) => keyword in keywords)) return at;

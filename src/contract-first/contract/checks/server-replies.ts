@@ -1,4 +1,7 @@
-/** Checks that the server's own errors and headers fit the contract, by examples: the shortest and the longest value of each. */
+/**
+ * Checks that the server's own errors and headers fit the contract. The shortest and the longest value of each is
+ * tried.
+ */
 import { challengesOf } from '../../engine/access/challenges.ts';
 import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
@@ -16,14 +19,14 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { reportInOperation } from '../read/operations.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
-/** The text types that the server can use for errors. */
+/** Matches the media types other than JSON in which the server can send errors. */
 export const TEXT = /^text\/(plain|html)$/;
 
 export const RETRY_AFTER = ['1', '86400'];
 
-/** Statuses of replies with a challenge. */
+/** Statuses of replies that have the header `WWW-Authenticate`, the challenge. */
 const CHALLENGED = [401, 403] as const;
-/** Statuses of replies with `Retry-After`. */
+/** Statuses of replies that have the header `Retry-After`. */
 export const RETRIED = [429, 503];
 
 interface ServerRepliesOptions {
@@ -33,7 +36,7 @@ interface ServerRepliesOptions {
   operation: Operation;
   toErrorBody: ToErrorBody;
   catalogue: Catalogue;
-  /** Faults of errors that were already reported for other replies. */
+  /** The faults of error bodies that were already reported for another reply. */
   reported: Set<string>;
 }
 
@@ -62,7 +65,10 @@ export function reportServerReplies(options: ServerRepliesOptions, report: Repor
   }
 }
 
-/** Finds statuses, headers and error bodies that the server sends without a declaration. Only the lint warns: the server runs anyway. */
+/**
+ * Finds statuses, headers and error bodies that the server sends and the contract does not declare. Only the lint warns
+ * about them.
+ */
 export function findUndeclared({ operations }: ReadContract, domain: AnyDomain): ContractProblem[] {
   const codes = toServerCodes(buildCatalogue(domain));
   const problems: ContractProblem[] = [];
@@ -84,7 +90,10 @@ export function findUndeclared({ operations }: ReadContract, domain: AnyDomain):
   return problems;
 }
 
-/** Whether the server may send this error in this operation. Operations that create records declare `ids_used_up` themselves. */
+/**
+ * True if the server may send this error in this operation. `ids_used_up` does not count: operations that create
+ * records declare it themselves.
+ */
 function isMet(code: string, status: number, { path, security, parameters, body, deprecation }: Operation): boolean {
   const isKeyed = security.length > 0;
   const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
@@ -100,8 +109,8 @@ function isMet(code: string, status: number, { path, security, parameters, body,
 }
 
 /**
- * Returns the headers that the server sends with this reply, for any of these statuses, and that the reply does not declare. Every reply to
- * a request with a key shows the rate limit of the key.
+ * Returns the headers that the server sends with this reply and that the reply does not declare. Every reply to a
+ * request with a key has the headers of the key's rate limit.
  */
 function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
   const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
@@ -114,7 +123,7 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
   return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
 }
 
-/** Headers that the reply requires, but that the server does not send. */
+/** Returns the headers that the reply requires and that the server does not send. */
 export function missingHeaders(
   reply: Pick<Reply, 'status' | 'headers'>,
   operation: Replying,
@@ -132,7 +141,9 @@ export function missingHeaders(
 export const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string) =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 
-/** Checks the values of a header. Skips a header that the contract does not declare. */
+/**
+ * Reports a header of the server whose values do not fit its schema. Skips a header that the contract does not declare.
+ */
 export function reportHeader(
   buildCheck: BuildCheck,
   reply: Pick<Reply, 'headers'>,
@@ -152,7 +163,7 @@ export function reportHeader(
   }
 }
 
-/** The values of the server's headers in this reply, by lower-case name. */
+/** Returns examples of the headers that the server sends with this reply, by lower-case name. */
 function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
   const isFor = (statuses: readonly number[]) =>
     statuses.some((status) => replyFor(operation.replies, status) === reply);
@@ -169,7 +180,7 @@ function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract):
   };
 }
 
-/** The links from a list to its next page. */
+/** Returns examples of the links from a list to its next page, as the header `Link` has them. */
 function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: AnyContract): string[] {
   if (deprecation?.successor !== undefined) return [];
   const cursors = parameters.filter(({ isOpaque, in: location }) => isOpaque && location === 'query');

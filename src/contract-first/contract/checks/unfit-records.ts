@@ -1,6 +1,7 @@
 /**
- * Compares the schema of a request with the record that it becomes, the record with the replies that contain it, and both with the values
- * that the store sets. A value that fits one of them and not the next would cause a 500.
+ * Compares the schema of a request with the schema of the record that the request stores, the record with the replies
+ * that contain it, and both with the values that the store sets. A value that fits one of them and not the next would
+ * cause a 500.
  */
 import type { Content, Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -17,10 +18,10 @@ import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf }
 import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
-/** The maximum number of comparisons for the proofs of one contract, which take some seconds. */
+/** The maximum number of comparisons for the proofs of one contract. So many take some seconds. */
 const MOST_STEPS = 100_000;
 
-/** Passes proven faults to `report`, and passes comparisons without a proof to `warn`. */
+/** Reports values that are known not to fit by `report`, and comparisons without a proof by `warn`. */
 export function reportUnfitRecords(
   operations: Operation[],
   collections: RecordSchema[],
@@ -28,7 +29,7 @@ export function reportUnfitRecords(
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
-  // Skips collections that belong to another contract.
+  // Skips a collection if the schema of its records lacks a column: the collection belongs to another contract.
   const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, objectFieldsOf(stored)));
   for (const { words, pointer } of all.flatMap((one) => ofStore(one, checking))) report(words, pointer);
   for (const operation of operations) {
@@ -56,7 +57,10 @@ function ofStore({ description: { schema, columns }, stored }: RecordSchema, che
   });
 }
 
-/** Finds the record that a request becomes, in the reply to the request, or in the reply to a GET of the same path. */
+/**
+ * Finds the collection that stores the request's body, by the record in the reply to the request or to a GET of the
+ * same path.
+ */
 function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
   const replies = [operation, ...reading].flatMap(({ replies }) => successesOf(replies));
@@ -99,7 +103,7 @@ function ofBody(
     toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, ...place });
   const findings = Object.entries(fields).flatMap(([field, given]) => {
     const column = columns[field];
-    // The store merges objects with the stored ones, and checks the result.
+    // The store merges an object of a PATCH with the stored one, and checks only the result.
     const isMerged = method === 'PATCH' && [mergeAllOf(given).type].flat().includes('object');
     const place = { location: `its body.${field}`, at: at + toPointerOf(field) };
     return !column || setBy(column) || column.set || isMerged ? [] : compare(given, field, place);
@@ -117,7 +121,10 @@ function ofBody(
   return [...findings, ...toFindings([{ path: '', witness }], { ...words, location: 'its body', at })];
 }
 
-/** Finds an accepted body that becomes an invalid record, because the schema of the record has rules over several fields. */
+/**
+ * Finds a body that the request's schema accepts and that gives an invalid record, because the record's schema has
+ * rules over several fields.
+ */
 function findUnstored(
   schema: Schema,
   { description: { columns }, stored }: RecordSchema,

@@ -1,4 +1,7 @@
-/** Compares stored records with the replies that contain them: a record that does not fit its reply would be a 500. */
+/**
+ * Compares stored records with the replies that contain them, because a record that does not fit its reply would cause
+ * a 500.
+ */
 import type { Operation, Reply } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
@@ -10,7 +13,7 @@ import { type Finding, findCollection, setBy, toFindings } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 import { recordsFor } from './sample-records.ts';
 
-/** Finds fields of a record that do not fit a reply. If all fit, compares whole records and lists. */
+/** Finds fields of records that do not fit a reply. If all fields fit, compares complete records and lists. */
 export function findUnfitReplies(operation: Operation, all: RecordSchema[], compared: Compared): Finding[] {
   return successesOf(operation.replies).flatMap((reply) => {
     const { collection, isWhole = false } = findCollection(all, objectFieldsOf(reply.schema)) ?? {};
@@ -46,8 +49,8 @@ function findUnfitFields(reply: Reply, collection: RecordSchema, isCertain: bool
 }
 
 /**
- * Finds records that break a reply's rules over several fields, or over a list. Finds nothing if the types of a field differ, because then
- * the handler makes the record.
+ * Finds records that break a reply's rules over several fields or over a list. Finds nothing if the types of a field
+ * differ, because then the handler converts the record.
  */
 function findUnfitRecords(
   { method, parameters }: Operation,
@@ -71,7 +74,7 @@ function findUnfitRecords(
     ? [{ type: 'array', items: record }, [[], ...records.map((one) => [one])]]
     : [record, records];
   const witness = findWitness(values, given, reply.schema, compared);
-  // A list other than a page may never be empty.
+  // An empty list is a certain fault only for a page, because other lists may never be empty.
   const isPage = method === 'GET' && findLimit(parameters) !== undefined;
   const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
   return toFindings([{ path: '', witness }], toWords(reply, collection, undefined, isCertain));

@@ -1,6 +1,6 @@
 /**
- * Reports schemas that no value fits, because each listed value breaks another keyword, or a name in `required` is misspelt. Also reports
- * defaults that do not fit their own schema.
+ * Reports schemas that no value fits: each listed value breaks another keyword, or a name in `required` is misspelt.
+ * Also reports defaults that do not fit their own schema.
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
@@ -8,7 +8,7 @@ import { scopeOf, subschemasOf, targetOf, toInnerPointer } from '../../engine/sc
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 
-/** Keywords with schemas that may allow nothing on purpose. */
+/** Keywords whose schemas may be impossible to satisfy on purpose. */
 const CONDITIONS = ['not', 'if'];
 
 export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
@@ -28,13 +28,13 @@ export function reportImpossible(schema: Schema, name: string, buildCheck: Build
 /** Matches a pattern without groups and with at most one repetition. */
 const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
-/** Whether all patterns of a schema are quick enough to try values. A slow pattern could take years. */
+/** True if all patterns of a schema are quick enough to try values. A slow pattern could run for years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
-/** Keywords that contain schemas: the server fills in their defaults. */
+/** Keywords whose schemas may have a default that the server fills in. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
-/** Reports wrong defaults, because each request without the value would be a 400. */
+/** Reports a default that does not fit its own schema: each request that omits the value would be answered with 400. */
 export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
   const isMeant = (keyword: string) => FILLED.includes(keyword);
   visit(schema, [name, ''], isMeant, (own, location, pointer) => {
@@ -48,7 +48,10 @@ export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
   });
 }
 
-/** Checks a schema and the schemas inside it under these keywords. A schema is checked once, however many references lead to it. */
+/**
+ * Calls `judge` for a schema and for the schemas inside it, under the keywords that `isMeant` selects. A schema is
+ * judged once, however many references lead to it.
+ */
 function visit(
   schema: Schema,
   [name, pointer]: [name: string, pointer: string],
@@ -67,7 +70,7 @@ function visit(
 }
 
 /**
- * Reports required fields that no part of a schema names. The field and `required` may be in different parts, as in
+ * Reports required fields that no subschema describes. The field and `required` may be in different subschemas, as in
  * `anyOf: [{ required: [mail] }, { required: [phone] }]`.
  */
 export function reportUnmetRequired(
@@ -91,8 +94,8 @@ export function reportUnmetRequired(
 }
 
 /**
- * Reports a schema of objects that no answer can fit, because it requires a field that it does not describe. The type of an answer then
- * lacks the field.
+ * Reports a schema of a reply that requires a field without describing it. No handler can return such an object,
+ * because the generated type of the reply does not have the field.
  */
 export function reportUnsendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
@@ -126,7 +129,7 @@ function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
   return [...new Set(parts.flatMap(({ required = [] }) => required))].filter((field) => !known.has(field));
 }
 
-/** Whether the type of an answer allows fields that the schema does not name. */
+/** True if the generated type of a reply allows fields that the schema does not name. */
 function mayHaveMore(parts: Keywords[]): boolean {
   const hasOthers = parts.some((part) => EXTRA_FIELD_KEYWORDS.some((keyword) => part[keyword]));
   const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);
@@ -137,7 +140,10 @@ const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unev
 
 const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
 
-/** Returns the schema and the schemas under the chosen keywords, such as `allOf`, each once. All of them describe the same value. */
+/**
+ * Returns the schema and the schemas under the selected keywords, such as `allOf`, each once. All of them describe the
+ * same value.
+ */
 export function partsOf(schema: Schema, isPart: (keyword: string) => boolean, seen = new Set<Schema>()): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);

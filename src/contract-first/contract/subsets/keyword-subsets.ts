@@ -1,16 +1,16 @@
 /**
- * Compares keywords of two schemas: types, listed values and limits one by one, and fields, items and conditions together with related
- * keywords.
+ * Compares keywords of two schemas. Types, listed values and limits are compared alone; fields, items and conditions
+ * are compared together with the keywords that they depend on.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf, targetOf, toInnerPointer } from '../../engine/schema/subschemas.ts';
 import { isMultiple } from '../../json/exact-number.ts';
 
-/** Whether every value of one schema fits another. */
+/** Returns true if every value of the first schema fits the second. */
 type Fits = (inner: Schema, outer: Schema) => boolean;
 
-/** Whether every value of `given` fits a condition of `outer`. */
+/** True if every value of `given` fits `then` or `else` of `outer`. */
 function isConditioned(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const [wanted = true, own = true] = keyword === 'then' ? [outer.then, given.then] : [outer.else, given.else];
   if (outer.if === undefined) return true;
@@ -24,7 +24,10 @@ function isConditioned(outer: Keywords, given: Keywords, fits: Fits, keyword: st
 const requiredOf = ({ dependentRequired = {} }: Keywords) =>
   Object.entries(dependentRequired).map(([name, names]): [name: string, part: Schema] => [name, { required: names }]);
 
-/** Returns schemas for objects that contain a field. An `if` that only requires one field also sets such a schema. */
+/**
+ * Returns, for fields that imply a schema for the whole object, the name of the field and that schema. An `if` that
+ * only requires one field works like `dependentSchemas`.
+ */
 function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
   const { dependentSchemas = {}, if: condition, then = true } = schema;
   const [name, ...others] = keywordsOf(condition).required ?? [];
@@ -36,7 +39,7 @@ function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
   ];
 }
 
-/** Whether every value of `given` with a field fits the schema that `outer` sets for such values. */
+/** True if, for each field that implies a schema in `outer`, every value of `given` with the field fits this schema. */
 function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   return dependentsOf(outer).every(([name, part]) => {
     const own = dependentsOf(given).filter(([field]) => field === name);
@@ -44,7 +47,7 @@ function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   });
 }
 
-/** Whether every list of `given` contains as many items that fit `contains` as `outer` demands. */
+/** True if every list of `given` has as many items that fit `contains` as `outer` requires. */
 function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { contains, minContains = 1, maxContains = Infinity } = outer;
   const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
@@ -53,7 +56,7 @@ function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: stri
   return Number(minContains) === 0 || (own !== undefined && least >= minContains && fits(own, contains));
 }
 
-/** Whether every list of `given` has items that fit those of `outer`. */
+/** True if every list of `given` has items that fit `items` or `prefixItems` of `outer`. */
 function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { items = true, prefixItems = [] } = outer;
   const { items: others = true, prefixItems: own = [], maxItems = Infinity } = given;
@@ -65,7 +68,9 @@ function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string
   );
 }
 
-/** Returns the schema of a field, or a schema that allows more. */
+/**
+ * Returns the schema of a field. If it is unknown whether a pattern matches the name, the result may allow more values.
+ */
 export function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties }: Keywords): Schema {
   const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
   const patterns = Object.entries(patternProperties ?? {}).map(([pattern, said]) => ({
@@ -77,7 +82,7 @@ export function fieldOf(name: string, { properties = {}, patternProperties, addi
   return patterns.some(({ isNamed }) => isNamed === undefined) ? {} : (additionalProperties ?? {});
 }
 
-/** Whether in every object of `given` the named fields and all others fit their schemas in `outer`. */
+/** True if all fields of every object of `given` fit `additionalProperties` or `patternProperties` of `outer`. */
 function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { properties = {}, patternProperties = {}, additionalProperties: others = true } = outer;
   const { additionalProperties: rest = true, patternProperties: patterned = {} } = given;
@@ -96,7 +101,10 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
   });
 }
 
-/** Matches keywords that depend on other keywords of the same schema. In another schema, an equal keyword may mean something else. */
+/**
+ * Matches keywords that depend on other keywords of the same schema. An equal keyword in another schema may mean
+ * something else.
+ */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
@@ -121,10 +129,13 @@ type Bound = number | bigint | undefined;
 const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
 const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
 
-/** The maximum number of ways through a pattern. Trying so many takes some milliseconds. */
+/** The maximum number of ways to match a pattern. To try so many takes some milliseconds. */
 const WAYS = 1_000_000;
 
-/** Whether a pattern matches; undefined if it is invalid or could take long. Patterns with invalid Unicode syntax are tried without it. */
+/**
+ * True if a pattern matches; undefined if the pattern is invalid or could take long. A pattern that is invalid with the
+ * flag `u` is tried without it.
+ */
 export function isMatch(pattern: string, text: string): boolean | undefined {
   if (waysThrough(pattern, text.length) > WAYS) return undefined;
   for (const flags of ['u', '']) {
@@ -135,12 +146,15 @@ export function isMatch(pattern: string, text: string): boolean | undefined {
   return undefined;
 }
 
-/** Yields all schemas inside a schema and at its references, each once, except those in `seen`. */
+/**
+ * Yields the schema, the schemas inside it and the targets of its recursive references, each once. Skips schemas in
+ * `seen`.
+ */
 export function* schemasIn(schema: Schema | undefined, seen?: Set<unknown>): Generator<Keywords> {
   for (const [one] of locatedSchemasIn(schema, '', seen)) yield one;
 }
 
-/** Yields the same schemas with their JSON Pointers. `at` is the pointer to the first schema. */
+/** Yields the same schemas as `schemasIn`, each with its JSON Pointer. `at` is the pointer to `schema`. */
 export function* locatedSchemasIn(
   schema: Schema | undefined,
   at: string,
@@ -154,15 +168,15 @@ export function* locatedSchemasIn(
   for (const inner of subschemasOf(schema)) yield* locatedSchemasIn(inner.subschema, at + toInnerPointer(inner), seen);
 }
 
-/** Returns the patterns inside a schema, for texts and for names. */
+/** Returns the patterns inside a schema, both for texts and for names of fields. */
 export const patternsIn = (schema: Schema | undefined): string[] =>
   [...schemasIn(schema)].flatMap(({ pattern = [], patternProperties = {} }) =>
     [pattern, Object.keys(patternProperties)].flat(),
   );
 
 /**
- * Returns an upper bound for the number of ways that a pattern can match. A repeated group may choose at each letter; any other repetition
- * chooses only its length.
+ * Returns an upper bound for the number of ways in which a pattern can match. In a repeated group, the matcher may
+ * choose anew at each letter; in any other repetition it chooses only the length.
  */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
@@ -173,10 +187,12 @@ function waysThrough(pattern: string, length: number): number {
   return (repetitions + choices + times + 1) ** (length + 1);
 }
 
-/** A letter that is written as several characters, or a class of letters, which may be unclosed. */
+/**
+ * Matches an escape sequence or a class such as `[a-z]`, which may be unclosed. Each stands for one letter of the text.
+ */
 const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
-/** Whether a text or a number respects a limit. */
+/** True if a text or a number respects a limit, such as `maxLength`. */
 export function isWithinLimit(keyword: string, limit: unknown, one: unknown): boolean {
   if (typeof one === 'string') {
     const length = [...one].length;
@@ -188,7 +204,7 @@ export function isWithinLimit(keyword: string, limit: unknown, one: unknown): bo
   return keyword === 'maximum' && isAtLeast(bound, number);
 }
 
-/** Whether every value of `given` fits a keyword of `outer`. */
+/** Returns true if every value of `given` is proven to fit one keyword of `outer`. */
 export type SubsetRule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
 
 const isNoLower: SubsetRule = (outer, given, _fits, keyword) =>
@@ -239,17 +255,19 @@ export const RULES: Record<string, SubsetRule> = {
 const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
-/** Returns the first integer after an exclusive limit; for schemas other than integers, the limit itself. */
+/**
+ * Returns the first integer after an exclusive limit. For a schema that is not of integers, returns the limit itself.
+ */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
 
 export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
 
-/** Whether a value is of a type of the schema. */
+/** True if the schema's `type` allows the value. */
 export const isOfType = (one: unknown, { type }: Keywords): boolean =>
   type === undefined || [type].flat().some((wide) => isType(typeOf(one), wide));
 
-/** Returns the types that a value may have, if the schema names them. */
+/** Returns the types that a value may have; undefined if the schema does not restrict them. */
 export function allowedTypesOf(schema: Keywords): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }
@@ -260,7 +278,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Returns the values that fit, if the schema lists them. */
+/** Returns the values that the schema lists by `const` or `enum`; undefined if it lists none. */
 export function valuesOf(schema: Keywords): unknown[] | undefined {
   if ('const' in schema) return [schema.const];
   return schema.enum ?? (schema.type === 'null' ? [null] : undefined);

@@ -1,4 +1,7 @@
-/** Proves that every value of one schema fits another. The result is false if there is no proof. */
+/**
+ * Proves that every value of one schema fits another. The result is false both for a counterexample and for a missing
+ * proof.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { ANNOTATION } from '../../engine/schema/keys.ts';
@@ -18,8 +21,8 @@ import {
 } from './keyword-subsets.ts';
 
 /**
- * The remaining number of comparisons; a proof that needs more fails. Comparisons are counted instead of time, so that a busy machine
- * proves as much as an idle one.
+ * The remaining number of comparisons. A proof that needs more of them fails. Comparisons are counted instead of time,
+ * so that a busy machine proves as much as an idle one.
  */
 export interface Steps {
   left: number;
@@ -28,7 +31,7 @@ export interface Steps {
 const NO_LIMIT: Steps = { left: Infinity };
 let steps = NO_LIMIT;
 
-/** Whether every value of `inner` fits `outer`. */
+/** True if every value of `inner` is proven to fit `outer`. */
 export function isSubset(inner: Schema, outer: Schema, limit = NO_LIMIT): boolean {
   steps = limit;
   return fits(toBare(inner), toBare(outer));
@@ -36,7 +39,10 @@ export function isSubset(inner: Schema, outer: Schema, limit = NO_LIMIT): boolea
 
 const bare = new WeakMap<Keywords, Schema>();
 
-/** Removes annotations, and replaces recursions by the number of their target. A schema that many others contain is converted only once. */
+/**
+ * Removes annotations, and replaces each recursive reference by the number of its target, so that equal schemas are
+ * equal objects. A schema is converted only once, however many others contain it.
+ */
 function toBare(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   const known = bare.get(schema);
@@ -60,7 +66,7 @@ function numberOf(target: Keywords): number {
   return number;
 }
 
-/** Whether a schema allows no fields except those in `properties`. */
+/** True if a schema allows no fields except those in `properties`. */
 export const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
   additionalProperties === false && patternProperties === undefined;
 
@@ -72,7 +78,7 @@ function fits(inner: Schema, outer: Schema): boolean {
   return isDeepStrictEqual(inner, outer) || proves(given, Object.keys(outer).filter(isOpen), outer);
 }
 
-/** Whether each alternative of `given` fits the `keywords` of `outer`. */
+/** True if each alternative of `given` is proven to fit these keywords of `outer`. */
 function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
   const alternatives = keywords.length > 0 ? alternativesOf(given) : [];
   if (alternatives.length > 0) return alternatives.every((one) => proves(one, keywords, outer));
@@ -104,7 +110,10 @@ const RULES = new Map<string, SubsetRule>(
   } satisfies Record<string, SubsetRule>),
 );
 
-/** Whether every value of `given` fits a keyword of `outer`. If there is no rule for the keyword, only an equal value proves it. */
+/**
+ * True if every value of `given` is proven to fit one keyword of `outer`. If `RULES` has no rule for the keyword, only
+ * an equal value of the keyword in `given` is a proof.
+ */
 function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   if ('const' in given && isWithinLimit(keyword, outer[keyword], given.const)) return true;
   const rule = RULES.get(keyword);
@@ -112,20 +121,23 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   return !JOINT.test(keyword) && isDeepStrictEqual(given[keyword], outer[keyword]);
 }
 
-/** Returns the schemas for the names of fields. */
+/** Returns schemas for the possible names of fields. */
 const namesOf = (given: Keywords): Schema[] =>
   isClosed(given)
     ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
     : [given.propertyNames ?? true];
 
-/** Returns equal texts for equal values, even for a number and a bigint. Returns one text for all objects. */
+/** Returns equal texts for equal values, also for a number and a `bigint`. All objects give the same text. */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return Number(inner);
     return isMap(inner) ? {} : inner;
   });
 
-/** Whether no value fits both, because of their types, their listed values, or a field that one of them requires. */
+/**
+ * True if no value fits both schemas, because of their types, their listed values, or a field that one of them
+ * requires.
+ */
 function isApart(one: Schema, other: Schema): boolean {
   if (one === false || other === false) return true;
   const [left, right] = [mergeAllOf(one), mergeAllOf(other)];

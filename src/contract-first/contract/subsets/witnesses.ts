@@ -1,4 +1,4 @@
-/** Finds counterexamples: values that fit one schema of a field and not the next one. */
+/** Finds counterexamples: values that fit one schema of a field and not the other. */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
@@ -6,15 +6,15 @@ import { partsOf } from './impossible.ts';
 import { fieldOf, isMatch, patternsIn, valuesOf } from './keyword-subsets.ts';
 import { isSubset, type Steps } from './subsets.ts';
 
-/** A place where values of one schema may not fit the other. */
+/** A field, or the value itself, with values that may not fit the other schema. */
 export interface Unfit {
-  /** The path from the compared value: `.zip`. */
+  /** The path from the compared value to the field: `.zip`, or empty for the value itself. */
   path: string;
   /** Undefined if no counterexample is known. */
   witness: Witness | undefined;
 }
 
-/** A value and its first problem. The text of the problem calls the value `it`. */
+/** A counterexample and the first problem with it. The text of the problem calls the value `it`. */
 export interface Witness {
   value: unknown;
   problem: string;
@@ -22,15 +22,16 @@ export interface Witness {
 
 export interface Compared {
   buildCheck: BuildCheck;
-  /** Whether all patterns are known to take linear time. Any other pattern could take years for a long text. */
+  /** True if all patterns are known to run in linear time. Any other pattern could run for years on a long text. */
   isLinear: boolean;
-  /** The remaining steps of all proofs together. */
+  /** The remaining number of comparisons for all proofs together. */
   steps: Steps;
 }
 
 /**
- * Finds where values of `given` do not fit `wanted`. Null always fits: it represents an absent field. If the types or the listed values
- * differ, the compiler has already demanded another value from the handler.
+ * Finds the fields of `given` with values that do not fit `wanted`. Null always fits, because it stands for an absent
+ * field. Schemas that differ in their types or listed values give no result: TypeScript already makes the handler
+ * convert such values.
  */
 export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path = ''): Unfit[] {
   if (given === wanted || parts.steps.left <= 0 || !areTypedAlike(given, wanted)) return [];
@@ -41,7 +42,7 @@ export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path =
   return witness || inside.length === 0 ? [{ path, witness }] : inside;
 }
 
-/** Returns the schemas of the fields or items that both schemas describe. */
+/** Returns the pairs of schemas for fields or items that both schemas describe. */
 function pairsWithin(given: Schema, wanted: Schema): [path: string, given: Schema, wanted: Schema][] {
   const [own, other] = [mergeAllOf(given), mergeAllOf(wanted)];
   const fields = Object.entries(own.properties ?? {}).map(([name, field]): [string, Schema, Schema] => [
@@ -60,7 +61,7 @@ export function areTypedAlike(given: Schema, wanted: Schema): boolean {
 
 const isPart = (keyword: string) => /^(all|any|one)Of$/.test(keyword);
 
-/** The types of a schema, as the compiler sees them. */
+/** Returns the types of a schema as TypeScript sees them. */
 function typesIn(schema: Schema): string[] {
   return partsOf(schema, isPart).flatMap(({ type = [], format, enum: values = [], properties }) => {
     const own = [type].flat().map((one) => (one !== 'integer' ? one : format === 'int64' ? 'bigint' : 'number'));
@@ -71,7 +72,7 @@ function typesIn(schema: Schema): string[] {
 
 export type Checking = Omit<Compared, 'steps'>;
 
-/** Finds the first of these values that fits `given` but not `wanted`. */
+/** Finds the first of these values that fits `given` and does not fit `wanted`. */
 export function findWitness(
   values: readonly unknown[],
   given: Schema,
@@ -94,11 +95,11 @@ const SAMPLE_TEXTS = ['x', 'X', '0', ' ', '-'];
 const SAMPLE_VALUES = [0.5, true, '2026-01-31', '2026-01-31T12:00:00Z', 'a@b.example', 'https://a.example/', '/a'];
 const UUID = '00000000-0000-4000-8000-000000000000';
 
-/** The maximum letters and items of a value that is tried. */
+/** The maximum number of letters or items in a value that is tried. */
 const MOST_LETTERS = 100_000;
 const MOST_ITEMS = 1000;
 
-/** Returns values at the limits of both schemas. Not all of them fit `given`, the schema of the values. */
+/** Returns values at the limits of both schemas, to be tried. Not all of them fit `given`. */
 export function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
   const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
@@ -130,14 +131,14 @@ function add(bound: number | bigint, step: number): number | bigint {
   return typeof bound === 'bigint' ? bound + BigInt(step) : bound + step;
 }
 
-/** Returns the limits of lengths, and the lengths next to them. */
+/** Returns the limits of lengths, and the next shorter and longer length of each. */
 function limitsOf(parts: Keywords[], least: string, most: string, limit: number): number[] {
   const all = parts.flatMap(({ [least]: low = 1, [most]: high = 1 }) => [low, high] as number[]);
   const beside = [...new Set(all.flatMap((length) => [length - 1, length, length + 1]))];
   return beside.filter((length) => length >= 0 && length <= limit).sort((one, other) => one - other);
 }
 
-/** Finds a value that fits; returns undefined if none is found. */
+/** Finds a value that fits the schema. Returns undefined if none of the tried values fits. */
 function sampleOf(schema: Schema, buildCheck: BuildCheck): unknown {
   const check = buildCheck(schema, { name: 'it' }, () => {});
   return valuesFor(schema, true, buildCheck).find((value) => value !== undefined && !check(value));
