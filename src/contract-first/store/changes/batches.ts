@@ -1,6 +1,6 @@
 /**
- * Runs the changes of one batch in one transaction, one after the other, for both databases. Any change may fail alone, and have its own
- * `Idempotency-Key`.
+ * Runs the changes of a batch one after the other in one transaction, on both databases. A change may fail without the
+ * others, and may have its own `Idempotency-Key`.
  */
 
 import type { Idempotency, SqlSteps } from '../collection.ts';
@@ -11,20 +11,28 @@ import { type AnyTransactions, inSavepoint, type RunContext, TransactionRunner }
 
 export type ChangeOrCall = Change | TransactionCall;
 
-/** The stored part of an `Idempotency-Key`: the digest of its request, and the answer. */
+/**
+ * The stored data of an `Idempotency-Key` that is compared and returned later: the digest of its request, and the
+ * answer.
+ */
 type KnownKey = Pick<Idempotency, 'digest'> & { answer: string };
 
-/** The keys of a batch: those that are already stored, by their texts, and those that the batch adds. */
+/**
+ * The keys of a batch. `stored` maps the text of each key to its stored data; `added` lists the keys that the batch
+ * must store.
+ */
 interface KnownKeys {
   stored: Map<string, KnownKey>;
   added: (Idempotency & KnownKey)[];
 }
 
-/** How a database runs the changes of a batch. */
+/** The functions with which a database runs the changes of a batch. */
 export interface RunningBatch<Fault> extends RunContext {
-  /** Whether the change may begin. If not, another batch runs this change and all changes after it. */
+  /**
+   * Whether there is time to begin the change. If not, the caller runs this change and all later ones in another batch.
+   */
   mayBegin(change: ChangeOrCall): boolean;
-  /** Converts the error of a change that failed alone to its answer. */
+  /** Converts the error of a change to the answer of this change. The other changes are not affected. */
   toFault(error: unknown): Fault;
 }
 
@@ -39,7 +47,7 @@ export class Batches {
     this.#keys = toKeyStatements(dialect);
   }
 
-  /** Runs the changes that may begin, and returns their answers. */
+  /** Runs the changes, and returns their answers. It stops before the first change that may not begin. */
   *run<Fault>(changes: readonly ChangeOrCall[], context: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
     const known = { stored: yield* this.#find(changes), added: [] };
     const answers: (Outcome | Fault)[] = [];
@@ -68,7 +76,7 @@ export class Batches {
       ? this.#calls.run(change, context)
       : this.changes.run(change, context.now);
     const { text: answer, refused } = outcome;
-    // If a change was refused or found no record, its key stays free: the client may send it again.
+    // The key of a change that was refused or found no record is not stored, so that the client may send it again.
     if (key && answer !== undefined && refused === undefined) {
       const one = { ...idempotency, answer };
       stored.set(key, one);
@@ -91,8 +99,8 @@ export class Batches {
   }
 
   /**
-   * Adds the keys of the batch, and deletes expired keys: at most one more than it adds. So the number of expired keys falls, and a write
-   * never waits for many deletes.
+   * Stores the keys of the batch, and deletes expired keys, at most one more than it stores. So the number of expired
+   * keys falls over time, and no write waits for many deletes.
    */
   *#add({ added }: KnownKeys): SqlSteps<void> {
     if (added.length === 0) return;
@@ -114,8 +122,8 @@ const ALL = [...KEY_COLUMNS, 'digest', 'answer', 'hours'] as const;
 type Name = (typeof ALL)[number];
 
 /**
- * The statements for stored keys. In PostgreSQL, each statement takes all keys as one JSON text, to save round trips. In SQLite, each takes
- * one key.
+ * Builds the statements for stored keys. In PostgreSQL, a statement takes all keys as one JSON text, to save round
+ * trips. In SQLite, a statement takes one key.
  */
 function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
@@ -124,7 +132,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
   const marks = (count: number) => Array.from({ length: count }, (_, index) => mark(index + 1)).join();
   return {
     nestsWrites,
-    /** Returns the values to bind: one list for each run of the statement. */
+    /** Returns a list for each run of the statement: the values to bind in this run. */
     toValues: <Sent extends { [One in Name]?: unknown }>(all: readonly Sent[], names: readonly Name[]): unknown[][] => {
       if (!nestsWrites) return all.map((sent) => names.map((name) => sent[name]));
       return all.length > 0 ? [[JSON.stringify(all)]] : [];
@@ -135,7 +143,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
     forget: `
       DELETE FROM ${table} WHERE ${row} IN (
         SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
-    // Except the keys that the same statement adds: one statement must not write a row twice.
+    // Excludes the keys that the same statement adds, because one statement must not write a row twice.
     butSent: ` AND (${KEY_COLUMNS}) NOT IN (${toSent(KEY_COLUMNS, 2)})`,
     upsert: `
       INSERT INTO ${table} (${KEY_COLUMNS}, digest, answer, expires_at)

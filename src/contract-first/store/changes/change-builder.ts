@@ -1,4 +1,7 @@
-/** Turns each call of a collection's method into a change, and the outcome of the change into the method's result. */
+/**
+ * Converts each call of a collection's method to a `Change`, and converts the outcome of the change to the result of
+ * the method.
+ */
 import { isObject } from '../../json/merge-patch.ts';
 import {
   type Fields,
@@ -16,10 +19,13 @@ import { type Change, isNewText, type Outcome } from './changes.ts';
 
 type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 
-/** The options of a change that has neither a condition nor a key. */
+/** The options of a change without a condition and without an `Idempotency-Key`. */
 export const NO_OPTIONS: HowToChange = {};
 
-/** Builds the change of each method. The last argument of a method contains the options. */
+/**
+ * The functions that build the change of each method. They take the arguments of the method, without the options at the
+ * end.
+ */
 const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
   create: (builder, record: Fields) => ({ kind: 'create', record: builder.toFit(record) }),
   createAll: (builder, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => builder.toFit(one)) }),
@@ -31,7 +37,10 @@ const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, sec
 
 const MAKERS = Object.entries(CHANGE_BUILDERS);
 
-/** Builds the methods of a collection that change records. `run` calls its parameter to build the change, and then runs the change. */
+/**
+ * Builds the methods that change records. `run` gets a function that builds the change, calls it, and then runs the
+ * change.
+ */
 export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
   for (const [name, make] of MAKERS) {
@@ -56,7 +65,10 @@ export class ChangeBuilder {
     this.#tenant = tenant;
   }
 
-  /** Converts a new record to its stored form, with the given id if there is one. @throws UnfitRecord, InvalidValue */
+  /**
+   * Converts a new record to its stored form. If an id is given, it becomes the id of the record. @throws UnfitRecord,
+   * InvalidValue
+   */
   toFit(given: Fields, id?: unknown): Fields {
     const { table, codec } = this.#stored;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
@@ -91,7 +103,7 @@ export class ChangeBuilder {
     };
   }
 
-  /** Converts the outcome of a change to the result of its method. @throws KeyReused */
+  /** Converts the outcome of a change to the result of the method. @throws KeyReused */
   toAnswer({ kind, idempotency }: Change, outcome: Outcome): unknown {
     const { text, refused } = outcome;
     checkKey(idempotency, outcome);
@@ -103,7 +115,10 @@ export class ChangeBuilder {
   }
 }
 
-/** Converts an `Idempotency-Key` to its stored form, with digests for long names. A key belongs to all callers of a tenant together. */
+/**
+ * Converts an `Idempotency-Key` to its stored form: a long caller or key is replaced by its digest. If there are
+ * tenants, all callers of a tenant share their keys.
+ */
 export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
   const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
@@ -113,13 +128,13 @@ export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant
   return new ForwardedKey({ caller, operation, key, hours, digest }, idempotency);
 }
 
-/** Sets the key's `isReplayed`. @throws KeyReused if the key was used for another request */
+/** Stores in the key whether its change was made earlier. @throws KeyReused if the key was used for another request */
 export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
   if (idempotency) idempotency.isReplayed = isReplayed === true;
 }
 
-/** Sorts the fields of an update into fields to set, amounts to add and objects to merge. */
+/** Divides the fields of an update into fields to set, amounts to add, and objects to merge. */
 function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
   const [record, add, merge]: [Fields, Fields, Fields] = [{}, {}, {}];
   for (const field of table.fields) {

@@ -1,4 +1,4 @@
-/** Changes as plain data, which can be sent to a thread, and the statements that make them. */
+/** Changes as plain data, which can be sent to a thread, and the statements that execute them. */
 import { toMerged } from '../../json/merge-patch.ts';
 import type { Fields, Idempotency, SqlSteps } from '../collection.ts';
 import type { StoredTable } from '../tables/record-codec.ts';
@@ -6,7 +6,7 @@ import { type Field, perTable, type Relation, type Table } from '../tables/table
 import { isStorable, toStored } from '../tables/values.ts';
 import { type Dialect, Statement } from './statement.ts';
 
-/** A create without an `Idempotency-Key`. The store joins all waiting creates to one statement. */
+/** A create without an `Idempotency-Key`. The store inserts all waiting creates with one statement. */
 export interface Create {
   collection: string;
   record: Fields;
@@ -18,34 +18,37 @@ export interface Created {
   now: string;
 }
 
-/** A change of one record, or a create of several. With an `Idempotency-Key` it takes effect once. */
+/**
+ * A change of one record, or a create of one or several records. With an `Idempotency-Key`, the change takes effect
+ * only once.
+ */
 export interface Change {
   collection: string;
-  /** `put` replaces a record, or creates it with this id. */
+  /** `put` replaces the record with this id, or creates it. */
   kind: 'create' | 'update' | 'replace' | 'put' | 'delete';
   /** Undefined for creates. */
   id?: unknown;
-  /** The fields to write. In an update these are the changed fields, and null removes an optional field. */
+  /** The fields to write. An update writes only these fields, and null removes an optional field. */
   record: Fields;
-  /** Several records to create, all or none. */
+  /** The records of a `createAll`. Either all of them are created, or none. */
   all?: Fields[] | undefined;
-  /** The tenant, if the collection has tenants. Only records of this tenant are found. */
+  /** The tenant that the record must belong to. Undefined if the collection has no tenants. */
   tenant: unknown;
-  /** The amounts to add to numbers. */
+  /** The amounts that an update adds to numbers, by field. */
   add: Fields;
-  /** The objects to merge into the record's objects (RFC 7396). */
+  /** The objects that an update merges into the stored objects (RFC 7396), by field. */
   merge?: Fields;
-  /** The condition: the values that the record must have. */
+  /** The condition: the values that the record must contain, by field. */
   if: Fields | undefined;
   idempotency: Idempotency | undefined;
 }
 
-/** A call of a domain's transaction, by the name of its function. */
+/** A call of a transaction. It names the function, so that it can be sent to a thread. */
 export interface TransactionCall {
   collection: string;
   call: string;
   input: unknown;
-  /** The tenant, if the collection has tenants. Only records of this tenant are found. */
+  /** The tenant that the function's records must belong to. Undefined if the collection has no tenants. */
   tenant: unknown;
   idempotency: Idempotency | undefined;
 }
@@ -56,20 +59,20 @@ export const isTransactionCall = (write: Create | Change | TransactionCall): wri
 /** The outcome of a change. */
 export interface Outcome {
   /**
-   * The result as JSON: the record, the list of records, or the result of a transaction; `true` after a delete. Undefined if no record was
-   * found.
+   * The result as JSON: the record, the list of records, the result of a transaction, or `true` after a delete.
+   * Undefined if no record was found.
    */
   text?: string | undefined;
   /** The code of the refusal, if the change was refused. */
   refused?: string;
-  /** Whether this is the outcome of an earlier change with the same key. */
+  /** Whether this is the stored outcome of an earlier change with the same `Idempotency-Key`. */
   isReplayed?: boolean;
 }
 
 /** Builds and runs the statements of a change. */
 export class ChangeRunner {
   readonly dialect: Dialect;
-  /** The tables by the names of their collections. */
+  /** The tables and their codecs, by the name of the collection. */
   readonly stored: ReadonlyMap<string | symbol, StoredTable>;
 
   constructor(dialect: Dialect, stored: readonly StoredTable[]) {
@@ -81,7 +84,9 @@ export class ChangeRunner {
     return (this.stored.get(collection) as StoredTable).table;
   }
 
-  /** Runs a change. `now` is the time of all changes of a batch. */
+  /**
+   * Runs the statements of a change. `now` is the time that the store sets in fields; all changes of a batch share it.
+   */
   *run(change: Change, now: string): SqlSteps<Outcome> {
     const { kind, id } = change;
     const table = this.tableOf(change);
@@ -95,7 +100,7 @@ export class ChangeRunner {
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
   }
 
-  /** Runs a team's own statement, which may only read, and returns its rows. */
+  /** Runs a SQL statement that a team has written, and returns its rows. The statement may only read. */
   *select(texts: readonly string[], values: readonly unknown[]): SqlSteps<Fields[]> {
     const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
     return (yield { sql, values: [...values], isReadOnly: true }) as unknown as Fields[];
@@ -112,7 +117,8 @@ export class ChangeRunner {
     const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
     const placeholders = newFields.map((field, index) => {
       const placeholder = this.dialect.placeholder(index + 1, field);
-      // A new record with the id of a deleted one must not reuse its revisions, because revisions are entity tags.
+      // A record that is created again with the id of a deleted record must not reuse its revisions, because a revision
+      // is an entity tag.
       return field.set === 'revision' && table.id.is ? `${placeholder} + coalesce(${deleted}, 0)` : placeholder;
     });
     return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
@@ -126,7 +132,8 @@ export class ChangeRunner {
   }
 
   /**
-   * Merges the objects of a change into the objects of the record. Returns undefined if the result would not fit the schema of the objects.
+   * Merges the objects of an update into the stored objects. Returns undefined if a merged object would not fit its
+   * schema.
    */
   *#merge(table: Table, change: Change): SqlSteps<Change | undefined> {
     const patches = Object.entries(change.merge ?? {});
@@ -144,7 +151,8 @@ export class ChangeRunner {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
     });
-    // An update without changes must also return the record. So the statement sets a column to its present value.
+    // Even an update without changed fields must return the record, so the statement then sets a column to its present
+    // value.
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.dialect.toJsonSql(table)}`;
@@ -157,7 +165,10 @@ export class ChangeRunner {
     return (yield { sql, values: statement.values }).length > 0 ? 'true' : undefined;
   }
 
-  /** Reads the whole record as JSON, if it belongs to the tenant and has the given values. */
+  /**
+   * Reads a whole record as JSON. Returns undefined if it does not exist, belongs to another tenant, or lacks one of
+   * the values in `wanted`.
+   */
   *read(
     table: Table,
     id: unknown,
@@ -171,7 +182,7 @@ export class ChangeRunner {
     return toText(yield { sql, values: statement.values });
   }
 
-  /** Reads the tenant's record as clients see it. */
+  /** Reads a record of the tenant as JSON, without its internal columns. */
   readShown(table: Table, id: unknown, tenant: unknown): SqlSteps<string | undefined> {
     return this.read(table, id, tenant, undefined, this.dialect.toShownSql);
   }
@@ -183,10 +194,10 @@ export class ChangeRunner {
 
 const toText = (rows: unknown[][]) => rows[0]?.[0] as string | undefined;
 
-/** The value of a field in a new record. */
+/** Returns the value of a field in a new record: `now` if the field contains a time that the store sets. */
 const toFirst = ({ set }: Field, value: unknown, now: string) => (set === 'created' || set === 'changed' ? now : value);
 
-/** SQL of the new value of a field; undefined if the field does not change. */
+/** Returns SQL of the new value of a field; undefined if the change does not write the field. */
 function toNewValue(field: Field, { kind, record, add }: Change, now: string, statement: Statement) {
   const { name, column, set, is } = field;
   if (set === 'revision') return `${column} + 1`;
@@ -194,7 +205,7 @@ function toNewValue(field: Field, { kind, record, add }: Change, now: string, st
   if (set !== undefined || is === 'id') return undefined;
   if (add[name] !== undefined) return statement.toSum(field, add[name]);
   if (kind === 'update' && record[name] === undefined) return undefined;
-  // In an update, null removes an optional field.
+  // Null in an update removes the field if it is optional but may not be null.
   const isGone = kind === 'update' && record[name] === null && !field.isNullable;
   return statement.bind(field, isGone ? undefined : record[name]);
 }
@@ -224,10 +235,16 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
   return `(${[NO_RECORD, ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 
-/** A constraint that was violated, as reported by a database. */
+/**
+ * The violation of a constraint, as a database reports it. `isLost` tells whether it was the foreign key of this
+ * relation.
+ */
 type Violation = { kind: 'unique'; columns: string[] } | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
-/** Finds the code of the refusal for a violated constraint; undefined if the description does not declare one. */
+/**
+ * Returns the code with which a change is refused that violates a constraint. Returns undefined if the description
+ * declares no code for it.
+ */
 export function refusalCodeOf(
   { kind }: Change,
   { key, unique, relations }: Table,
@@ -247,6 +264,9 @@ export function refusalCodeOf(
 export const areSame = (columns: readonly string[], others: readonly string[]) =>
   columns.toSorted().join() === others.toSorted().join();
 
-/** Marks the text of a record that `put` has created by a leading space. The mark is also stored with an `Idempotency-Key`. */
+/**
+ * Adds a space before the text of a record that `put` has created, to mark it as new. With an `Idempotency-Key`, the
+ * mark is stored in the answer.
+ */
 export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');

@@ -1,9 +1,9 @@
-/** A queue for any database, which rejects each item that waits longer than the timeout. */
+/** A queue that rejects items that wait longer than a timeout. */
 
-/** A waiting item. Whoever takes it must resolve or reject it. */
+/** A waiting item. The code that takes it from the queue must resolve or reject it. */
 export interface Waiting<Item, Result = unknown> {
   item: Item;
-  /** The time when the item was added, by performance.now(). */
+  /** The time when the item was added, by `performance.now()`. */
   since: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -15,7 +15,10 @@ export class Queue<Item, Result = unknown> {
   #all: Waiting<Item, Result>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `timeout` is the longest time that an item may wait, in milliseconds. `toError` makes the error for an item that waits longer. */
+  /**
+   * `timeout` is the longest time that an item may wait, in milliseconds. If an item waits longer, it is rejected with
+   * the error of `toError`.
+   */
   constructor(timeout: number, toError: () => Error) {
     this.#timeout = timeout;
     this.#toError = toError;
@@ -25,7 +28,7 @@ export class Queue<Item, Result = unknown> {
     return this.#all.length;
   }
 
-  /** Adds an item. Whoever takes the item resolves or rejects the promise. */
+  /** Adds an item. The promise is resolved or rejected by the code that takes the item. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#all.push({ item, since: performance.now(), resolve, reject });
@@ -33,7 +36,7 @@ export class Queue<Item, Result = unknown> {
     });
   }
 
-  /** Takes the first `count` items, or all. Before that, it rejects late items. */
+  /** Rejects late items. Then takes the first `count` items, by default all. */
   take(count = this.#all.length): Waiting<Item, Result>[] {
     this.#rejectLate();
     const taken = this.#all.splice(0, count);
@@ -41,13 +44,13 @@ export class Queue<Item, Result = unknown> {
     return taken;
   }
 
-  /** Puts taken items back into the queue. The items stay in the order of their times. */
+  /** Puts items back that were taken. They return to their former position, because the queue is sorted by `since`. */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();
   }
 
-  /** Sets the timer to the moment when the first item will be late. */
+  /** Sets a timer for the moment when the first item will be late. */
   #watch(): void {
     clearTimeout(this.#timer);
     const [first] = this.#all;
@@ -58,7 +61,7 @@ export class Queue<Item, Result = unknown> {
     if (first) this.#timer = setTimeout(look, first.since + this.#timeout - performance.now());
   }
 
-  /** Rejects the items that have waited too long. The oldest items are at the front of the queue. */
+  /** Rejects the items that have waited too long. They are at the front, because the queue is sorted by `since`. */
   #rejectLate(): void {
     const limit = performance.now() - this.#timeout;
     const count = this.#all.findIndex(({ since }) => since > limit);

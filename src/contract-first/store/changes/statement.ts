@@ -1,4 +1,4 @@
-/** SQL statements with bound values, in the dialect of a database. */
+/** SQL statements with bound values, and the interface of the databases' SQL dialects. */
 import type { SqlStep } from '../collection.ts';
 import type { Field, Table } from '../tables/table.ts';
 
@@ -6,44 +6,56 @@ export const sqlStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, v
 
 /** The differences between databases. */
 export interface Dialect {
-  /** The placeholder of a field's value, by the number of the value: 1 is the first. */
+  /** Returns the placeholder for the value of a field. The first value of a statement has the number 1. */
   placeholder(number: number, field: Field): string;
-  /** The placeholder of a value that does not belong to a field. */
+  /** Returns the placeholder for a value that does not belong to a field. */
   mark(number: number): string;
-  /** Converts a field's value to its bound form. */
+  /** Converts the value of a field to the form in which it is bound. */
   toValue(field: Field, value: unknown): unknown;
-  /** SQL of the name of a table. */
+  /** Returns the name of a table as SQL. */
   nameOf(table: Pick<Table, 'name'>): string;
-  /** SQL of a row as JSON, with its internal columns. */
+  /** Returns SQL that writes a row as JSON, including its internal columns. */
   toJsonSql(table: Table): string;
-  /** SQL of a row as JSON as clients see it: without its internal columns. */
+  /** Returns SQL that writes a row as JSON without its internal columns, as clients see it. */
   toShownSql(table: Table): string;
-  /** SQL of a sum. The statement fails if the result is outside the range of the field's type. */
+  /**
+   * Returns SQL that adds a bound value to a field. The statement fails if the sum is outside the range of the field's
+   * type.
+   */
   toSum(field: Field, bind: () => string): string;
-  /** SQL of a value to compare for equality. */
+  /**
+   * Returns SQL with which two values of a field are compared for equality. If the field ignores case, so does this
+   * SQL. `sql` is a column or a placeholder.
+   */
   toCompared(field: Field, sql: string): string;
-  /** SQL of a value to sort by, or to compare with the ends of a range. */
+  /**
+   * Returns SQL with which values of a field are sorted, or compared with the ends of a range. `sql` is a column or a
+   * placeholder.
+   */
   toOrdered(field: Field, sql: string): string;
-  /** SQL of a table that contains the elements of a JSON array in the column `value`. `number` is the number of the array's placeholder. */
+  /**
+   * Returns SQL of a table with one column, `value`: the elements of a JSON array. The array is bound to the
+   * placeholder with this number.
+   */
   elements(number: number): string;
-  /** SQL of the current time, in the form of `expires_at` of a stored `Idempotency-Key`. */
+  /** SQL of the current time, in the type of the column `idempotency_keys.expires_at`. */
   now: string;
-  /** SQL of a number of hours, in a form that can be added to `now`. */
+  /** Returns SQL of a duration in hours, which can be added to `now`. */
   toHours(count: string): string;
-  /** The column that sorts API keys from the oldest to the newest. */
+  /** The column by which API keys are sorted from the oldest to the newest. */
   keyOrder: string;
-  /** The column with the location of a row in its table. */
+  /** The column that contains the physical location of a row. */
   row: string;
   /** Whether the database allows data-modifying statements in WITH. */
   nestsWrites: boolean;
   /**
-   * SQL of a text that identifies the state of the database. If the text changes, for example because a backup was restored, all API keys
-   * are read again.
+   * SQL of a text that identifies the state of the database. If this text has changed, for example because a backup was
+   * restored, the server reads all API keys again.
    */
   keyState: string;
 }
 
-/** Collects values in the order of their placeholders. */
+/** Builds a statement: collects the values to bind, in the order of their placeholders. */
 export class Statement {
   readonly values: unknown[] = [];
   readonly #dialect: Dialect;
@@ -57,7 +69,10 @@ export class Statement {
     return this.#dialect.placeholder(this.values.length, field);
   }
 
-  /** SQL to compare a field for equality. Without `values` it is SQL of the row's value, and otherwise of the given value. */
+  /**
+   * Returns SQL to compare a field for equality. If a value is given, the SQL is its placeholder, and otherwise the
+   * field's column.
+   */
   toCompared(field: Field, ...values: unknown[]): string {
     return this.#dialect.toCompared(field, values.length > 0 ? this.bind(field, values[0]) : field.column);
   }

@@ -1,6 +1,7 @@
 /**
- * Transactions: functions of a domain that make several changes, all or none. A transaction is a generator that yields statements. So the
- * writing thread can run it as part of a batch, and it can only wait for the database.
+ * Transactions: functions of a domain that make several changes, either all of them or none. A transaction is a
+ * generator that yields statements. Therefore the writing thread can run it in the middle of a batch, and it cannot
+ * wait for anything but the database.
  */
 
 import { isObject } from '../../json/merge-patch.ts';
@@ -23,26 +24,33 @@ import { buildMethods, ChangeBuilder } from './change-builder.ts';
 import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.ts';
 import { sqlStep } from './statement.ts';
 
-/** The type of the first parameter of a transaction's function. The collections see the changes that the transaction has made. */
+/**
+ * The type of the first parameter of a transaction: its collections, and more. Reads in the transaction see the changes
+ * that it has already made.
+ */
 type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
-  /** The current time, as the store sets it in fields. */
+  /** The current time, which the store also sets in fields. */
   now: string;
   sql: Sql;
   tenant: Tenants<Domain>;
 };
-/** The type of the tenant, in a transaction of a collection with tenants. Only `sql` can read records of other tenants. */
+/**
+ * The type of the tenant in a transaction of a collection with tenants. The collections contain only records of this
+ * tenant; only `sql` can read records of others.
+ */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
-/** The type of the first parameter of a reading function. The reads of a run all see one snapshot. */
+/** The type of the first parameter of a reading function. All its reads see one snapshot. */
 type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list' | 'all'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
- * Runs a statement that only reads. The values in the template are bound. Rows are objects with the names of columns; integers are bigint.
- * In SQLite, a boolean is 0n or 1n, and a `number` is a text. A value may also be a part of the statement, made by `sql` without `yield*`.
+ * Runs a SQL statement that only reads. Values in the template are bound. Each row is an object with the names of the
+ * columns. Integers are bigint. In SQLite, a boolean is 0n or 1n, and a `number` is a text. A value may also be another
+ * result of `sql` without `yield*`: then its SQL is inserted into the statement.
  */
 type Sql = <Row>(
   texts: TemplateStringsArray,
@@ -53,7 +61,7 @@ interface SqlPart<Row> extends SqlSteps<Row[]> {
   readonly [part]: true;
 }
 
-/** SQL with bound values between its texts. */
+/** A template of SQL. Between two of its `texts`, a value is bound. */
 interface SqlTemplate {
   texts: string[];
   values: unknown[];
@@ -64,10 +72,10 @@ interface Transaction<Input, Output> {
   readonly isReading?: true;
 }
 
-/** The transactions of all collections: by the name of the collection, then by their own name. */
+/** The transactions of a domain: first by the name of their collection, then by their own name. */
 export type AnyTransactions = Readonly<Record<string, Readonly<Record<string, Transaction<never, unknown>>>>>;
 
-/** The transactions of a domain. `source` is the URL of their module, so that the writing thread can load them. */
+/** The transactions of a domain, with the URL of the module that exports them. The writing thread loads this module. */
 export interface DomainTransactions {
   all: AnyTransactions;
   source: string;
@@ -75,7 +83,8 @@ export interface DomainTransactions {
 export const NO_TRANSACTIONS: DomainTransactions = { all: {}, source: '' };
 
 /**
- * The parts that are derived from a domain and its contract. If there are no codecs, only the types of the columns restrict the records.
+ * The codecs and transactions of a domain, for opening its store. Without codecs, only the types of the columns
+ * restrict records.
  */
 export interface OfDomain {
   codecs?: RecordCodecs | undefined;
@@ -87,7 +96,7 @@ export interface TransactionsModule {
   loadCodecs(): Awaitable<RecordCodecs>;
 }
 
-/** The transactions as methods of the collections, for handlers. */
+/** The types of the transactions as methods of their collections, which handlers call. */
 export type CallsOf<All> = {
   [Collection in keyof All]: {
     [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
@@ -97,9 +106,9 @@ export type CallsOf<All> = {
 };
 
 /**
- * Makes a transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`. Write `yield*` before each call in it. The
- * function returns plain data. If it returns `refused` or throws, nothing is changed. The store may run it again, so it must not have other
- * effects.
+ * Makes a transaction: `transaction(function* ({ items }, input: Input) { … })`. In the function, write `yield*` before
+ * each call of the store. The function must return plain data. If it returns `refused(…)` or throws, nothing is
+ * changed. The store may run the function more than once, so it must not have other effects.
  */
 export const transactionOf =
   <Domain extends AnyDomain>() =>
@@ -107,7 +116,7 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
-/** Makes a reading function of the domain. The function does not wait for writes, and may return any value. */
+/** Makes a reading function. It does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
   <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
@@ -118,20 +127,26 @@ export const readingOf =
 export const refused = <const Why extends string>(why: Why): Refused<Why> =>
   new Refusal(why) as Refused<string> & Refused<Why>;
 
-/** How a database runs changes and transactions. */
+/** How a database runs changes and transactions, in the present batch. */
 export interface RunContext {
   now: string;
-  /** Whether a refused change or transaction can be rolled back alone. If not, the whole batch runs again with savepoints. */
+  /**
+   * Whether a refused change or transaction can be rolled back alone. If false, the whole batch is rolled back, and
+   * runs again with savepoints.
+   */
   isSafe: boolean;
-  /** Whether the change needs its own savepoint. */
+  /** Whether the change runs in its own savepoint. */
   hasSavepoint(change: Change | TransactionCall): boolean;
-  /** Whether the error makes all changes of the batch fail. */
+  /** Whether the error ends the whole batch, and not only one change. */
   isFatal(error: unknown): boolean;
-  /** Finds the code of a refusal in the error of a change; undefined for other errors. */
+  /**
+   * Returns the code of a refusal if the database's error means that the change is refused. Returns undefined for other
+   * errors.
+   */
   refusalCodeOf(error: unknown, change: Change): string | undefined;
 }
 
-/** Runs the steps of a change or a transaction. If it is refused or fails, all its steps are undone. */
+/** Runs the steps of a change or a transaction. If it is refused or fails, its savepoint is rolled back. */
 export function* inSavepoint<Answer>(
   change: Change | TransactionCall,
   { hasSavepoint, isFatal }: RunContext,
@@ -162,7 +177,7 @@ export class TransactionRunner {
     this.#all = all;
   }
 
-  /** Runs a transaction. @throws Error if it fails: the caller must roll it back */
+  /** Runs a transaction. @throws Error if it fails: then the caller must roll it back */
   *run(made: TransactionCall, context: RunContext): SqlSteps<Outcome> {
     const steps = new Steps(this.#changes, context);
     const output = yield* this.#start(made, steps, { now: context.now });
@@ -177,7 +192,7 @@ export class TransactionRunner {
   }
 
   *#start({ collection, call, input, tenant }: TransactionCall, steps: Steps, more: Fields): SqlSteps<unknown> {
-    // A proxy, because each function uses only a few of the collections.
+    // A proxy builds the methods of a collection only when the function uses the collection.
     const get = (own: Fields, name: string | symbol) => {
       const stored = this.#changes.stored.get(name);
       if (!stored) return own[String(name)];
@@ -193,13 +208,13 @@ export class TransactionRunner {
   }
 }
 
-/** A single run of a transaction or of a reading function. */
+/** One run of a transaction or of a reading function. */
 class Steps {
   isDirty = false;
   readonly #changes: ChangeRunner;
   readonly #running: RunContext | undefined;
   readonly #failures: unknown[] = [];
-  /** The calls that have begun and not ended. */
+  /** The calls that the function has made and not yet run to their end. */
   readonly #open = new Set<unknown>();
   readonly #parts = new WeakMap<object, SqlTemplate>();
 
@@ -208,7 +223,7 @@ class Steps {
     this.#running = context;
   }
 
-  /** The methods of a collection. A reading function does not get the methods that change records. */
+  /** Builds the methods of a collection. A reading function gets no methods that change records. */
   toMethods(stored: StoredTable, tenant: unknown): object {
     const { table, codec } = stored;
     const get = (id: unknown) =>
@@ -239,7 +254,10 @@ class Steps {
     return steps;
   };
 
-  /** Inserts the text and the values of each part into the statement. A part that is inserted does not need to run alone. */
+  /**
+   * Joins the texts and values of a template. If a value is itself a result of `sql`, its text and values are inserted,
+   * and it need not run alone.
+   */
   #join([first = '', ...others]: readonly string[], values: readonly unknown[]): SqlTemplate {
     const all: SqlTemplate = { texts: [first], values: [] };
     const append = ([head, ...rest]: readonly string[]) => all.texts.push(all.texts.pop() + String(head), ...rest);
@@ -254,7 +272,10 @@ class Steps {
     return all;
   }
 
-  /** Makes the transaction fail if a call in it failed, even if the function caught the error. @throws Error */
+  /**
+   * Throws if a call in the transaction has failed, even if the function has caught the error. Also throws if a call
+   * was not run, because `yield*` is missing.
+   */
   check(call: string): void {
     if (this.#failures.length > 0) throw this.#failures[0];
     if (this.#open.size > 0) throw new Error(`${call} has a call without \`yield*\``);
@@ -292,12 +313,12 @@ class Steps {
 }
 
 /**
- * In JSON, these prefixes mark bigints, texts, and lists of internal columns. So a client's text can never be mistaken for one of the
- * others.
+ * The first letter of a text in the JSON tells what the text stands for: a bigint, a text, or a list of internal
+ * columns. So a client's text cannot be mistaken for one of the others.
  */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
-/** The JSON form of a record with internal columns. The names of these columns are listed, because replies omit them. */
+/** The JSON form of a record with internal columns. It lists their names, so that replies can leave them out. */
 class WrittenRecord {
   readonly internal: string;
   readonly record: Fields;
@@ -308,7 +329,7 @@ class WrittenRecord {
   }
 }
 
-/** Writes plain data as JSON. */
+/** Writes the result of a transaction as JSON. The result is plain data. */
 function toOutput(output: unknown): string {
   return JSON.stringify({ output }, function (this: unknown, name, value) {
     if (typeof value === 'bigint') return INT64 + value;
@@ -318,7 +339,7 @@ function toOutput(output: unknown): string {
   });
 }
 
-/** Reads the result of a transaction. */
+/** Reads the result of a transaction from an outcome. */
 export function fromOutput({ text, refused: why }: Outcome): unknown {
   if (why !== undefined) return new Refusal(why);
   const { output } = JSON.parse(text as string, (_name, value) => {
