@@ -1,6 +1,7 @@
 /**
- * The types of a description: a domain's collections, as data. The store derives statements, caches, cursors and moves from it. The
- * compiler checks it against the contract: a field without a column, or with a column of another type, is a compile error.
+ * The types of a description: a domain's collections as data. The store derives its SQL statements, caches, cursors and
+ * moves from the description. The compiler compares it with the contract: a field without a column, or with a column of
+ * a wrong type, is a compile error.
  */
 import type { Unmarked } from '../../json/marked.ts';
 import type { Whole } from '../../json/whole-records.ts';
@@ -8,45 +9,55 @@ import type { components, operations } from '../../registered.ts';
 import type { AllQuery, Changing, Collection, NoOther, PageOf, PageQuery, Refused, SqlSteps } from '../collection.ts';
 
 /**
- * The type of a column. `int64` is a bigint, and `int32` is an integer as a number. A `number` is stored with every digit. A `time` is an
- * instant, stored in UTC to the millisecond. `json` is for everything else, stored as JSON text. The page guide/records.md lists the SQL
- * types of both databases.
+ * The type of a column. An `int64` is a bigint, and an `int32` is a number without a fraction. A `number` is stored
+ * with every digit. A `time` is an instant, stored in UTC with milliseconds. All other values, such as objects and
+ * lists, have the type `json` and are stored as JSON text. The page guide/records.md lists the SQL types in both
+ * databases.
  */
 export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 
 export interface Column {
-  /** The name of the column; by default, the field's name in snake case. */
+  /** The name of the column. The default is the name of the field in snake case. */
   column?: string;
   type: ColumnType;
   /** The field may be absent. NULL in the column means absent. */
   isOptional?: true;
-  /** The field may be null. NULL in the column means null. If a field may be absent or null, its type is `json`, and its null is a text. */
+  /**
+   * The field may be null. NULL in the column means null. A field that may be absent and may also be null has the type
+   * `json`: then null is stored as the text `null`.
+   */
   isNullable?: true;
   /**
-   * The store sets the field: the id, the time of the create or of the last change, a revision that each change increments, or the
-   * tenant. A revision is never used again for the same id, even after the record was deleted. With a tenant, handlers call
-   * `orders.of(tenant)`, which neither sees nor changes records of other tenants.
+   * The store sets the field: it is the id, the time of the create, the time of the last change, a revision that each
+   * change increments, or the tenant. A revision is never used again for the same id, even after the record was
+   * deleted. If there is a tenant, handlers call `orders.of(tenant)`; then they can neither see nor change records of
+   * other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
-  /** The field is the id, chosen by the creator of the record. */
+  /** The field is the id, and the code that creates the record chooses it. */
   is?: 'id';
-  /** The field's value in a record that is created without it. */
+  /** The value of the field in a new record that was given without it. */
   first?: unknown;
   /** Comparisons, orders and unique indexes ignore the case of the letters a to z. The case of other letters counts. */
   ignoresCase?: true;
-  /** The field contains the id of a record of this collection, and its column is a foreign key. */
+  /** The field contains the id of a record of the collection with this name. Its column is a foreign key. */
   of?: string;
-  /** The record is deleted with the record that it refers to. Without this, deleting that record is the refusal `referenced`. */
+  /**
+   * If the record that this field refers to is deleted, this record is deleted as well. Without `onDelete`, the store
+   * refuses to delete the other record, with the code `referenced`.
+   */
   onDelete?: 'delete';
 }
 
-/** A column without a field in the contract. */
+/** A column that does not belong to a field of the contract. */
 type FreeColumn = { [Type in ColumnType]: FreeColumnOf<Type> }[ColumnType];
 interface FreeColumnOf<Type extends ColumnType> extends Omit<Column, 'set' | 'first'> {
   type: Type;
   set?: Type extends keyof FreeSets ? FreeSets[Type] : never;
   first?: ColumnValues[Type] | null;
-  /** The schema of the contract that values must fit. By default, only the column's type restricts the values. */
+  /**
+   * The schema of the contract that the values must fit. Without it, only the type of the column restricts the values.
+   */
   schema?: SchemaName;
 }
 interface FreeSets {
@@ -67,72 +78,88 @@ interface ColumnValues {
 }
 
 /**
- * The description of a collection. The records have the contract's schema `Name`, and internal columns with the names `Internal`. Without a
- * schema, the columns alone describe the records.
+ * The description of a collection. Its records have the schema `Name` of the contract, and also the internal columns
+ * `Internal`. Without a schema, only the columns describe the records.
  */
 export type Description<Name extends string = never, Internal extends string = never> = [Name] extends [never]
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
   : Described<FilterName<SchemaOf<Name>> | Internal> & {
       /**
-       * The schema of the records that clients see: a schema of the contract by its name, or the success of an operation, as `getBook()`.
-       * `getBook().data` is a field of it.
+       * The schema of the records that clients see. It is the name of a schema of the contract; or, as `getBook()`, the
+       * body of the successful reply of an operation; or, as `getBook().data`, a field of this body.
        */
       schema: Name;
       /** A column for each field of the schema. */
       columns: Columns<SchemaOf<Name>>;
     } & InternalColumns<SchemaOf<Name>, Internal>;
 
-/** The columns that are in every row, but that clients do not see. */
+/** The columns that every row has and that no client sees. */
 type InternalColumns<Found, Internal extends string> = [Internal] extends [never]
   ? { internal?: never }
   : { internal: { [Name in Internal]: Name extends keyof Found ? never : FreeColumn & { is?: never } } };
 
-/** The parts of a description that name fields. */
+/** The properties of a description that refer to fields by name. */
 interface Described<Filter extends string> {
   /** The word for one record, such as `book`. */
   noun: string;
   table: string;
-  /** The ways to list records. The texts in an index may have 2,600 bytes together; a request with longer ones is a 400. */
+  /**
+   * How records can be listed. All texts of an index together may have 2,600 bytes; a request with longer texts is
+   * answered with 400.
+   */
   lists?: {
     /**
-     * The fields that lists can be filtered by. If a query contains several filters, all must match. A field needs an index on (column,
-     * id); PostgreSQL uses the index of the first filter in a query. Add new fields at the end: then the cursors of clients stay valid.
+     * The fields by which lists can be filtered. If a query filters by several fields, a record must match all of them.
+     * Each field needs an index on (column, id); PostgreSQL uses the index of the first filter in a query. Add new
+     * fields at the end, so that the cursors of clients stay valid.
      */
     equal?: readonly Filter[];
     /** The fields that can be filtered by a range: `{ from, above, below, upTo }`. */
     range?: readonly Filter[];
-    /** The texts that can be filtered by their beginning: `nameBegins` for `name`. */
+    /**
+     * The text fields that can be filtered by the beginning of their text: a query filters `name` with `nameBegins`.
+     */
     prefix?: readonly Filter[];
     /**
-     * The filters that every query must contain, such as the account of entries. In the indexes, the columns of these fields come first.
+     * The fields that every query must filter by, such as the account if the records are entries of accounts. In an
+     * index, their columns come first.
      */
     always?: readonly Filter[];
     /**
-     * The orders by their names: a field or several, each with `-` for descending. Records without a value come last. Records with equal
-     * values are sorted by id.
+     * The orders by which lists can be sorted, by name. An order is one field or several; `-` before a field means
+     * descending. Records without a value come last. Records with equal values are sorted by id.
      */
     orders?: Readonly<Record<string, OrderBy<Filter> | readonly OrderBy<Filter>[]>>;
-    /** The most records that `skip` may leave out, for contracts that page by number. More is a 400: far pages are slow. */
+    /**
+     * The most records that a query may skip. This is for contracts with page numbers. A query that skips more is
+     * answered with 400, because far pages are slow.
+     */
     skip?: number;
-    /** Whether lists can count all their records. The more records there are, the longer that takes. */
+    /**
+     * Whether queries may ask for the total number of records. The more records there are, the longer a count takes.
+     */
     count?: true;
   };
   /**
-   * A record or change that breaks its schema is a 400 of the request, and methods take values of wider types: any text in place of a
-   * listed one, objects that lack fields, and null. Without this it is a 500, and a body that allows such values is a build error.
+   * A record or change that breaks its schema is answered with 400, as an error of the request. Methods then accept
+   * wider types: any text instead of one that an enum lists, objects with missing fields, and null. Without `unfit`,
+   * the answer is 500, and it is a build error if a request's body may contain such values.
    */
   unfit?: 400;
-  /** Sets of fields that are unique: the table needs a unique index on them. A second record with these values is refused with the code. */
+  /**
+   * Sets of fields that are unique: the table needs a unique index on each set. If another record already has the same
+   * values, the store refuses a change with this code.
+   */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
-  /** The errors that the collection adds to the catalogue, by code. */
+  /** The errors that the collection adds to the catalogue of errors, by code. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number; readonly message?: string } };
-  /** The folder of the migrations, which contains the folders `sqlite` and `postgres`. */
+  /** The URL of the folder of the migrations. It contains the folders `sqlite` and `postgres`. */
   migrations: URL;
 }
 
 type OrderBy<Filter extends string> = Filter | `-${Filter}`;
 
-/** The description of any collection, for code that is independent of the contract's types. */
+/** The type of all descriptions, for code that does not depend on the types of a contract. */
 export interface AnyDescription extends Omit<Described<string>, 'lists' | 'unique' | 'errors'> {
   schema?: string;
   columns: Readonly<Record<string, AnyColumn>>;
@@ -153,10 +180,13 @@ export interface Lists {
   count?: true;
 }
 
-/** The descriptions by the names that handlers use for the collections. `npm run generate` writes them. */
+/**
+ * The descriptions of a domain's collections. Their keys are the names by which handlers call the collections. `npm run
+ * generate` writes this object.
+ */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** The collections of a domain, with their transactions as methods, for handlers. */
+/** The collections that handlers get. The domain's transactions are methods of them. */
 export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
   [Name in keyof Domain]: CollectionOf<
     Domain[Name],
@@ -184,7 +214,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
 type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
 /** The type of the tenant; `never` if the collection has no tenants. */
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
-/** A collection in a transaction. Reads see the transaction's own changes. */
+/** A collection as a transaction sees it. Reads return the changes that the transaction has already made. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
   Changing<
     RowOf<Described>,
@@ -207,9 +237,9 @@ interface ReadsInTransaction<Found, Lists, Id> {
     query: Query & NoOther<Query, AllQuery<Found, Lists>>,
   ): SqlSteps<Found[]>;
 }
-/** The methods that a collection lacks: `put` works only with ids that clients choose. */
+/** The methods that this collection does not have: `put` exists only if clients choose the ids. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
-/** The refusal of a delete; `never` if no collection refers to this one. */
+/** The refusal that a delete may return: `referenced`, if another collection refers to this one. Otherwise `never`. */
 export type Referenced<Domain extends AnyDomain, Name> = {
   [Child in keyof Domain]: {
     [Field in keyof ColumnsOf<Domain[Child]>]: ColumnsOf<Domain[Child]>[Field] extends { of: Name }
@@ -220,12 +250,18 @@ export type Referenced<Domain extends AnyDomain, Name> = {
   }[keyof ColumnsOf<Domain[Child]>];
 }[keyof Domain];
 
-/** The refusals of a new record that conflicts with existing ones; `never` if it cannot conflict. */
+/**
+ * The refusals of a create or update that conflicts with other records: unique values that already exist, or a
+ * reference to a missing record. `never` if no conflict is possible.
+ */
 type ConflictsOf<Described extends AnyDescription> =
   | RefusedUnlessNever<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
   | RefusedUnlessNever<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
   | RefusedUnlessNever<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
-/** The fields that can cause each conflict, by its code: a change of other fields is not refused with it. */
+/**
+ * For the code of each conflict, the fields that can cause it. If an update does not change these fields, it does not
+ * return this refusal.
+ */
 type CausesOf<Described extends AnyDescription> = {
   [One in UniqueOf<Described> as One['code']]: One['fields'][number];
 } & {
@@ -240,14 +276,14 @@ type UniqueOf<Described extends AnyDescription> = Described['unique'] extends re
   ? One
   : never;
 type RefusedUnlessNever<Why> = [Why] extends [never] ? never : Refused<Why & string>;
-/** The collections that the description refers to. */
+/** The names of the collections that this description refers to. */
 type ParentsOf<Described extends AnyDescription> = ColumnsOf<Described>[keyof ColumnsOf<Described>] extends infer Column
   ? Column extends { of: infer Of }
     ? Of
     : never
   : never;
 
-/** The columns of the rows, by field. */
+/** The columns of a row, including the internal ones, by the name of the field. */
 type ColumnsOf<Described extends AnyDescription> = Described['columns'] &
   ([InternalOf<Described>] extends [never] ? unknown : InternalOf<Described>);
 type InternalOf<Described> = Described extends { internal: infer Internal extends object } ? Internal : never;
@@ -256,7 +292,7 @@ type InternalOf<Described> = Described extends { internal: infer Internal extend
 type ShownOf<Described extends AnyDescription> = Described extends { schema: infer Name extends string }
   ? SchemaOf<Name>
   : FreeFields<Described['columns']>;
-/** A record with its internal columns. A reply may contain it: there it has the type that clients see. */
+/** A record with its internal columns. If a handler returns it in a reply, the reply leaves these columns out. */
 export type RowOf<Described extends AnyDescription> = [InternalOf<Described>] extends [never]
   ? ShownOf<Described>
   : FieldsOf<Described> & Whole<ShownOf<Described>>;
@@ -280,9 +316,7 @@ type IdOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'id' } 
 type ValuesOf<Described extends AnyDescription, Trait> =
   FieldsOf<Described> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
 
-/**
- * The type of a new record: all fields except those that the store sets. A field with a value for new records (`first`) is optional.
- */
+/** The type of a new record. It has all fields except those that the store sets. Fields with `first` are optional. */
 export type NewOf<Described extends AnyDescription> =
   FieldsOf<Described> extends infer Found
     ? Flat<
@@ -292,14 +326,20 @@ export type NewOf<Described extends AnyDescription> =
           }
       >
     : never;
-/** The type of a given record. With `unfit: 400`, its values may be wider: the store refuses those that break the schema. */
+/**
+ * The type of a record that a handler passes to the store. With `unfit: 400`, the type is wider, because the store
+ * checks the values and answers wrong ones with 400.
+ */
 type GivenOf<Described extends AnyDescription> = Described extends { unfit: 400 }
   ? Wider<NewOf<Described>>
   : NewOf<Described>;
 type Wider<Fields> = {
   [Name in keyof Fields]: [Fields[Name]] extends [undefined] ? Fields[Name] : WiderValue<Fields[Name]>;
 };
-/** Any text in place of a listed one, objects that lack fields, and null. */
+/**
+ * The type of a value with `unfit: 400`. Instead of the texts of an enum it allows any text. It also allows objects
+ * with missing fields, and null.
+ */
 type WiderValue<Value> = unknown extends Value
   ? Value
   :
@@ -320,7 +360,10 @@ type FieldsWith<Described extends AnyDescription, Trait> = {
 }[keyof ColumnsOf<Described>];
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** The type of records if their schema is not in the contract: after a contract was replaced, the old domain compiles, but is unusable. */
+/**
+ * The type of a record if the contract has no such schema. So after a contract was replaced, the old domain still
+ * compiles, but its records cannot be used.
+ */
 declare const absent: unique symbol;
 interface NotInTheContract {
   readonly [absent]: true;
@@ -355,7 +398,10 @@ type FilterName<Found> = Found extends NotInTheContract
       string;
 type Scalar = bigint | string | number | boolean;
 
-/** A column for every field of the schema. If the schema allows additional fields, every description is a compile error. */
+/**
+ * The type of `columns`: each field of the schema has a column. If the schema allows additional fields, this is
+ * `never`, so that every description is a compile error.
+ */
 type Columns<Found> = Found extends NotInTheContract
   ? Record<string, Column>
   : string extends keyof Found
@@ -368,7 +414,7 @@ type ColumnFor<Found, Name extends keyof Found> = { column?: string; type: TypeO
   SetOf<Found[Name]> &
   OptionalOf<Found[Name]> &
   NullableOf<Found[Name]>;
-/** The possible values of `set`, `is` and `first` for a field of this type. */
+/** The values of `set`, `is` and `first` that are possible for a field of this type. */
 type SetOf<Value> =
   | {
       set?:
@@ -393,7 +439,7 @@ type ScalarTypeOf<Value> = [Value] extends [bigint]
       : [Value] extends [boolean]
         ? 'boolean'
         : 'json' | JsonSince<'the field is an object, a list, or of several types'>;
-/** A type that is only for the compiler's message, which shows the reason. No column has it. */
+/** A type that no column has. It shows the reason for a compile error in the compiler's message. */
 interface JsonSince<Reason extends string> {
   readonly reason: Reason;
 }

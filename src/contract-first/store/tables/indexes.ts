@@ -1,10 +1,13 @@
-/** The indexes that lists and deletes need. If one is missing, a start logs a warning, and `contract-first migration` writes it. */
+/**
+ * The indexes that lists and deletes need. If an index is missing, the start logs a warning, and `contract-first
+ * migration` writes the SQL that creates the index.
+ */
 import { createHash } from 'node:crypto';
 import type { Dialect } from '../changes/statement.ts';
 import { type Field, type OrderKey, perTable, sequenceOf, type Table } from './table.ts';
 
 export interface WantedIndex {
-  /** The statements that would read the whole table without the index, such as `lists of notes filtered by folder`. */
+  /** The statements that read the whole table if the index is missing, such as `lists of notes filtered by folder`. */
   use: string;
   /** The fields that these statements compare for equality. */
   equal: Field[];
@@ -12,17 +15,20 @@ export interface WantedIndex {
   order: OrderKey[];
 }
 
-/** An index of a database. */
+/** An index that exists in a database. */
 export interface FoundIndex {
-  /** Whether the index makes its columns unique among all rows. */
+  /** Whether no two rows of the table have the same values in these columns. */
   isUnique: boolean;
-  /** The columns in their order. If the database does not print an expression, it is `?`. */
+  /** The columns in the order of the index. `sql` is `?` if the database does not show the expression. */
   columns: { sql: string; isDown: boolean }[];
 }
 
 type IndexDialect = Pick<Dialect, 'toCompared' | 'toOrdered'>;
 
-/** The indexes that a table needs. Left out are those that a longer index, or the index of a unique set, begins with. */
+/**
+ * Returns the indexes that a table needs. An index is left out if a longer one begins with the same columns, or if the
+ * index of unique columns serves instead.
+ */
 export const toWantedIndexes = perTable((table): WantedIndex[] => {
   const { key, unique, sequence } = table;
   const sets = [[sequence], key, ...unique.map(({ columns }) => columns)];
@@ -43,7 +49,7 @@ export const toWantedIndexes = perTable((table): WantedIndex[] => {
 
 const sizeOf = ({ equal, order }: WantedIndex) => equal.length + order.length;
 
-/** The indexes for lists. If no order is declared, lists are in the order of creation. */
+/** Returns the indexes for lists. A list without a declared order is sorted by sequence numbers. */
 function listIndexes(table: Table): WantedIndex[] {
   const { collection, fixed, filters, orders } = table;
   const declared = Object.entries(orders).map(([name, keys]) => ({ words: [`in the order ${name}`], keys }));
@@ -61,7 +67,7 @@ function listIndexes(table: Table): WantedIndex[] {
   ]);
 }
 
-/** The indexes for deletes: before a record is deleted, the database looks for records that refer to it. */
+/** Returns the indexes for deletes: before the database deletes a record, it looks for records that refer to it. */
 const relationIndexes = ({ collection, relations, fields }: Table): WantedIndex[] =>
   relations.map(({ columns, parent }) => ({
     use: `deletes of ${parent.collection}, which look for ${collection},`,
@@ -74,7 +80,10 @@ const columnsOf = ({ equal, order }: WantedIndex): OrderKey[] => [
   ...order,
 ];
 
-/** Whether an index begins with the columns, read forwards or backwards. If its first columns are unique, the others need not be in it. */
+/**
+ * Whether an index begins with the given columns, read forwards or backwards. After unique columns, an index needs no
+ * more columns, because only one row has these values.
+ */
 function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIndex, sql: readonly string[]): boolean {
   const count = isUnique ? Math.min(columns.length, sql.length) : sql.length;
   const isSame = (wanted: string, found?: string) => found === wanted || (found === '?' && wanted.startsWith('CAST('));
@@ -84,7 +93,10 @@ function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIn
   return turns.every((turn) => turn === turns[0]);
 }
 
-/** Whether the database has an index that serves as the wanted one. In SQLite, each index ends with the sequence number. */
+/**
+ * Whether one of the existing indexes serves as the wanted one. In SQLite, each index also contains the sequence number
+ * at its end.
+ */
 export function isIndexed(
   index: WantedIndex,
   found: readonly FoundIndex[],
@@ -105,10 +117,13 @@ function toColumnsSql({ equal, order }: WantedIndex, { toCompared, toOrdered }: 
   ];
 }
 
-/** The length of the longest name: PostgreSQL cuts longer ones. */
+/** The most characters of an index's name: PostgreSQL truncates longer names. */
 const LONGEST_NAME = 63;
 
-/** SQL that creates an index. The index serves an order forwards and backwards. */
+/**
+ * Returns SQL that creates an index. Databases read an index forwards and backwards, so it also serves the reverse
+ * order.
+ */
 export function toIndexSql({ name: table }: Table, index: WantedIndex, dialect: IndexDialect): string {
   const isTurned = index.order[0]?.isDown === true;
   const columns = columnsOf(index).map(({ field, isDown }, place) => {

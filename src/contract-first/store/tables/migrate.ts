@@ -1,6 +1,6 @@
 /**
- * Migrates a database to this program's version, for both databases. Migrations only go forward: if a newer program has migrated the
- * database, it is left unchanged, and the start fails.
+ * Runs the migrations that a database still needs, on both databases. There are no migrations back to an earlier
+ * version: if a newer program has migrated the database, the start fails and leaves the database unchanged.
  */
 
 import { type Dialect, sqlStep } from '../changes/statement.ts';
@@ -20,35 +20,47 @@ import {
 } from './migrations.ts';
 import { type Field, type Table, toTables } from './table.ts';
 
-/** A database that is to be migrated. */
+/** A database to be migrated. */
 export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared' | 'toOrdered' | 'toJsonSql'> {
   kind: DatabaseKind;
-  /** The database's column type for each type of a description. */
+  /** The database's name for each column type of a description. */
   types: Record<ColumnType, string>;
   /** SQL that finds the table `applied_migrations`. */
   findApplied: string;
-  /** SQL that reads a table's columns: name, type, whether it is NOT NULL, and whether the database fills it, the latter two as 0 or 1. */
+  /**
+   * SQL that reads the columns of a table: name, type, whether the column is NOT NULL, and whether the database fills
+   * it. The last two are 0 or 1.
+   */
   selectColumns: string;
-  /** SQL that reads a table's indexes: whether each is unique among all rows, as 0 or 1, and its columns in order, joined by commas. */
+  /**
+   * SQL that reads the indexes of a table: whether the index is unique among all rows, as 0 or 1, and its columns in
+   * order, joined by commas.
+   */
   selectIndexes: string;
-  /** SQL that reads a table's foreign keys, such as `shop,item items CASCADE`. `CASCADE` is there if deletes cascade. */
+  /**
+   * SQL that reads the foreign keys of a table, each as a text such as `shop,item items CASCADE`. `CASCADE` is missing
+   * if the key does not cascade deletes.
+   */
   selectReferences: string;
-  /** Checks the database. @throws Error if it belongs to another program, or cannot be migrated */
+  /** Checks the database before it is changed. @throws Error if it belongs to another program, or cannot be migrated */
   check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
-  /** Begins the transaction, as soon as no other program migrates the database. */
+  /** Waits until no other program is migrating the database, and begins the transaction. */
   begin(): SqlSteps<void>;
-  /** Prepares the database for the migrations. */
+  /** Called before the first migration, such as to create the schema in PostgreSQL. */
   prepare(): SqlSteps<void>;
   run(sql: string): SqlSteps<void>;
-  /** Creates our own triggers on a table of records. */
+  /** Creates the engine's triggers on a table of records. */
   addTriggers(table: Table): SqlSteps<void>;
-  /** Finishes after the last migration; `count` is the number of migrations. */
+  /** Called after the last migration. `count` is the number of all migrations. */
   end(count: number): SqlSteps<void>;
 }
 
 export type MigrationHooks = Pick<StoreLimits, 'onMigrated' | 'onWarning'>;
 
-/** Migrates the database. @throws Error if that is not possible: after the caller has rolled back, the database is unchanged */
+/**
+ * Migrates the database, and checks its tables. @throws Error if that is not possible: after the caller has rolled
+ * back, the database is unchanged
+ */
 export function* migrateTables(
   target: MigrationTarget,
   domain: AnyDomain,
@@ -57,16 +69,17 @@ export function* migrateTables(
   const tables = toTables(domain);
   const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
   if (migrated) onMigrated?.(migrated);
-  // Also without new migrations: the description may have been changed since the last one.
+  // The tables are also checked if there was nothing to migrate, because the description may have changed.
   for (const warning of yield* checkTables(target, tables)) onWarning?.(warning);
 }
 
-/** The digest of the contract that stored records must fit, and the function that checks a record. */
+/** The arguments of `countInvalidRecords`: the digest of the contract, and a function that checks a record. */
 export type RecordCheck = Parameters<Contents['countInvalidRecords']>;
 
 /**
- * Finds the migrations that `migrate` would run. If there are none, stored records are checked; otherwise they may change before.
- * @throws Error with the reason why `migrate` would fail
+ * Inspects a database without migrating it. If no migrations are pending, the stored records are also checked.
+ * Otherwise a pending migration may still change them.
+ * @throws Error with the reason why `migrateTables` would fail
  */
 export function* inspectMigrations(
   target: MigrationTarget,
@@ -86,7 +99,7 @@ export function* inspectMigrations(
   return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
 }
 
-/** Runs the pending migrations. Returns undefined if there were none. */
+/** Runs the pending migrations, and commits them. Returns undefined if none were pending. */
 export function* runMigrations(
   target: MigrationTarget,
   files: readonly Migration[],
@@ -98,7 +111,7 @@ export function* runMigrations(
     return undefined;
   }
   yield* target.begin();
-  // Planned again under the lock: another program may have migrated the database meanwhile.
+  // Plans again, now that the lock is held, because another program may have migrated the database before.
   const planned = yield* plan(target, files);
   yield* target.check(planned.applied, planned.pending);
   yield* target.prepare();
@@ -132,7 +145,10 @@ function* plan(
   return { applied, pending: planMigrations(files, applied) };
 }
 
-/** Checks the tables. Returns warnings: the statements without an index. */
+/**
+ * Checks the tables. Returns a warning for each kind of statement that lacks an index. @throws Error that lists the
+ * differences from the description
+ */
 function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
   const warnings: string[] = [];
   for (const table of tables) {
@@ -152,7 +168,7 @@ export const toFoundIndex = ([isUnique, columns]: [unknown, string]): FoundIndex
   columns: columns.split(',').map((text) => ({ sql: text.replace(/ DESC$/, ''), isDown: text.endsWith(' DESC') })),
 });
 
-/** Finds the statements without an index: each of them reads the whole table. */
+/** Returns a warning for each kind of statement that reads the whole table, because its index is missing. */
 function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: MigrationTarget): string[] {
   const missing = toWantedIndexes(table).filter((index) => !isIndexed(index, indexes, table, target));
   return missing.map(
@@ -163,7 +179,8 @@ function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: Mig
 type ColumnRow = [name: string, type: string, isNotNull: unknown, isFilled: unknown];
 
 /**
- * Checks the columns of a table: with a column of another type, requests would fail, or numbers would lose digits.
+ * Checks the columns of a table. If a column had another type than the description, requests would fail, or numbers
+ * would lose digits.
  * @throws Error that lists all differences
  */
 function checkColumns(
@@ -201,7 +218,8 @@ function checkColumns(
 }
 
 /**
- * Checks the constraints of a table: if one were missing, records would break its promise, and nobody would notice.
+ * Checks the constraints of a table. If one were missing, the database would accept records that break it, and nobody
+ * would notice.
  * @throws Error that lists all missing constraints
  */
 function checkConstraints(

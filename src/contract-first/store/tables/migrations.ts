@@ -1,6 +1,6 @@
 /**
- * The files of migrations: those of the engine, and those of each collection, with numbers. A database remembers by name and digest which
- * ones have run.
+ * Reads the numbered files of migrations: those of the engine, and those of each collection. A database stores the
+ * names and digests of the files that have run on it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { toTables } from './table.ts';
 
 /** A migration that has run on a database. */
 export interface Applied {
-  /** `engine`, or the name of a collection. */
+  /** The owner of the migration: `engine`, or the name of a collection. */
   part: string;
   /** The name of the migration's file. */
   name: string;
@@ -21,7 +21,10 @@ export interface Migration extends Applied {
   sql: string;
 }
 
-/** Loads the migrations of the engine and of all collections, in order. @throws Error that names all files with problems */
+/**
+ * Loads the migrations of the engine and of all collections, in the order in which they run. @throws Error that names
+ * all files with problems
+ */
 export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migration[] {
   const parts = [
     readMigrations('engine', new URL(`../${database}/migrations/`, import.meta.url)),
@@ -36,11 +39,12 @@ export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migra
 }
 
 function readMigrations(part: string, folder: URL): Migration[] {
-  // Names with other letters are found as well, to be reported: some systems and editors leave .SQL files, copies, and macOS ._ files.
+  // Also finds files with wrong names, so that they can be reported: some systems and editors write .SQL files, copies,
+  // or macOS's ._ files.
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => /\.sql/i.test(name)) : [];
   return names.sort().map((name) => {
     const sql = readFileSync(new URL(name, folder), 'utf8');
-    // Independent of the ends of lines, which Git and editors change.
+    // The digest ignores how lines end, because Git and editors change line ends.
     const digest = createHash('sha256').update(sql.replaceAll('\r\n', '\n').trimEnd()).digest('hex');
     return { part, name, digest, sql };
   });
@@ -65,8 +69,8 @@ function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind):
 }
 
 /**
- * Finds statements of a collection's migration that name a table of the engine, such as `api_keys`. Such a change could end the service,
- * or let strangers in.
+ * Finds a statement in a collection's migration that names a table of the engine, such as `api_keys`. Such a statement
+ * could stop the service, or let strangers in.
  */
 function findEngineTables(file: Migration, engine: readonly Migration[], database: DatabaseKind): string[] {
   const names = engine.flatMap(({ sql }) => createdTables(sql));
@@ -78,7 +82,7 @@ function findEngineTables(file: Migration, engine: readonly Migration[], databas
   return [];
 }
 
-/** Finds the names of the tables that a migration creates. */
+/** Returns the names of the tables that a migration creates. */
 export const createdTables = (sql: string): string[] =>
   [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name as string);
 
@@ -109,16 +113,18 @@ function throwProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
-/** The name of a migration's file in messages. */
+/** Returns the name of a migration's file for messages, such as `engine/0002-api-keys.sql`. */
 export const migrationPath = ({ part, name }: Applied) => `${part}/${name}`;
 
-/** Adds the name of a migration's file to its error. */
+/** Returns an error whose message begins with the name of the migration's file. */
 export function migrationError(migration: Migration, error: unknown): Error {
   const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
   return new Error(`${migrationPath(migration)}: ${message}`, { cause: error });
 }
 
-/** Checks that a database does not contain tables that the migrations would create, or that are not ours. @throws Error that names them */
+/**
+ * Throws if tables were found in the database that its migrations have not created. @throws Error that names the tables
+ */
 export function checkNoTables(found: readonly string[]): void {
   if (found.length === 0) return;
   const names = found.length > 3 ? [...found.slice(0, 3), '…'] : found;
@@ -127,27 +133,30 @@ export function checkNoTables(found: readonly string[]): void {
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** Matches the begin of a comment, of a text or of a quoted name, or a semicolon, or a word. */
+/** Matches the beginning of a comment, of a string or of a quoted name. It also matches a semicolon, and a word. */
 const TOKENS = {
   sqlite: /(--|\/\*|['"`[])|;|\w+/g,
   postgres: /(--|\/\*|e?'|"|\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|;|[\w$\u0080-\uffff]+/gi,
 };
 
-/** The ends of those tokens that do not end with the character that they begin with. */
+/** The ends of comments, strings and quoted names, if they differ from the beginning. */
 const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', '[': ']', "e'": "'" };
 
-/** The tokens inside those that nest: PostgreSQL allows comments in comments, and escaped quotes in texts. */
+/**
+ * Matches the tokens that matter inside a comment or a string of PostgreSQL, which allows comments in comments, and
+ * escaped quotes in strings.
+ */
 const NESTED_TOKENS: Record<string, RegExp> = { '/*': /\/\*|\*\//g, "e'": /\\[\s\S]|''|'/g };
 
-/** Matches the first words of a statement that contains other statements and closes with END. */
+/** Matches the first words of a statement that contains other statements. Such a statement ends with END. */
 const WITH_BODY = { sqlite: /^CREATE (?:TEMP |TEMPORARY )?TRIGGER /, postgres: /^CREATE .* BEGIN ATOMIC / };
 const BODY_ENDS = /(?:;|ATOMIC) END $/;
 
 const CONTROL = /^(?:BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|ATTACH|PREPARE TRANSACTION)\b/;
 
 /**
- * Returns the first words of the first statement that controls transactions: with a COMMIT in a file, half of the migrations could stay
- * after an error.
+ * Returns the first words of a statement that begins or ends a transaction; undefined if there is none. With a COMMIT
+ * in a file, half of the migrations could stay in the database after an error.
  */
 function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
   // In PostgreSQL a carriage return also ends a comment; in SQLite it does not.
@@ -162,12 +171,12 @@ function findTransactionControl(sql: string, database: DatabaseKind): string | u
   return undefined;
 }
 
-/** Yields the words and the semicolons of SQL, in upper case. It skips comments, texts and quoted names. */
+/** Yields the words and semicolons of SQL, in upper case. Skips comments, strings and quoted names. */
 function* wordsOf(sql: string, database: DatabaseKind): Generator<string> {
   for (const { text, isQuoted } of sqlPartsOf(sql, database)) if (!isQuoted) yield text.toUpperCase();
 }
 
-/** Yields the words, semicolons, texts and quoted names of SQL, without comments. */
+/** Yields the words, semicolons, strings and quoted names of SQL. Skips comments. */
 export function* sqlPartsOf(sql: string, database: DatabaseKind): Generator<{ text: string; isQuoted: boolean }> {
   const tokens = new RegExp(TOKENS[database]);
   for (let token = tokens.exec(sql); token; token = tokens.exec(sql)) {

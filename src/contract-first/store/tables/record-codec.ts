@@ -1,4 +1,4 @@
-/** The codec of a collection: it checks records, and reads them from JSON text. */
+/** The codec of a collection: it checks the collection's records, and parses them from JSON text. */
 import { parseExactJson } from '../../json/exact-json.ts';
 import { toInt64 } from '../../json/exact-number.ts';
 import type { TextSource } from '../../json/json-text.ts';
@@ -7,20 +7,25 @@ import type { Fields } from '../collection.ts';
 import type { AnyDomain } from './description.ts';
 import type { Field, Table } from './table.ts';
 
-/** The codec of a collection. The method `read` reads records as clients see them. */
+/** The codec of a collection. `read` parses records without their internal columns, as clients see them. */
 export interface RecordCodec extends TextSource {
-  /** Reads whole records: with their internal columns. */
+  /** Parses records with their internal columns. */
   readonly whole: TextSource;
-  /** Returns the problems of a record, each in words with its location; undefined if the record fits. */
+  /**
+   * Checks a record. Returns its problems as texts, each with the location in the record; undefined if the record fits.
+   */
   readonly check: (record: Fields) => string[] | undefined;
-  /** Returns the problems of the fields of an update, where null removes an optional field; undefined if they fit. */
+  /**
+   * Checks the fields of an update, in which null removes an optional field. Returns the problems as texts; undefined
+   * if the fields fit.
+   */
   readonly checkFields: (fields: Fields) => string[] | undefined;
 }
 
 /** The codecs of all collections, by name. */
 export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
 
-/** Makes the codec of a store without a contract: every record fits if the columns accept it. */
+/** Makes a codec without a contract: every record fits that the columns accept. */
 export function toPlainCodec({ fields, internal, collection }: Table): RecordCodec {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
@@ -33,7 +38,10 @@ export function toPlainCodec({ fields, internal, collection }: Table): RecordCod
   return { name: collection, read, whole, check: () => undefined, checkFields: () => undefined };
 }
 
-/** Makes the readers of JSON text with a record, or a list of records. `toExact` converts the numbers of a record to their types. */
+/**
+ * Makes the parsers of JSON text that contains a record or a list of records. `toExact` converts the numbers of a
+ * record to their types.
+ */
 export function toSources(
   name: string,
   internal: readonly string[],
@@ -49,7 +57,7 @@ export function toSources(
   return { ...shown, whole: { name: `${name} whole`, isWhole: true, read: readWith(toWhole) } };
 }
 
-/** The error of a record that breaks its schema. The record is not stored. */
+/** Thrown if a record breaks its schema. Then the record is not stored. */
 export class UnfitRecord extends Error {
   override name = 'UnfitRecord';
 }
@@ -59,9 +67,9 @@ export interface StoredTable {
   codec: RecordCodec;
 }
 
-/** Adds the codec to each table. Without a codec, only the column types check records. */
+/** Adds its codec to each table. If there is none, only the types of the columns restrict the records. */
 export const toStoredTables = (tables: readonly Table[], codecs: RecordCodecs): StoredTable[] =>
   tables.map((table) => ({ table, codec: codecs[table.collection] ?? toPlainCodec(table) }));
 
-/** An id of each type that no record has. */
+/** For each type, an id that no record has. */
 export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

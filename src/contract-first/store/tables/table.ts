@@ -1,4 +1,4 @@
-/** The table of a collection, for both databases: plain data, which can be sent to a thread. */
+/** The table of a collection, for both databases. A table is plain data, so that it can be sent to a thread. */
 import { stringify } from 'lossless-json';
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { AnyColumn, AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
@@ -11,65 +11,74 @@ export interface Field extends Readonly<Column> {
 }
 
 export interface Table {
-  /** The name of the table's collection. */
+  /** The name of the collection whose records are in the table. */
   collection: string;
   name: string;
   /** The word for one record, such as `order`. */
   noun: string;
-  /** Whether a record that breaks its schema is the fault of the request. */
+  /** Whether a record that breaks its schema is answered with 400, as an error of the request. */
   isUnfitInvalid: boolean;
-  /** The fields, in their order in JSON. */
+  /** The fields, in the order in which the JSON contains them. */
   fields: Field[];
-  /** The names of the fields that clients do not see. */
+  /** The names of the internal fields, which clients do not see. */
   internal: string[];
-  /** The fields that an INSERT writes: all except the sequence number, which the database assigns. */
+  /** The fields that an INSERT writes. The sequence number is not one of them, because the database assigns it. */
   newFields: Field[];
-  /** The fields that lists can be filtered by: first the tenant, then those of `always`, then others. */
+  /**
+   * The fields by which lists can be filtered: first the tenant, then the fields of `always`, then the fields of
+   * `equal`.
+   */
   filters: Field[];
-  /** How many of these filters, from the first on, every query must contain. */
+  /** How many filters every query must contain. They are the first ones in `filters`. */
   fixed: number;
   ranges: Field[];
   prefixes: Field[];
   orders: Record<string, OrderKey[]>;
-  /** The most records that a list may skip. */
+  /** The most records that a query may skip. */
   mostSkipped: number;
-  /** Whether lists can count their records. */
+  /** Whether a query may ask for the total number of records. */
   counts: boolean;
-  /** The field with the id. Handlers find a record by it. */
+  /** The field with the id, by which handlers find a record. */
   id: Field;
-  /** The column that sorts pages: an int64 id that the store sets, or `seq`, which clients do not see. */
+  /**
+   * The column with the sequence number, by which pages are sorted. It is the id if the store sets an int64 id, and
+   * otherwise `seq`, which clients do not see.
+   */
   sequence: string;
-  /** The field with the tenant. Unique columns are unique within each tenant. */
+  /** The field with the tenant. If there is one, other columns are unique only within each tenant. */
   tenant: Field | undefined;
-  /** The unique columns that identify a record: the id, after the tenant if there is one. */
+  /** The unique columns that identify a record: the tenant, if there is one, and the id. */
   key: string[];
-  /** The other sets of unique columns, each with the code for a record that violates it. */
+  /** The other sets of unique columns. A record that violates one of them is refused with its code. */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }
 
-/** A field of an order. The last field of an order is different in all records. */
+/** A field by which an order sorts. The last field of each order has a different value in every record. */
 export interface OrderKey {
   field: Field;
   isDown: boolean;
 }
 
-/** A reference: a field with the id of a record of another collection. */
+/** A foreign key: the field contains the id of a record of the collection `parent`. */
 export interface Relation {
   field: Field;
-  /** The columns of the foreign key. The tenant is one of them, so that a record cannot refer to a record of another tenant. */
+  /**
+   * The columns of the foreign key. They include the tenant, so that a record cannot refer to a record of another
+   * tenant.
+   */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
 }
 
-/** The name of the sequence column, if clients choose the ids, or if the ids are not int64. */
+/** The name of the sequence column. Tables have it if clients choose the ids, or if the ids are not int64. */
 const SEQUENCE = 'seq';
 
-/** Matches names that SQL reads without quotes. */
+/** Matches names that SQL can contain without quotes. */
 const UNQUOTED_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /**
- * Makes the tables of a domain. A collection comes after the collections that it refers to.
+ * Makes the tables of a domain. Each table is after the tables that it refers to.
  * @throws Error if a description refers to an unknown collection, or if references form a cycle
  */
 export function toTables(domain: AnyDomain): Table[] {
@@ -95,17 +104,17 @@ export function toTables(domain: AnyDomain): Table[] {
   return [...tables.values()];
 }
 
-/** The column of the revision; undefined if the table does not have one. */
+/** Returns the column with the revision; undefined if the table has none. */
 export const revisionOf = ({ fields }: Table) => fields.find(({ set }) => set === 'revision')?.column;
 
-/** Whether records can never conflict with each other. */
+/** Whether a new record can never conflict with other records. */
 export const isFree = ({ id, unique, relations }: Table) =>
   id.is === undefined && unique.length + relations.length === 0;
 
-/** Returns the fields that clients see. */
+/** Returns the fields that clients see, without the internal ones. */
 export const shownOf = (fields: readonly Field[]) => fields.filter(({ isInternal }) => !isInternal);
 
-/** The default name of a field's column: `placed_at` for `placedAt`. */
+/** Returns the default name of a field's column, such as `placed_at` for `placedAt`. */
 const toColumnName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
@@ -117,7 +126,7 @@ function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
   return [...Object.entries(columns).map(toField), ...hidden];
 }
 
-/** Makes the table of a description. @throws Error if the description is not usable */
+/** Makes the table of a description. @throws Error if the description contains a mistake */
 export function toTable(description: AnyDescription, collection = description.table): Table {
   const { table, noun, unfit, lists = {} } = description;
   const fields = toFields(description);
@@ -187,26 +196,26 @@ function toLists(
   };
 }
 
-/** The sequence column that clients do not see, as a field. */
+/** Makes a field for the sequence column, which clients do not see. */
 const toSequence = (column: string): Field => ({ name: column, column, type: 'int64' });
 
-/** The field with the sequence number, which ends each order. */
+/** Returns the field with the sequence number. Each order ends with it. */
 export const sequenceOf = ({ id, sequence }: Table): Field => (id.column === sequence ? id : toSequence(sequence));
 
 /** Whether the field may be absent or null. */
 export const mayBeAbsent = ({ isOptional, isNullable }: Field) => (isOptional || isNullable) === true;
 
-/** The differences between databases in SQL that writes JSON. */
+/** The differences between the databases in SQL that writes JSON. */
 export interface JsonDialect {
-  /** SQL of a text column as a JSON string; `null` or NULL if the column is NULL. */
+  /** Returns SQL that writes a text column as a JSON string. If the column is NULL, the SQL returns `null` or NULL. */
   quote(column: string): string;
-  /** SQL of a column as `true` or `false`; NULL if the column is NULL. */
+  /** Returns SQL that writes a column as `true` or `false`. If the column is NULL, the SQL returns NULL. */
   toBoolean(column: string): string;
-  /** SQL of the text, or of '' if the column is NULL. */
+  /** Returns SQL of `text`. If the column is NULL, the SQL returns '' instead. */
   unlessNull(column: string, text: string): string;
 }
 
-/** Makes a function that remembers its result for each table. */
+/** Makes a function that computes its result only once for each table. */
 export function perTable<Made extends string | object>(make: (table: Table) => Made): (table: Table) => Made {
   const known = new WeakMap<Table, Made>();
   return (table) => {
@@ -216,7 +225,7 @@ export function perTable<Made extends string | object>(make: (table: Table) => M
   };
 }
 
-/** SQL of some fields of a row as JSON, in the form of the contract. Absent fields are left out. */
+/** Returns SQL that writes some fields of a row as JSON, as the contract describes them. Absent fields are left out. */
 export function toRecordJson(fields: readonly Field[], dialect: JsonDialect): string {
   const mayBeginLater = fields[0]?.isOptional;
   const members = fields.map((field, index) => {
@@ -228,18 +237,18 @@ export function toRecordJson(fields: readonly Field[], dialect: JsonDialect): st
     return start + (isNullable ? `coalesce(${value}, 'null')` : value);
   });
   const all = members.join(' || ');
-  // Removes the comma before the first field that is present.
+  // Removes the comma before the first field: if optional fields are absent, another field may come first.
   return `'{' || ${mayBeginLater ? `substr(${all}, 2)` : all} || '}'`;
 }
 
 function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: JsonDialect): string {
   if (isText(type)) return quote(column);
   if (type === 'boolean') return toBoolean(column);
-  // Converted to text for `coalesce` with 'null': next to a number, PostgreSQL would read 'null' as a number.
+  // A number is converted to text, because PostgreSQL would otherwise read the 'null' of `coalesce` as a number.
   return isNullable ? `CAST(${column} AS text)` : column;
 }
 
-/** A noun with its article, for messages: `an item`, but `a user`. */
+/** Puts an article before a noun for messages: `an item`, but `a user`. */
 export const withArticle = (noun: string): string =>
   `${/^(?!(uni|us[aeiu]|eu|one\b))[aeiou]|^(hour|hono|heir)/i.test(noun) ? 'an' : 'a'} ${noun}`;
 
@@ -249,8 +258,8 @@ export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' |
 export const toJsonText = (value: unknown) => stringify(value) as string;
 
 /**
- * The columns and values of a trial row, in SQL. The text '1' can be converted to every column type in both databases. If the row violates
- * a constraint, that is proof enough: the database has accepted everything else.
+ * Returns the columns and values of a trial row, as SQL. Both databases can convert the text '1' to every column type.
+ * If the row violates a constraint, the trial has succeeded: the database has accepted everything else.
  */
 export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
   return {

@@ -1,4 +1,4 @@
-/** Sets, converts and checks values before they are written. */
+/** Sets, converts and checks the values of records before they are written. */
 import { hash, randomUUID } from 'node:crypto';
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toInstant } from '../../json/instant.ts';
@@ -6,25 +6,38 @@ import { type Fields, InvalidValue } from '../collection.ts';
 import { toWantedIndexes } from './indexes.ts';
 import { type Field, isText, perTable, type Table } from './table.ts';
 
-/** The length of the longest name that is stored unchanged: an index of PostgreSQL has room for three of them. */
+/** The most characters of a name that is stored unchanged. An index of PostgreSQL has room for three such names. */
 const LONGEST_NAME = 255;
 
-/** The most bytes of all texts in an index together. PostgreSQL allows 2,704, which include the sequence number and the lengths. */
+/**
+ * The most bytes of all texts together in a row of an index. PostgreSQL allows 2,704 bytes, including the sequence
+ * number and the lengths.
+ */
 const MOST_INDEXED = 2600;
 
-/** False for a text that cannot be stored: PostgreSQL does not allow U+0000, and UTF-8 does not allow half of a surrogate pair. */
+/**
+ * Whether a value can be stored. PostgreSQL rejects texts with U+0000, and UTF-8 cannot contain half of a surrogate
+ * pair.
+ */
 export const isStorable = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'));
 
-/** The value to bind in a lookup: null, which matches nothing, if no stored record can contain the given value. */
+/**
+ * Returns the value to bind in a lookup. If no stored record can contain the given value, this is null, which matches
+ * nothing.
+ */
 export const toLookupValue = (value: unknown): unknown => (isStorable(value) ? value : null);
 
-/** Converts a name that somebody else chose to its stored form: its digest if it is long, or cannot be stored unchanged. */
+/**
+ * Converts a name from outside, such as an `Idempotency-Key`, to its stored form. If it is long or cannot be stored
+ * unchanged, this is its digest.
+ */
 export const toStoredName = (name: string): string =>
   name.length <= LONGEST_NAME && isStorable(name) ? name : `sha256 ${hash('sha256', JSON.stringify(name))}`;
 
 /**
- * Checks the texts of a record for PostgreSQL and its indexes. SQLite would accept more, but both databases must accept the same records.
+ * Checks that PostgreSQL and its indexes can store the texts of a record. SQLite could store more, but both databases
+ * must accept the same records.
  * @throws InvalidValue
  */
 export function checkTexts(table: Table, record: Fields): void {
@@ -33,7 +46,7 @@ export function checkTexts(table: Table, record: Fields): void {
       throw new InvalidValue(`${name} contains U+0000, or half of a surrogate pair, which cannot be stored`);
   for (const [name, most] of limitsOf(table)) {
     const text = record[name];
-    // Counts the bytes only if necessary: a UTF-16 code unit becomes at most three bytes of UTF-8.
+    // Counts the bytes only if the text may be too long: a UTF-16 code unit takes at most three bytes of UTF-8.
     if (typeof text === 'string' && 3 * text.length > most && Buffer.byteLength(text) > most)
       throw new InvalidValue(`${name} has more than ${most} bytes, the most that its index can hold`);
   }
@@ -41,7 +54,7 @@ export function checkTexts(table: Table, record: Fields): void {
 
 const textsOf = perTable(({ fields }) => fields.flatMap(({ name, type }) => (isText(type) ? name : [])));
 
-/** The fields with texts that are in an index, and the most bytes of each. */
+/** Returns the text fields that are in an index, and how many bytes each may have. */
 const limitsOf = perTable((table): [name: string, most: number][] => {
   const { fields, filters, ranges, prefixes, key, unique, tenant, relations } = table;
   const listed = [...filters, ...ranges, ...prefixes, ...relations.map(({ field }) => field)];
@@ -62,10 +75,13 @@ const limitsOf = perTable((table): [name: string, most: number][] => {
   });
 });
 
-/** The time in a record that is checked before the database sets the time. */
+/** A placeholder for the times that the database sets, so that a new record can be checked before. */
 const SOME_TIME = '1970-01-01T00:00:00.000Z';
 
-/** Converts a new record to its stored form, with its fields in order. Fields that only the database can set get a placeholder. */
+/**
+ * Converts a new record to its stored form, with its fields in order. Fields that only the database can set get
+ * placeholders.
+ */
 export function toRecord({ fields, sequence }: Table, record: Fields, tenant?: unknown): Fields {
   const written: Fields = {};
   for (const field of fields) {
@@ -87,7 +103,7 @@ function toSet({ set, type, column }: Field, sequence: string, tenant: unknown):
   return type === 'int64' && column === sequence ? 1n : randomUUID();
 }
 
-/** Converts the fields of a change to their stored form. */
+/** Converts the given fields of a record, such as those of an update, to their stored form. */
 export function toStoredFields({ fields }: Table, given: Fields): Fields {
   const stored: Fields = {};
   for (const field of fields)
@@ -95,11 +111,11 @@ export function toStoredFields({ fields }: Table, given: Fields): Fields {
   return stored;
 }
 
-/** Parses the value of a field in a cursor; undefined if the text is not a value of the field. */
+/** Parses the text of a field's value in a cursor. Returns undefined if the text is not a value of this field. */
 export function fromText({ type }: Field, text: string): unknown {
   if (type === 'int64') return parseInt64(text);
   if (type === 'time') return toInstant(text) === text ? text : undefined;
-  // PostgreSQL does not allow U+0000.
+  // PostgreSQL rejects texts with U+0000.
   if (isText(type)) return text.includes('\0') ? undefined : text;
   const number = Number(text);
   const isOne = type === 'int32' ? (number | 0) === number : Number.isFinite(number);
@@ -115,7 +131,7 @@ export const toStoredTime = (text: string): string => toInstant(text) ?? text;
 /** Converts a value of a field to its stored form. */
 export function toStored(field: Field, value: unknown): unknown {
   const { type } = field;
-  // In a condition, the value may be a list of values.
+  // In a condition, the value may be a list of alternatives.
   if (type === 'time' && Array.isArray(value)) return value.map((one) => toStored(field, one));
   return type === 'time' && typeof value === 'string' ? toStoredTime(value) : value;
 }
