@@ -1,9 +1,11 @@
-/** Makes unique ids for the elements of a page. Operations keep their ids, and all other ids differ from them. */
+/**
+ * Makes unique ids for the HTML elements of a page. Each operation has its own id, and all other ids differ from these.
+ */
 export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);
   const made = new Map<string, string>();
 
-  /** Makes a new id from this text. */
+  /** Makes a new id from this text, with a number at the end if the text is already an id. */
   function add(text: string): string {
     const start = text.replace(/[^\w.~-]+/g, '-');
     let id = start;
@@ -12,7 +14,7 @@ export function buildIds(operations: Iterable<string>) {
     return id;
   }
 
-  /** Returns the id of a name: the same id each time. */
+  /** Returns the id of a name, which is the same at each call. */
   function known(kind: string, name: string): string {
     const text = `${kind}-${name}`;
     const id = made.get(text) ?? add(text);

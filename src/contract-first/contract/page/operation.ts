@@ -1,4 +1,7 @@
-/** Renders the section of an operation: text, its request and a sample of each reply, then its parameters, body and replies. */
+/**
+ * Renders the section of an operation: its description, its request and sample replies, then its parameters, body and
+ * replies.
+ */
 import { stringify } from 'lossless-json';
 import type { Operation } from '../../engine/contract/contract.ts';
 import type { HeaderNode, MediaNode, OperationNode, ResponseNode } from '../../engine/contract/document.ts';
@@ -17,21 +20,26 @@ interface NamedHeader {
 /** The values that all sections of a page share. */
 export interface PageContext extends Vocabulary, SampleValues {
   targets: Targets;
-  /** The headers that earlier replies have already shown, by their names in lower case. */
+  /** The headers of replies that were already rendered, by lower-case name. */
   headers: Map<string, NamedHeader>;
   programs: ClientProgram[];
 }
 
-/** A program that uses a client to copy to call an operation. */
+/** A program that calls an operation with one of the clients to copy. */
 export interface ClientProgram {
-  /** The name of the program's language in the samples, such as `Python client`. */
+  /** The name in the list of languages, such as `Python client`. */
   language: string;
   operationId: string;
-  /** The text of the program, with `https://SERVER`, `<API_KEY>` and `<UUID>` in place of the reader's values. */
+  /**
+   * The text of the program, with the placeholders `https://SERVER`, `<API_KEY>` and `<UUID>` for the reader's values.
+   */
   text: string;
 }
 
-/** Renders a sample of a request or a reply. The page's script adds languages to requests. `recipe` names a program for the guide. */
+/**
+ * Renders a sample of a request or a reply. The page's script translates requests; `recipe` tells it which program of
+ * the guide this is.
+ */
 export function renderFigure(
   text: Html | string,
   caption: Html | string | undefined,
@@ -44,7 +52,10 @@ export function renderFigure(
 `;
 }
 
-/** Renders the programs of an operation for the page's script, which shows the one that the reader chooses. */
+/**
+ * Renders the programs of an operation, all hidden. The page's script shows the one in the language that the reader
+ * chooses.
+ */
 function toPrograms({ programs, blank }: PageContext, { id }: Operation): Html[] {
   const own = programs.filter(({ operationId }) => operationId === id);
   return own.map(({ language, text }) => {
@@ -100,7 +111,7 @@ function toNotice({ targets }: PageContext, { deprecation }: Operation): Html | 
   }${successor && html`, use <a href="#${targets.get(successor)}">${successor}</a>`}.</p>`;
 }
 
-/** Renders the keys of an operation with its scopes. The page explains authentication only once, above. */
+/** Renders which keys and scopes an operation needs, with a link to the explanation of authentication. */
 function toKeys({ security, isKeyOptional }: Operation): Html {
   if (security.length === 0) return html`Takes no key.`;
   const kinds = security.map((requirement) => {
@@ -129,7 +140,7 @@ function toParameters(page: PageContext, operation: Operation): Html[] {
   });
 }
 
-/** Renders the fields of the first media type: the other types usually contain the same fields. */
+/** Renders the fields of the body's first media type, because the other types usually have the same fields. */
 function toBody(page: PageContext, { id, body }: Operation, { requestBody }: OperationNode): Html | undefined {
   const { description, content = {} } = page.follow(requestBody) ?? {};
   const [media] = Object.values(content);
@@ -138,7 +149,7 @@ function toBody(page: PageContext, { id, body }: Operation, { requestBody }: Ope
   return html`<h4>Body ${join(types, ', ')}</h4>${page.toProse(description)}${renderFields(page, media.schema, id)}`;
 }
 
-/** The error codes of a reply's examples. */
+/** Returns the error codes in the examples of a reply. */
 function codesOf({ follow, targets }: PageContext, { content = {} }: ResponseNode): string[] {
   const examples = Object.values(Object.values(content)[0]?.examples ?? {}).map((one) => Object(follow(one).value));
   return examples.map(({ code }) => toText(code)).filter((code) => targets.has(code));
@@ -149,7 +160,7 @@ type NamedReply = readonly [status: string, reply: ResponseNode];
 export const repliesOf = ({ follow }: PageContext, { responses = {} }: OperationNode): NamedReply[] =>
   Object.entries(responses).map(([status, reply]) => [status, follow(reply)]);
 
-/** Renders samples of each reply with a body. Only the samples of the first reply are open. */
+/** Renders samples of each reply with a body. The samples of the first reply are open, all others folded. */
 export function renderReplySamples(page: PageContext, replies: NamedReply[]): Html[] {
   const shown = replies.filter(([, { content = {} }]) => Object.keys(content).length > 0);
   return shown.map(([status, reply], index) => {
@@ -162,7 +173,9 @@ ${toBodies(page, reply)}</details>
 
 const toFirstSentence = (text: string): string => (text.trim().split(/(?<=\.)\s|\n/)[0] as string).replace(/\.$/, '');
 
-/** Renders samples of the bodies. Shows further media types only if they have examples. */
+/**
+ * Renders samples of a reply's bodies. A media type after the first is shown only if the contract has an example of it.
+ */
 function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
   const isWritten = ({ example, examples }: MediaNode) => example !== undefined || examples !== undefined;
   const entries = Object.entries(content);
@@ -178,7 +191,7 @@ function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
 export const toSampleText = (value: unknown, type = 'application/json'): string =>
   isJson(toServedType(type)) || typeof value !== 'string' ? (stringify(value, null, 2) as string) : value;
 
-/** Renders a reply. Does not repeat headers that the first reply also has. */
+/** Renders a reply. Headers that the first reply also declares are not repeated. */
 function toReply(page: PageContext, path: string, [status, reply]: NamedReply, first: ResponseNode): Html {
   const id = page.ids.add(`${path}.${status}`);
   const { description, headers = {}, content = {} } = reply;
@@ -193,7 +206,7 @@ ${links.length > 0 && html`<p>Headers: ${join(links, ', ')}</p>`}</dd>
 `;
 }
 
-/** Remembers a header, to explain it once; returns its id. */
+/** Adds a header to the list that the page explains at its end, and returns its id. */
 function addHeader({ headers, ids, follow }: PageContext, name: string, node: HeaderNode): string {
   const key = name.toLowerCase();
   const header = headers.get(key) ?? { id: ids.add(`header-${name}`), name, nodes: [] };

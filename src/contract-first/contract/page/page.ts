@@ -1,4 +1,7 @@
-/** Makes the reference of a contract as one page, at the build. The server fills in the values that only a start knows (`filled.ts`). */
+/**
+ * Writes the reference page of a contract, at the build. The server fills in the values that only a start knows
+ * (`filled.ts`).
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { SchemeNode } from '../../engine/contract/document.ts';
@@ -24,13 +27,16 @@ import { buildSamples } from './sample.ts';
 import { join, renderFields, renderType } from './schema.ts';
 import { toSource } from './source.ts';
 
-/** A group of entries in the contents. */
+/** A group of links in the table of contents. */
 interface Group {
   title: string;
   entries: { id: string; words: Html | string; operation?: Operation }[];
 }
 
-/** `clients` are the paths of the clients to copy, such as `python/client.py`; `changes` is the change log, in Markdown. */
+/**
+ * Writes the page. `clients` lists the paths of the clients to copy, such as `python/client.py`; `changes` is the
+ * change log in Markdown.
+ */
 export function renderPage(
   contract: AnyContract,
   clients: readonly string[],
@@ -75,7 +81,10 @@ ${changes && toChanges(page, changes)}
   return toDocument(contract.title, body);
 }
 
-/** Makes the page that the build writes and the server loads. `folder` contains the contract, and perhaps `clients/` and `CHANGELOG.md`. */
+/**
+ * Writes the page, compressed, as the server loads it. `folder` contains the contract, and may contain `clients/` and
+ * `CHANGELOG.md`.
+ */
 export function makePage(contract: AnyContract, folder: URL): Promise<Buffer> {
   const log = new URL('CHANGELOG.md', folder);
   const changes = existsSync(log) ? readFileSync(log, 'utf8') : '';
@@ -86,14 +95,14 @@ export function makePage(contract: AnyContract, folder: URL): Promise<Buffer> {
   return toBrotli(Buffer.from(renderPage(contract, paths, changes, programs)));
 }
 
-/** Finds the programs in the README of a client: blocks of code with an operationId after their language. */
+/** Finds the programs in the README of a client. Each is a block of code with an operationId after its language. */
 function findPrograms(readme: string): ClientProgram[] {
   const language = `${/^# (.*)/.exec(readme)?.[1] ?? 'With the'} client`;
   const blocks = readme.matchAll(/^```\w+ (\S+)\n([\s\S]*?)\n```/gm);
   return [...blocks].map(([, operationId = '', text = '']) => ({ language, operationId, text }));
 }
 
-/** The server puts another relative path in place of `./`: a proxy may serve the page below any path. */
+/** The server replaces `./` by another relative path, because a proxy may serve the page below any path. */
 const toDocument = (title: string, body: Html): string =>
   html`<!DOCTYPE html>
 <html lang="en">
@@ -119,7 +128,7 @@ const STARTS = [
   { id: 'page-servers', words: 'Servers' },
 ];
 
-/** Ids of elements that every page may contain. */
+/** Ids that the page itself uses, so that no operation or topic gets them. */
 const OWN_IDS = ['headers', 'clients', 'changes', 'objects', 'contents', 'search', 'server', 'key', 'form'].map(
   (name) => `page-${name}`,
 );
@@ -138,7 +147,7 @@ function buildPage(contract: AnyContract): Omit<PageContext, 'programs'> {
   return { ...source, ...buildSamples(source), ...buildProse(targets), ...rest };
 }
 
-/** The operations by their first tag, in the order of the contract's tags. */
+/** Groups the operations by their first tag, in the order of the contract's `tags`. */
 function toTags(page: PageContext, operations: Operation[]): [title: string, operations: Operation[]][] {
   const tags = new Map<string, Operation[]>((page.document.tags ?? []).map(({ name }) => [name, []]));
   for (const operation of operations) {
@@ -155,7 +164,10 @@ function toTagged(page: PageContext, title: string, operations: Operation[]): Ht
 ${operations.map((operation) => renderSection(page, operation))}`;
 }
 
-/** Renders the bar of both pages: the server also puts it before the form. Readers choose a server by its index. */
+/**
+ * Renders the bar at the top, which the server also adds to the form. The options of the server list have its index as
+ * value.
+ */
 function toBar(page: PageContext, contract: AnyContract): Html {
   const { title, version } = page.document.info;
   const options = toServers(contract).map(
@@ -207,7 +219,10 @@ function toHeading(name: 'h2' | 'h3', id: string, words: string): Html {
   return name === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
 }
 
-/** Renders the first screen: the service and its operations. If an operation needs no parameters, a first request is shown next to them. */
+/**
+ * Renders the first screen: the service and its operations. If a GET needs no parameters, its request is shown next to
+ * them.
+ */
 function toStart(page: PageContext, contract: AnyContract, intro: string | undefined, hasChanges: boolean): Html {
   const operations = [...contract.operations.values()];
   const first = operations.find(
@@ -229,7 +244,7 @@ ${toFacts(page, hasChanges)}</div>
 </section>`;
 }
 
-/** The maximum operations on the first screen: a longer list is shown by its tags. */
+/** The maximum number of operations on the first screen. If there are more, it lists the tags instead. */
 const MOST_OPERATIONS = 9;
 
 function toOverview(page: PageContext, operations: Operation[]): Html {
@@ -307,7 +322,7 @@ ${nodes.map(({ description }) => html`<dd>${page.toProse(description)}</dd>`)}
   return html`<section id="page-headers" class="guide">${toHeading('h2', 'page-headers', 'Headers of replies')}<dl>${terms}</dl></section>`;
 }
 
-/** Renders each linked object, and also those that its own fields link to. */
+/** Renders each object that the page links to. The fields of an object may add further links while the loop runs. */
 function toObjects(page: PageContext): Html[] {
   const sections: Html[] = [];
   for (const name of page.linked) {
@@ -334,7 +349,7 @@ function toClients(clients: readonly string[]): Html {
 <p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;
 }
 
-/** Renders the change log. The page has its own title for it, and the headings of the versions are one level deeper. */
+/** Renders the change log without its title, because the page has its own, and with its headings one level deeper. */
 const toChanges = (page: PageContext, changes: string): Html =>
   html`<section id="page-changes" class="guide">${toHeading('h2', 'page-changes', 'Changes')}
 ${page.toProse(changes.replace(/^# .*\n/, '').replace(/^##/gm, '###'))}</section>`;

@@ -1,16 +1,22 @@
-/** Renders the contract's Markdown and values. HTML in them stays text. */
+/** Renders the contract's Markdown and values as HTML. HTML that the contract contains is escaped. */
 import { stringify } from 'lossless-json';
 import MarkdownIt from 'markdown-it';
 import { Html } from '../../engine/docs/html.ts';
 import { isNode } from '../../engine/schema/json.ts';
 
-/** The link targets of names in code: error codes, and operations by id or as `GET /items`. */
+/**
+ * For each text that becomes a link if it is written as code, the id to link to. Such texts are error codes, ids of
+ * operations, and operations as `GET /items`.
+ */
 export type Targets = ReadonlyMap<string, string>;
 
 export type Prose = ReturnType<typeof buildProse>;
 
 const markdown = new MarkdownIt({ html: false });
-/** Renders the alternative text of an image: the page's policy does not allow files of other sites. */
+/**
+ * Renders only the alternative text of an image, because the page's Content-Security-Policy does not allow files of
+ * other sites.
+ */
 markdown.renderer.rules.image = (tokens, index) => markdown.utils.escapeHtml(String(tokens[index]?.content));
 
 export function buildProse(targets: Targets) {
@@ -20,11 +26,11 @@ export function buildProse(targets: Targets) {
     return id ? `<a href="#${id}">${whole}</a>` : whole;
   };
   return {
-    /** Renders Markdown without paragraphs, and without links for names. */
+    /** Renders Markdown without paragraphs, and without links for names of operations and error codes. */
     toInline: (text: string) => new Html(markdown.renderInline(text)),
     toProse(text: string | undefined): Html | undefined {
       if (!text) return undefined;
-      // The page's policy does not allow styles in attributes.
+      // The page's Content-Security-Policy does not allow styles in attributes.
       const rendered = markdown.render(text).replace(/(?<=<t[hd]) style="[^"]*"/g, '');
       const rows = rendered.replace(/<tr>\n<td>(?=<code>(\w+)<\/code>)/g, toRow(targets));
       return new Html(rows.replace(/<a [\s\S]*?<\/a>|<code>([^<]*)<\/code>/g, toLink));
@@ -35,7 +41,7 @@ export function buildProse(targets: Targets) {
 const toRow = (targets: Targets) => (row: string, code: string) =>
   targets.has(code) ? `<tr id="${targets.get(code)}">\n<td>` : row;
 
-/** Splits a text at its second-level headings; the first part has no title. */
+/** Splits a Markdown text at its second-level headings. The text before the first heading has an empty title. */
 export function splitTopics(text = ''): { title: string; text: string }[] {
   return text.split(/^## /m).map((part, index) => {
     const title = index === 0 ? '' : (part.split('\n', 1)[0] as string);
@@ -43,14 +49,17 @@ export function splitTopics(text = ''): { title: string; text: string }[] {
   });
 }
 
-/** Finds the error codes that a table in the text explains. */
+/** Finds the error codes that a table in the text explains, in its first column. */
 export const errorCodesIn = (text = ''): string[] => [
   ...new Set([...text.matchAll(/^\| *`(\w+)` *\|/gm)].map(([, code]) => code as string)),
 ];
 
-/** Escapes text between tags, such as JSON. Keeps quotes, which are harmless there. */
+/** Escapes a text that is put between tags, such as JSON. Quotation marks are harmless there and stay. */
 export const toContent = (text: string): Html =>
   new Html(text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'));
 
-/** Converts any value of a contract to text. Never calls `toString` of an object, since it may be a field. */
+/**
+ * Converts any value of a contract to text. Does not call `toString` of an object, because it may be a field of the
+ * contract.
+ */
 export const toText = (value: unknown): string => (isNode(value) ? (stringify(value) as string) : String(value));

@@ -1,6 +1,6 @@
 /**
- * Adds programs to the guide: a loop over pages, a retry, errors, rates. The contract decides which programs make sense. The page's script
- * adds languages.
+ * Adds programs to the guide: a loop over pages, a retry, the handling of errors and of rate limits. The contract
+ * decides which of them make sense. The page's script translates them into other languages.
  */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { isKey } from '../../engine/contract/document.ts';
@@ -11,14 +11,17 @@ import type { PageContext } from './operation.ts';
 import { toContent } from './prose.ts';
 import { sampleCurl, toCurlWords, toUrlWord } from './request.ts';
 
-/** A program that uses an operation. The same program in another language has the same `name`: so the page's script finds it. */
+/** A program that calls an operation. The page's script finds the same program in another language by `name`. */
 export interface Recipe {
   name: string;
   operation: Operation;
   text: Html;
 }
 
-/** The recipes by the titles of their topics, with a topic for guides without one. */
+/**
+ * For each recipe: the topics of the guide that it belongs to, its name, and the text for its own topic if the guide
+ * has no such topic.
+ */
 const TOPICS: [title: RegExp, name: string, words: string][] = [
   [/\bpag(e|in)/i, 'Pages', 'Each page leads to the next one. Go on until there is none.'],
   [/\b(rate|quota)/i, 'Rates', 'After 429, wait as `Retry-After` says, and send the request again.'],
@@ -31,7 +34,7 @@ interface Topic {
   text: string;
 }
 
-/** Adds the recipes to the topics of a guide, and adds a topic for each recipe without one. */
+/** Adds each recipe to the topic of the guide that it belongs to, or adds a topic for it. */
 export function addRecipes(
   page: PageContext,
   all: Iterable<Operation>,
@@ -88,15 +91,18 @@ while [ "$url" ]; do
 done`;
 }
 
-/** A schema, and the parts of its `allOf`: one part may describe the items that another one leaves open. */
+/**
+ * Returns a schema and the subschemas of its `allOf`, because one of them may describe items that the others leave
+ * open.
+ */
 function partsOf(page: PageContext, schema: Schema | undefined): Keywords[] {
   const { allOf = [] } = keywordsOf(page.follow(schema));
   return [page.flat(schema), ...allOf.flatMap((part) => partsOf(page, part))];
 }
 
 /**
- * Returns the fields of the first success reply of a GET. `all` also contains the fields of its objects, and `listed` the fields of the
- * items of its lists.
+ * Returns the fields of the first successful reply of a GET: in `all` those of the body and of the objects in it, in
+ * `listed` those of the items of its lists.
  */
 function fieldsOf(page: PageContext, { method, replies }: Operation) {
   const reply = method === 'GET' ? replies.find(({ status }) => status.startsWith('2'))?.schema : undefined;
@@ -115,7 +121,7 @@ const findQuery = ({ parameters }: Operation, names: RegExp) =>
 const CURSORS = /^(cursor|after|starting_?after|(page|next|continuation)_?token|marker)$/i;
 const NEXT_CURSORS = /^((next|end)_?)?(cursor|((page|continuation)_?)?token|marker)$|^next$/i;
 
-/** Renders a loop over pages that contain the cursor of the next page in their bodies. */
+/** Renders a loop over pages whose body contains the cursor of the next page. */
 function toCursorPages(page: PageContext, operation: Operation): Html | undefined {
   const parameter = findQuery(operation, CURSORS);
   const [field] = fieldsOf(page, operation).all.find(([name, schema]) => {
@@ -132,7 +138,7 @@ while ${sampleCurl(page, operation, `-sS --fail-with-body -G ${option}`, paramet
 done`;
 }
 
-/** Renders a loop over pages by number or offset, which ends at a page without items. */
+/** Renders a loop over pages that the client counts by number or offset. The loop ends at a page without items. */
 function toCountedPages(page: PageContext, operation: Operation): Html | undefined {
   const { parameters } = operation;
   const counter = findQuery(operation, /^(page|offset|skip)$/i);

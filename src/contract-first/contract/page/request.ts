@@ -1,4 +1,6 @@
-/** Writes an operation's request as a curl command to copy. The page's script rewrites it for other servers, keys and languages. */
+/**
+ * Writes an operation's request as a curl command. The page's script rewrites it for other servers, keys and languages.
+ */
 import { stringify } from 'lossless-json';
 import {
   type Content,
@@ -18,18 +20,18 @@ import { toContent, toText } from './prose.ts';
 import type { Samples } from './sample.ts';
 import type { DocumentSource } from './source.ts';
 
-/** The sources of the sample values in a request. */
+/** The contract, and the samples of its values. */
 interface RequestValues extends DocumentSource, Samples {}
 
-/** The values of a request that a page shows. */
+/** The contract, samples of its values, and placeholders for values that are known only when the server starts. */
 export interface SampleValues extends RequestValues {
-  /** Renders a place for a value that only a start knows. */
+  /** Renders a placeholder, such as `base`, that the server fills in at its start. */
   blank: (name: string) => Html;
 }
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
 
-/** Returns the texts that are sent for a parameter, in its style. */
+/** Returns a query parameter as `name=value`, encoded in its style. Some styles give several pairs. */
 function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: unknown): string[] {
   const own = encode(name);
   if (writing === 'json' && isNode(value)) return [`${own}=${encode(stringify(value))}`];
@@ -43,17 +45,17 @@ function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: 
   );
 }
 
-/** A request with the sample of each value, as a client would send it. */
+/** The request of an operation, with a sample of each value. */
 interface SampleRequest {
-  /** The URL after the prefix, without keys: `/things?limit=20`. */
+  /** The path after the prefix and the query, without keys: `/things?limit=20`. */
   url: string;
-  /** Names and values, without keys. */
+  /** The names and values of the headers, without keys. */
   headers: [name: string, value: string][];
   /** The body; undefined if the operation does not have one. */
   body: { content: Content; media: MediaNode } | undefined;
 }
 
-/** Makes the sample request of an operation. Leaves out the query parameter `without`. */
+/** Makes the sample request of an operation, without the query parameter `without`. */
 export function toSampleRequest(values: RequestValues, operation: Operation, without?: string): SampleRequest {
   const { path, body, parameters } = operation;
   const nodes = values.nodesOf(operation);
@@ -85,7 +87,9 @@ export function toSampleRequest(values: RequestValues, operation: Operation, wit
   };
 }
 
-/** Returns the words of a curl command, with a placeholder for the key. The URL in it begins after the prefix. */
+/**
+ * Returns the options and the URL of a curl command, with a placeholder for the key. The URL begins after the prefix.
+ */
 export function toCurlWords(values: RequestValues, operation: Operation, without?: string): FirstRequest {
   const { method, security } = operation;
   const { url, headers, body } = toSampleRequest(values, operation, without);
@@ -104,21 +108,24 @@ export function toCurlWords(values: RequestValues, operation: Operation, without
   return { options, url: query ? `${start}?${query}` : url };
 }
 
-/** Renders the curl command of an operation. `flags` replace `-i`. */
+/** Renders the curl command of an operation. `flags` replaces the option `-i`. */
 export function sampleCurl(values: SampleValues, operation: Operation, flags = '-i', without?: string): Html {
   const { options, url } = toCurlWords(values, operation, without);
   const start = ['curl', ...options, ''].join(' \\\n  ').replace(' \\\n  ', ' ').replace('-i', flags);
   return html`${toContent(start)}${toUrlWord(values, url)}`;
 }
 
-/** Renders the whole URL as a word of a shell. */
+/** Renders the complete URL as a quoted word of a shell. */
 export const toUrlWord = ({ blank }: SampleValues, url: string): Html =>
   html`'${blank('base')}${toContent(toShellWord(url).slice(1))}`;
 
 const findMedia = (content: Record<string, MediaNode> = {}, type: string): MediaNode | undefined =>
   Object.entries(content).find(([name]) => toServedType(name) === type)?.[1];
 
-/** Returns the option for the method. With a body, curl uses POST by itself; after `-X HEAD` it would wait for a body. */
+/**
+ * Returns curl's option for the method. With a body, curl uses POST by default. With `-X HEAD`, it would wait for a
+ * body.
+ */
 function toMethodOption(method: string, hasBody: boolean): string {
   if (method === 'HEAD') return '--head';
   return method === (hasBody ? 'POST' : 'GET') ? '-i' : `-i -X ${method}`;
@@ -134,7 +141,7 @@ function toKeyOption({ in: location, name }: KeyLocation): string | undefined {
   return location === 'query' ? undefined : `-H ${toShellWord(header[location])}`;
 }
 
-/** The maximum characters of a body on one line. Longer bodies take several lines. */
+/** The maximum number of characters of a JSON body on one line. A longer body is indented. */
 const ONE_LINE = 80;
 
 function toBodyOptions({ type, kind }: Content, media: MediaNode, { flat, ofMedia }: RequestValues): string[] {

@@ -1,10 +1,10 @@
-/** Finds samples of values: the contract's own examples, or values that are made from schemas. */
+/** Finds samples of values: the examples in the contract, or values that are made from schemas. */
 import type { MediaNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type Keywords, type Schema } from '../../engine/schema/json.ts';
 import { isMatch } from '../subsets/keyword-subsets.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
-/** The fields that a sample leaves out: `readOnly` for a request, `writeOnly` for a reply. */
+/** The keyword of the fields that a sample omits: `readOnly` in a request, `writeOnly` in a reply. */
 type LeftOut = 'readOnly' | 'writeOnly';
 
 interface Sample {
@@ -14,13 +14,15 @@ interface Sample {
 
 export type Samples = ReturnType<typeof buildSamples>;
 
-/** The maximum number of values in a made sample. A larger sample is made again with less depth, if possible. */
+/**
+ * The maximum number of values in a made sample. A larger sample is made again with less depth, down to a depth of 1.
+ */
 const MOST_VALUES = 80;
 
 export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | 'flat'>) {
   const known = { readOnly: new Map<unknown, unknown>(), writeOnly: new Map<unknown, unknown>() };
 
-  /** Makes a sample of a schema; undefined if it cannot. */
+  /** Makes a sample of a schema. Returns undefined if it finds none. */
   function ofSchema(schema: Schema | undefined, leftOut: LeftOut): unknown {
     const made = known[leftOut];
     if (made.has(schema)) return made.get(schema);
@@ -54,13 +56,13 @@ export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | '
 interface Making {
   flat: DocumentSource['flat'];
   leftOut: LeftOut;
-  /** The maximum depth of nested objects. Required objects may be deeper. */
+  /** The maximum depth of optional objects. Required objects may be deeper. */
   depth: number;
-  /** The number of values so far. */
+  /** The number of values that the sample already contains. */
   count: number;
 }
 
-/** Makes a value of a schema. A schema that is among `open`, the schemas around it, is left out. */
+/** Makes a value of a schema. Returns undefined for a schema in `open`, which lists the schemas around this one. */
 function make(schema: Schema | undefined, making: Making, open: Keywords[]): unknown {
   const keywords = making.flat(schema);
   if (schema === false || open.includes(keywords)) return undefined;
@@ -69,7 +71,7 @@ function make(schema: Schema | undefined, making: Making, open: Keywords[]): unk
   const written = [example, first, only, preset, listed].find((one) => one !== undefined);
   if (written !== undefined) return withoutLeftOut(written, keywords, making);
   const { if: condition, else: other = true, ...own } = keywords;
-  // The sample follows `else`, because most conditions ask for a field that the sample of a request lacks.
+  // The sample follows `else`, because most `if` and `then` require a field that the sample of a request lacks.
   if (condition !== undefined) return make(making.flat({ allOf: [other, own] }), making, [...open, keywords]);
   const choices = keywords.oneOf ?? keywords.anyOf;
   return choices ? makeChoice(keywords, choices, making, open) : makeNew(keywords, making, [...open, keywords]);
@@ -80,7 +82,10 @@ function withoutLeftOut(value: unknown, { properties = {} }: Keywords, { flat, l
   return Object.fromEntries(Object.entries(value).filter(([name]) => !flat(properties[name])[leftOut]));
 }
 
-/** Makes a value of the first choice that allows one. Sets the field of a discriminator to the name of the choice. */
+/**
+ * Makes a value of the first alternative that allows one. The field of a discriminator gets the name of the
+ * alternative.
+ */
 function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open: Keywords[]): unknown {
   const { oneOf: _, anyOf: __, discriminator, ...own } = keywords;
   const isNull = (choice: Schema) => making.flat(choice).type === 'null';
@@ -100,7 +105,7 @@ function makeChoice(keywords: Keywords, choices: Schema[], making: Making, open:
   return undefined;
 }
 
-/** The types of JSON Schema, by keywords that only they have. */
+/** For each type of JSON Schema, keywords that occur only in schemas of this type. */
 const KEYWORDS_OF_TYPES: [type: string, keywords: string[]][] = [
   ['object', ['properties', 'additionalProperties', 'required', 'patternProperties']],
   ['array', ['items', 'prefixItems', 'minItems']],
@@ -149,7 +154,7 @@ function makeObject(keywords: Keywords, making: Making, open: Keywords[]): Recor
 const isDeep = ({ properties, items, oneOf, anyOf }: Keywords): boolean =>
   Boolean(properties ?? items ?? oneOf ?? anyOf);
 
-/** Samples of formats, with names and addresses that are reserved for examples (RFC 2606, 5737, 3849). */
+/** A sample of each format, with names and addresses that are reserved for examples (RFC 2606, 5737, 3849). */
 const FORMATS: Record<string, string> = {
   'date-time': '2026-01-31T12:00:00Z',
   date: '2026-01-31',
@@ -174,10 +179,10 @@ const FORMATS: Record<string, string> = {
   byte: 'YWJj',
 };
 
-/** Texts that many patterns allow. Samples may also repeat them, or cut them to the length. */
+/** Texts that many patterns allow. A sample may repeat such a text or cut it, to have an allowed length. */
 const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
 
-/** Makes a text that fits the schema; returns undefined if none is found. */
+/** Makes a text that fits the schema. Returns undefined if none of the known texts does. */
 function makeText({ format = '', pattern, minLength, maxLength }: Keywords): string | undefined {
   const [least, most] = [Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)];
   const fit = (text: string) =>
@@ -190,7 +195,7 @@ function makeText({ format = '', pattern, minLength, maxLength }: Keywords): str
   );
 }
 
-/** Makes the least allowed number, or 1. */
+/** Returns the least allowed number. Without a lower limit, returns 1, or the upper limit if 1 is above it. */
 function makeNumber(keywords: Keywords): number | bigint {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
   const least = minimum ?? beyond(exclusiveMinimum, 1);

@@ -1,4 +1,6 @@
-/** Renders schemas: a type as one line, fields as a list, and a named object as a link to its explanation. */
+/**
+ * Renders schemas: a type as one line, fields as a list, and a named object as a link to the section that explains it.
+ */
 import type { ParameterNode } from '../../engine/contract/document.ts';
 import { type Html, html } from '../../engine/docs/html.ts';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
@@ -6,14 +8,15 @@ import type { Ids } from './ids.ts';
 import { type Prose, toText } from './prose.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
-/** The maximum values that are listed, and the maximum depth of unnamed schemas. Beyond that, readers need the description. */
+/** The maximum number of listed values. A longer list is omitted, and readers need the description. */
 const MOST_VALUES = 12;
+/** The maximum depth of nested schemas without a name. */
 const MOST_LEVELS = 5;
 
-/** The sources of texts and links. */
+/** The sources of the texts and links in a page. */
 export interface Vocabulary extends DocumentSource, Prose {
   ids: Ids;
-  /** The names of the linked objects. */
+  /** The names of the objects that the page links to. */
   linked: Set<string>;
 }
 
@@ -42,7 +45,10 @@ function toTypeName(page: Vocabulary, type: string, { items }: Keywords, level: 
   return type === 'array' && items !== undefined ? html`array of ${renderType(page, items, level + 1)}` : type;
 }
 
-/** Renders the fields of an object or of an array's items, each with an id below `id`. Renders the type if there are no fields. */
+/**
+ * Renders the fields of an object, or of an array's items, with ids that begin with `id`. Without fields, renders the
+ * type.
+ */
 export function renderFields(page: Vocabulary, schema: Schema | undefined, id: string): Html {
   const { items, ...own } = page.flat(schema);
   if (items !== undefined && isObject(page.flat(items)))
@@ -51,7 +57,7 @@ export function renderFields(page: Vocabulary, schema: Schema | undefined, id: s
   return html`${!isListed && html`<p>${renderType(page, { items, ...own })}</p>`}${toInner(page, own, id)}`;
 }
 
-/** Renders an entry of a list: name, type, whether it is required, description, and the fields of an object without a name. */
+/** Renders a parameter or a field: its name, type and description, and the fields of an object without a name. */
 export function renderTerm(
   page: Vocabulary,
   name: string,
@@ -96,7 +102,7 @@ function toList(
   return html`<dl>${terms}${hasOthers && html`<dt>any other field ${renderType(page, others)}</dt><dd></dd>`}</dl>`;
 }
 
-/** Whether the schema needs its own list of fields. */
+/** True if the schema has fields or alternatives, which need a list. */
 const isObject = ({ properties = {}, oneOf, anyOf }: Keywords): boolean =>
   Object.keys(properties).length > 0 || (oneOf ?? anyOf ?? []).length > 1;
 

@@ -1,4 +1,6 @@
-/** The contract as a page shows it: OpenAPI 3.1, with exact numbers and without references. */
+/**
+ * Reads the contract as the page shows it: OpenAPI 3.1, with exact numbers. `follow` and `flat` replace references.
+ */
 import { stringify } from 'lossless-json';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { Document, Method, OperationNode, ParameterNode, PathItem } from '../../engine/contract/document.ts';
@@ -12,9 +14,12 @@ import { toCurrent } from '../read/normal-form.ts';
 
 export interface DocumentSource {
   document: Document;
-  /** Returns the target of a reference, with the description next to the reference. Returns any other node itself. */
+  /**
+   * Returns the target of a reference, with the description next to the reference. Returns a node without `$ref`
+   * unchanged.
+   */
   follow<Kind>(node: Kind): Kind;
-  /** Follows the reference of a schema, and merges its `allOf`. Returns the same object for the same schema. */
+  /** Follows the `$ref` of a schema, and merges its `allOf`. Returns the same object for the same schema. */
   flat(schema: Schema | undefined): Keywords;
   nodesOf(operation: Operation): { source: OperationNode; parameters: ParameterNode[] };
 }
@@ -33,7 +38,7 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
     return isNode(target) && node.description ? { ...target, description: node.description } : target;
   }
 
-  /** Always ends: an `allOf` that leads to itself is a build error. */
+  /** The recursion ends, because an `allOf` that leads to itself is a build error. */
   function flat(schema: Schema | undefined): Keywords {
     const node = keywordsOf(schema);
     const known = flats.get(node);
@@ -62,12 +67,18 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
   };
 }
 
-/** Merges the parts of an `allOf`, with all of their descriptions, unless it has its own. */
+/**
+ * Builds a function that merges the subschemas of an `allOf`. If the schema has no description, it joins those of the
+ * subschemas.
+ */
 function buildJoinParts() {
   const joined = new Map<string, Schema>();
   const partsOfJoined = new Map<Schema, Schema[]>();
 
-  /** Returns one schema for a field that several parts describe. Equal parts give the same object, so that recursive schemas end. */
+  /**
+   * Returns one schema for a field that several subschemas describe. Equal subschemas give the same object, so that a
+   * recursive schema is recognized as one.
+   */
   function joinFields(fields: Schema[]): Schema {
     const parts = fields.flatMap((field) => partsOfJoined.get(field) ?? [field]);
     const byText = new Map(parts.map((part) => [stringify(part) as string, part]));
@@ -94,7 +105,10 @@ function buildJoinParts() {
   };
 }
 
-/** The name of the component that a schema refers to, directly or as the only part of its `allOf` that is more than a description. */
+/**
+ * Returns the component that a schema refers to: by `$ref`, or as the only subschema of its `allOf` that is more than a
+ * description.
+ */
 export function componentNameOf(schema: Schema | undefined): string | undefined {
   const { $ref, allOf = [] } = keywordsOf(schema);
   if (typeof $ref === 'string') return /^#\/components\/schemas\/([^/]+)$/.exec(fromPointer($ref))?.[1];
