@@ -151,19 +151,22 @@ function folderOf(file: string): string {
   return folder;
 }
 
-t.test('files import only the folders that the table of imports allows', async (t) => {
-  for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap((folder) => filesBelow(folder))) {
-    const folder = folderOf(file);
-    for (const imported of importsOf(file).filter((name) => folderOf(name) !== folder)) {
-      t.ok(
-        (ARROWS[folder] as string[]).some((place) => isIn(place)(imported)),
-        `${file} may import ${imported}`,
-      );
+t.test(
+  'a file imports other files only from the folders that the list of allowed imports names for its folder',
+  async (t) => {
+    for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap((folder) => filesBelow(folder))) {
+      const folder = folderOf(file);
+      for (const imported of importsOf(file).filter((name) => folderOf(name) !== folder)) {
+        t.ok(
+          (ARROWS[folder] as string[]).some((place) => isIn(place)(imported)),
+          `${file} may import ${imported}`,
+        );
+      }
     }
-  }
-});
+  },
+);
 
-t.test('the table of imports lists only imports that are in use', async (t) => {
+t.test('each entry of the list of allowed imports is used by a file', async (t) => {
   for (const [part, names] of Object.entries(MAY_IMPORT)) {
     const path = `${PACKAGE}/${part}`;
     const files = path.endsWith('.ts') ? [path] : filesBelow(path);
@@ -172,7 +175,7 @@ t.test('the table of imports lists only imports that are in use', async (t) => {
   }
 });
 
-t.test('the README of a folder names each file of the folder', async (t) => {
+t.test('the README of a folder lists every source file of the folder', async (t) => {
   const sources = filesBelow(PACKAGE, /\.(ts|js)$/).filter((file) => !/\/(node_modules|cli\/template)\//.test(file));
   const named = new Map<string, Set<string>>();
   for (const file of sources) {
@@ -186,7 +189,7 @@ t.test('the README of a folder names each file of the folder', async (t) => {
   }
 });
 
-t.test('imports never form a circle', (t) => {
+t.test('imports never form a cycle', (t) => {
   const done = new Set<string>();
   function follow(file: string, way: string[]): void {
     t.notOk(way.includes(file), [...way, file].join(' -> '));
@@ -200,7 +203,7 @@ t.test('imports never form a circle', (t) => {
   t.end();
 });
 
-t.test('only the configuration reads environment variables', async (t) => {
+t.test('only start.ts and command-table.ts read environment variables', async (t) => {
   const programs = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) => !isIn(`${PACKAGE}/cli`)(file));
   const readers = programs.filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
@@ -211,14 +214,14 @@ t.test('only the configuration reads environment variables', async (t) => {
   ]);
 });
 
-t.test('each command declares and parses its options only in its table', async (t) => {
+t.test('only command-line.ts parses the options of the commands', async (t) => {
   const parsers = filesBelow('src').filter((file) =>
     /\bparseArgs\b|\bargv\.includes/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(parsers, ['src/contract-first/operate/commands/command-line.ts']);
 });
 
-t.test('only one file uses the private parts of Node and its modules', async (t) => {
+t.test('only node-internals.ts uses undocumented parts of Node and its packages', async (t) => {
   const PRIVATE =
     /\._[a-z]|\bparser\b.*\bonIncoming\b|\bdestroySoon = |\bhttpAllowHalfOpen\b|\bshouldKeepAlive\b|\bsymbols\b.*'pino'|\bcloseAllConnections = /;
   const users = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
@@ -227,7 +230,7 @@ t.test('only one file uses the private parts of Node and its modules', async (t)
   t.strictSame(users, ['src/contract-first/engine/http/node-internals.ts']);
 });
 
-t.test('every file that makes a server listens for socket errors', async (t) => {
+t.test('every file that creates an HTTP server handles the errors of its sockets', async (t) => {
   const makers = filesBelow('src').filter((file) =>
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
@@ -239,7 +242,7 @@ t.test('every file that makes a server listens for socket errors', async (t) => 
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);
 });
 
-t.test('only a few files write HTML without escaping', async (t) => {
+t.test('only prose.ts and html.ts may write HTML without escaping it', async (t) => {
   const writers = filesBelow('src').filter((file) => /\bnew Html\(/.test(readFileSync(join(ROOT, file), 'utf8')));
   t.strictSame(
     writers.sort(),
@@ -247,7 +250,7 @@ t.test('only a few files write HTML without escaping', async (t) => {
   );
 });
 
-t.test('only the store and the transactions of a domain contain SQL', async (t) => {
+t.test('only the store and the transactions.ts of a collection contain SQL', async (t) => {
   for (const file of [...filesBelow('src'), ...filesBelow('handlers')].filter(
     (name) => !name.startsWith('src/contract-first/store/') && !name.endsWith('/transactions.ts'),
   )) {
@@ -265,7 +268,7 @@ t.test("only the pet store's own folder and the generated files mention pets", a
   }
 });
 
-t.test('the engine and its tools import nothing that a service has written', async (t) => {
+t.test('the engine, the tools and the scripts import no file of the pet store', async (t) => {
   const isOfAService = (file: string) => /^(src\/(pets|generated)\/|handlers\/)/.test(file);
   const files = ['src', 'scripts'].flatMap((folder) => filesBelow(folder)).filter((file) => !isOfAService(file));
   for (const file of files) t.notOk(importsOf(file).some(isOfAService), file);
@@ -277,21 +280,27 @@ const CHOSEN = [
   ...['better-sqlite3', 'fastify', 'fastify-openapi-glue'],
 ];
 
-t.test("the pet store depends only on the package and chosen libraries, in the package's version ranges", async (t) => {
-  const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-  const [own, engine] = [read('.'), read(PACKAGE)];
-  t.strictSame(Object.keys(own.dependencies).sort(), [...CHOSEN, 'contract-first'].sort());
-  for (const name of CHOSEN) t.equal(own.dependencies[name], engine.dependencies[name], name);
-  for (const [name, range] of Object.entries(engine.devDependencies)) t.equal(own.devDependencies[name], range, name);
-  t.match(own.devDependencies, { tap: String });
-  t.equal(own.dependencies['contract-first'], `^${engine.version}`);
-});
+t.test(
+  'the pet store depends only on contract-first and a fixed list of libraries, in the version ranges of contract-first',
+  async (t) => {
+    const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+    const [own, engine] = [read('.'), read(PACKAGE)];
+    t.strictSame(Object.keys(own.dependencies).sort(), [...CHOSEN, 'contract-first'].sort());
+    for (const name of CHOSEN) t.equal(own.dependencies[name], engine.dependencies[name], name);
+    for (const [name, range] of Object.entries(engine.devDependencies)) t.equal(own.devDependencies[name], range, name);
+    t.match(own.devDependencies, { tap: String });
+    t.equal(own.dependencies['contract-first'], `^${engine.version}`);
+  },
+);
 
-t.test('installing and starting need no shell of one operating system', async (t) => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  for (const name of ['preinstall', 'prestart', 'start', 'build', 'dev'])
-    t.match(scripts[name], /^node [\w./=-]+( [\w./=-]+)*$/, name);
-});
+t.test(
+  'the npm scripts for installing, building and starting work without a shell of one operating system',
+  async (t) => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    for (const name of ['preinstall', 'prestart', 'start', 'build', 'dev'])
+      t.match(scripts[name], /^node [\w./=-]+( [\w./=-]+)*$/, name);
+  },
+);
 
 t.test("every operation's handler has a test", async (t) => {
   const names = (folder: string) =>
@@ -301,7 +310,7 @@ t.test("every operation's handler has a test", async (t) => {
   t.strictSame(names('test/operations'), names('handlers'));
 });
 
-t.test('a comment begins by naming its subject', async (t) => {
+t.test('no comment begins with words like "What", "Those" or "The same", which leave its subject open', async (t) => {
   const written = ['src', 'handlers', 'scripts', 'openapi'].flatMap((folder) =>
     filesBelow(folder, /\.(ts|js|sql|lua)$/),
   );
@@ -314,7 +323,7 @@ t.test('a comment begins by naming its subject', async (t) => {
   }
 });
 
-t.test('each run tries the properties on the same cases', async (t) => {
+t.test('every property test has a fixed seed, so that each run tries the same cases', async (t) => {
   for (const file of filesBelow('test')) {
     const text = readFileSync(join(ROOT, file), 'utf8');
     const runs = text.match(/\bfc\s*\.(assert|check|sample)\(/g)?.length ?? 0;

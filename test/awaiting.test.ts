@@ -49,7 +49,7 @@ function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
   return found;
 }
 
-t.test('a promise in a try block is awaited in the block', async (t) => {
+t.test('an async function awaits a promise inside its try block, so that its catch handles a rejection', async (t) => {
   t.strictSame(
     FOLDERS.flatMap(filesBelow).flatMap((file) => mistakesIn(file)),
     [],

@@ -47,15 +47,15 @@ async function testAnyName(
   t.match((await store.records.list({ limit: 1 }))?.body.read(), [{ id, ...book }]);
 }
 
-t.test('memory', async (t) => {
+t.test('books are stored in a SQLite database in memory', async (t) => {
   const open = () => openBooks({ kind: 'memory' });
   testStore(t, { isShared: false, prepare: () => ({ open, execute: () => {}, count: () => 0 }) }, books);
-  t.test('a field may have any name', async (t) =>
+  t.test('a field of a record may have any name', async (t) =>
     testAnyName(t, (own) => withRecords(openStore({ kind: 'memory' }, { books: own }, LIMITS), 'books') as AnyStore),
   );
 });
 
-t.test('a file', async (t) => {
+t.test('books are stored in a SQLite file', async (t) => {
   const prepare = (t: Test) => {
     const file = `${t.testdir()}/books.db`;
     const run = <Result>(use: (db: Sqlite) => Result) => {
@@ -71,12 +71,12 @@ t.test('a file', async (t) => {
     };
   };
   testSharing(t, { isShared: true, prepare }, books);
-  t.test('a description that leaves out a required field fits no contract', async (t) =>
+  t.test('a stored record without a required field is counted as breaking the contract', async (t) =>
     testMissingField(t, prepare(t)),
   );
 });
 
-t.test('PostgreSQL', async (t) => {
+t.test('books are stored in PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   const openAt = async (url: string, own: AnyDescription = books) => {
     const store = await openPostgres(settingsOf(url), { books: own }, LIMITS, {}, 60_000);
@@ -94,18 +94,23 @@ t.test('PostgreSQL', async (t) => {
     };
   }
   testStore(t, { isShared: true, prepare }, books);
-  t.test('a description that leaves out a required field fits no contract', async (t) =>
+  t.test('a stored record without a required field is counted as breaking the contract', async (t) =>
     testMissingField(t, prepare()),
   );
-  t.test('a field may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
+  t.test('a field of a record may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
 });
 
-t.test('a description that cannot become an SQL statement stops the start', async (t) => {
-  t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
-  t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
-  for (const other of [{ lists: { equal: ['color'] } }, { unique: [{ fields: ['color'], code: 'color_taken' }] }])
-    t.throws(() => toTable({ ...books, ...other }), { message: /^books has no column for color, which its lists or/ });
-});
+t.test(
+  'a description of a collection with a wrong table name, filter, unique set or column stops the start',
+  async (t) => {
+    t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
+    t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
+    for (const other of [{ lists: { equal: ['color'] } }, { unique: [{ fields: ['color'], code: 'color_taken' }] }])
+      t.throws(() => toTable({ ...books, ...other }), {
+        message: /^books has no column for color, which its lists or/,
+      });
+  },
+);
 
 /** The domain with other migrations: those of the books, changed. */
 function withMigrations(t: Test, change: (sql: string) => string): AnyDescription {
@@ -119,7 +124,7 @@ function withMigrations(t: Test, change: (sql: string) => string): AnyDescriptio
 }
 
 t.test(
-  'migrations that make another table than the description stop the start, and leave the database unchanged',
+  'if the migrations create a table that differs from its description, the start fails and the database stays unchanged',
   async (t) => {
     const server = await startPostgres(t);
     const both = ['sqlite', 'postgres'];

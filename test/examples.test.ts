@@ -96,7 +96,7 @@ const declared = Object.values<Json>(resolveDocument(parse(CONTRACT), () => {}).
     ),
   );
 
-t.test('these tests request every example of the contract', async (t) => {
+t.test('every example reply of the contract is compared with a reply of the server', async (t) => {
   t.strictSame(declared.map(({ name }) => name).sort(), Object.keys(ASKS).sort());
 });
 
@@ -106,7 +106,7 @@ function headersOf(wanted: string): [string, string][] {
 }
 
 for (const { name, status, value, headers } of declared) {
-  t.test(`${name} equals the server's reply, body and headers`, async (t) => {
+  t.test(`the contract's example ${name} equals the server's reply, body and headers`, async (t) => {
     const reply = await ask(t, ASKS[name] as Ask);
     t.strictSame(reply.body, value);
     t.equal(reply.status, status === 'default' ? value.status : Number(status));
@@ -118,7 +118,7 @@ for (const { name, status, value, headers } of declared) {
   });
 }
 
-t.test('the example headers show a first request and a first page', async (t) => {
+t.test('the example headers in the contract are those of a first request and a first page', async (t) => {
   const headers = headersOf('listPets two');
   const given = await ask(t, [{ pets: Array(21).fill(REX), rate: '121/s' }, `${PETS}?limit=20`]);
   const expected = Object.fromEntries(headers.filter(([name]) => name !== 'x-request-id'));
@@ -127,7 +127,7 @@ t.test('the example headers show a first request and a first page', async (t) =>
   t.match(first.headers, { ratelimit: expected.ratelimit, 'ratelimit-policy': expected['ratelimit-policy'] });
 });
 
-t.test('a replayed reply is marked as in the example', async (t) => {
+t.test("a replayed reply has the Idempotency-Replayed header of the contract's example", async (t) => {
   const headers = headersOf('createPet added');
   const given = await ask(t, [{ pets: [REX] }, PETS, post(REX, { 'idempotency-key': 'key-of-pet-0' })]);
   t.equal(given.headers['idempotency-replayed'], new Map(headers).get('idempotency-replayed'));

@@ -36,7 +36,7 @@ const countIn = (files: string[], folder: string) => files.filter((file) => file
 const countMeanings = (files: string[]) =>
   files.length - Math.min(countIn(files, 'store/sqlite/'), countIn(files, 'store/postgres/'));
 
-t.test('an exported name has one meaning in the package', async (t) => {
+t.test('two files of the package never export one name with two meanings', async (t) => {
   t.ok(FILES_OF.size > 500, 'the names are found');
   for (const [name, files] of FILES_OF)
     t.equal(countMeanings(files), name in SHARED ? 2 : 1, `${name}: ${files.join(', ')}`);
@@ -49,11 +49,14 @@ const REFUSING = /^(refuse|refuseAt|Refused|RefusedUnlessNever|Refusal|isRefused
 const DECLARED =
   /\b(?:function\*?|class|interface|type) (\w+)|^ +(?:async )?\*?#?(\w+)\(.*\{$|\bconst (\w+) = (?:async )?\(/gm;
 
-t.test('only handlers and the store refuse; other code reports, checks or rejects', async (t) => {
-  for (const [file, text] of CODE) {
-    for (const [, ...found] of text.matchAll(DECLARED)) {
-      const name = found.find((one) => one !== undefined) as string;
-      if (/refus/i.test(name)) t.match(name, REFUSING, file);
+t.test(
+  'only replies of handlers and changes of the store are named "refused"; other code reports, checks or rejects',
+  async (t) => {
+    for (const [file, text] of CODE) {
+      for (const [, ...found] of text.matchAll(DECLARED)) {
+        const name = found.find((one) => one !== undefined) as string;
+        if (/refus/i.test(name)) t.match(name, REFUSING, file);
+      }
     }
-  }
-});
+  },
+);

@@ -119,7 +119,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     }
   });
 
-  t.test(`two services in one process may give one code different statuses, ${way}`, async (t) => {
+  t.test(`two services in one process may give the same error code different statuses, ${way}`, async (t) => {
     // As the generated domain.ts of a second service does.
     const errors = addErrors({ pet_not_found: { status: 410 }, pet_is_sold: { status: 422 } });
     const listPets = async () => Promise.reject(new HttpError('pet_not_found', 'None.'));
@@ -171,7 +171,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.equal(seen.length, 3);
   });
 
-  t.test(`a hook that throws null, or calls done twice, lets no request in without its key, ${way}`, async (t) => {
+  t.test(`a request without its key is rejected even if a hook throws null or calls done twice, ${way}`, async (t) => {
     const NULL = () => {
       throw null;
     };
@@ -235,32 +235,38 @@ for (const [way, start] of Object.entries(WAYS)) {
     },
   );
 
-  t.test(`an operation's error has the contract's form even if a hook fails again, ${way}`, async (t) => {
-    const { request, lines } = await start(t, {
-      add: (app) => {
-        app.setErrorHandler((_error, _request, reply) => void reply.send('team'));
-        app.addHook('onSend', async () => Promise.reject(new Error('It fails each time.')));
-      },
-    });
-    t.match(await request('/v1/pets/1'), { status: 500, body: { code: 'internal_error' } });
-    t.match(lines.join(''), 'It fails each time.');
-  });
+  t.test(
+    `an operation's error reply has the contract's form even if a hook throws another error, ${way}`,
+    async (t) => {
+      const { request, lines } = await start(t, {
+        add: (app) => {
+          app.setErrorHandler((_error, _request, reply) => void reply.send('team'));
+          app.addHook('onSend', async () => Promise.reject(new Error('It fails each time.')));
+        },
+      });
+      t.match(await request('/v1/pets/1'), { status: 500, body: { code: 'internal_error' } });
+      t.match(lines.join(''), 'It fails each time.');
+    },
+  );
 
-  t.test(`a team's setNotFoundHandler answers outside the contract's prefix, never below it, ${way}`, async (t) => {
-    const { request, port } = await start(t, {
-      add: (app) => {
-        app.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing of the team'));
-        app.register(
-          async (inside) => inside.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing inside')),
-          { prefix: '/inside' },
-        );
-      },
-    });
-    t.match(await send(port, '/nothing'), { status: 404, text: 'nothing of the team' });
-    t.match(await send(port, '/inside/nothing'), { status: 404, text: 'nothing inside' });
-    t.match(await request('/v1/nothing'), { status: 404, body: { code: 'route_not_found' } });
-    t.match(await request('/v1/pets', { method: 'DELETE' }), { status: 405 });
-  });
+  t.test(
+    `a team's setNotFoundHandler answers unknown URLs outside the contract's prefix, never below it, ${way}`,
+    async (t) => {
+      const { request, port } = await start(t, {
+        add: (app) => {
+          app.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing of the team'));
+          app.register(
+            async (inside) => inside.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing inside')),
+            { prefix: '/inside' },
+          );
+        },
+      });
+      t.match(await send(port, '/nothing'), { status: 404, text: 'nothing of the team' });
+      t.match(await send(port, '/inside/nothing'), { status: 404, text: 'nothing inside' });
+      t.match(await request('/v1/nothing'), { status: 404, body: { code: 'route_not_found' } });
+      t.match(await request('/v1/pets', { method: 'DELETE' }), { status: 405 });
+    },
+  );
 
   t.test(`setChildLoggerFactory, logSerializers and logLevel work as Fastify documents, ${way}`, async (t) => {
     const log = async ({ log }: FastifyRequest) => void log.info({ secret: 'shown' }, 'of the team');
@@ -327,7 +333,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     },
   );
 
-  t.test(`headers of a team's hook stay, and the engine adds its own, ${way}`, async (t) => {
+  t.test(`a reply has the headers that a team's hook sets and also those of the engine, ${way}`, async (t) => {
     const { port } = await start(t, {
       add: (app) => app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'private')),
     });
@@ -351,7 +357,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.match(await refusing.request('/v1/pets'), { status: 409, body: { code: 'conflict', message: 'Not now.' } });
   });
 
-  t.test(`a team can move or leave out documents and health checks, ${way}`, async (t) => {
+  t.test(`a team can serve the documents and health checks at other paths or not at all, ${way}`, async (t) => {
     const moved = await start(t, { options: { docs: { prefix: '/internal' }, health: { livez: '/alive' } } });
     for (const url of [
       '/internal/docs',
@@ -369,7 +375,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 }
 
-t.test("the app's prefix is added to links, Location and the served contract", async (t) => {
+t.test('the prefix of the Fastify app is part of links, Location headers and the served contract', async (t) => {
   const within = async (prefix: string, options: object, add = (app: FastifyInstance) => app) => {
     const app = fastify();
     await add(app).register(
@@ -410,7 +416,7 @@ t.test("the app's prefix is added to links, Location and the served contract", a
 });
 
 t.test(
-  'keys and rates that the command would reject also fail the registration; the error hides the key',
+  'invalid API keys and rates fail the registration of the plugin, and the error does not show the key',
   async (t) => {
     for (const [options, message] of [
       [{ apiKeys: [KEY, 'short'] }, 'contract-first: apiKeys: key 2 is shorter than 16 characters.'],
@@ -435,7 +441,7 @@ function withContract(t: Test, edit: Edit): Service {
   return { ...own, contract: pathToFileURL(join(t.testdir(files), 'openapi/pets.yaml')) };
 }
 
-t.test('a start prints no warning, whatever media types the replies have', async (t) => {
+t.test('a contract with JSON and CSV replies causes no warning at the start', async (t) => {
   const service = withContract(t, ({ getPet }) => {
     getPet.responses['200'].content['text/csv'] = { schema: { type: 'string' } };
   });
@@ -446,7 +452,7 @@ t.test('a start prints no warning, whatever media types the replies have', async
   );
 });
 
-t.test('serverOptions() without options never logs a key in the query', async (t) => {
+t.test('a server made with serverOptions() never logs an API key from the query', async (t) => {
   const service = withContract(t, ({ securitySchemes, headers }) => {
     headers['WWW-Authenticate'].schema = { type: 'string' };
     securitySchemes.bearerAuth = { type: 'apiKey', in: 'query', name: 'pets-key' };
@@ -465,7 +471,7 @@ t.test("a team's own @fastify/swagger lists the operations, without documents an
   t.strictSame(Object.keys(app.swagger().paths ?? {}).sort(), ['/v1/pets', '/v1/pets/{petId}']);
 });
 
-t.test('an app that ignores trailing slashes serves the page at both addresses', async (t) => {
+t.test('an app with ignoreTrailingSlash serves the reference page at /docs and at /docs/', async (t) => {
   for (const options of [{ ignoreTrailingSlash: true }, { routerOptions: { ignoreTrailingSlash: true } }]) {
     const { app } = await startIn(t, fastify(options), { options: { docs: {} } }, []);
     for (const [url, link] of [
@@ -476,7 +482,7 @@ t.test('an app that ignores trailing slashes serves the page at both addresses',
   }
 });
 
-t.test('a process that builds and closes many services has no more listeners than before', async (t) => {
+t.test('a process that builds and closes many services does not accumulate exit listeners', async (t) => {
   const count = () => process.listenerCount('exit');
   const before = count();
   for (let round = 0; round < 3; round++) await (await build(own, { database: { kind: 'memory' } })).close();
@@ -488,61 +494,70 @@ t.test('a process that builds and closes many services has no more listeners tha
   t.equal(count(), before);
 });
 
-t.test("an app's own options break no promise of the contract", async (t) => {
-  const app = fastify({
-    exposeHeadRoutes: false,
-    bodyLimit: 9,
-    requestIdHeader: 'x-own',
-    routerOptions: { caseSensitive: false },
-  });
-  const { request } = await startIn(t, app, {}, []);
-  t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, text: '' });
-  t.match(await request('/v1/pets', { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
-  t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 201 });
-});
-
-t.test('two contracts in one app and on one store do not share replays of an Idempotency-Key', async (t) => {
-  const { contract } = await loadOurs();
-  const codecs = buildCodecs(contract, domain);
-  const store = openUrl('sqlite::memory:', {}, codecs);
-  t.teardown(() => store.close());
-  const options = { service: own, store, apiKeys: [KEY] };
-  const { port } = await startPlain(t, {
-    add: (app) => app.register(contractFirst, { ...options, prefix: '/other' }),
-    options: { store },
-  });
-  const create = (prefix: string, name: string) =>
-    send(port, `${prefix}/pets`, {
-      method: 'POST',
-      body: { name, categoryId: 1 },
-      headers: { 'idempotency-key': 'one' },
+t.test(
+  'Fastify options of the app, such as bodyLimit or caseSensitive, do not change how the contract is served',
+  async (t) => {
+    const app = fastify({
+      exposeHeadRoutes: false,
+      bodyLimit: 9,
+      requestIdHeader: 'x-own',
+      routerOptions: { caseSensitive: false },
     });
-  t.match(await create('/v1', 'Rex'), { status: 201, headers: { location: '/v1/pets/1' } });
-  t.match(await create('/other', 'Mia'), { status: 201, headers: { location: '/other/pets/2' } });
-  t.match(await create('/v1', 'Rex'), { headers: { location: '/v1/pets/1', 'idempotency-replayed': 'true' } });
-  t.match(await create('/other', 'Mia'), { headers: { location: '/other/pets/2', 'idempotency-replayed': 'true' } });
-  t.equal((await create('/other', 'Rex')).status, 422);
-  t.match((await send(port, '/v1/pets')).text, /Rex.*Mia/);
-});
+    const { request } = await startIn(t, app, {}, []);
+    t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, text: '' });
+    t.match(await request('/v1/pets', { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
+    t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 201 });
+  },
+);
 
-t.test('two contracts in one app and on one store count the uses of a key together', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  t.teardown(() => store.close());
-  const options = { service: own, store, apiKeys: [KEY], rates: { keyRate: { limit: 2, window: 86_400 } } };
-  const { port } = await startPlain(t, {
-    add: (app) => app.register(contractFirst, { ...options, prefix: '/other' }),
-    options,
-  });
-  for (const [path, status] of [
-    ['/v1/pets', 200],
-    ['/other/pets', 200],
-    ['/v1/pets', 429],
-    ['/other/pets', 429],
-  ] as const)
-    t.equal((await send(port, path)).status, status, path);
-});
+t.test(
+  "two contracts in one app and on one store do not replay each other's replies for the same Idempotency-Key",
+  async (t) => {
+    const { contract } = await loadOurs();
+    const codecs = buildCodecs(contract, domain);
+    const store = openUrl('sqlite::memory:', {}, codecs);
+    t.teardown(() => store.close());
+    const options = { service: own, store, apiKeys: [KEY] };
+    const { port } = await startPlain(t, {
+      add: (app) => app.register(contractFirst, { ...options, prefix: '/other' }),
+      options: { store },
+    });
+    const create = (prefix: string, name: string) =>
+      send(port, `${prefix}/pets`, {
+        method: 'POST',
+        body: { name, categoryId: 1 },
+        headers: { 'idempotency-key': 'one' },
+      });
+    t.match(await create('/v1', 'Rex'), { status: 201, headers: { location: '/v1/pets/1' } });
+    t.match(await create('/other', 'Mia'), { status: 201, headers: { location: '/other/pets/2' } });
+    t.match(await create('/v1', 'Rex'), { headers: { location: '/v1/pets/1', 'idempotency-replayed': 'true' } });
+    t.match(await create('/other', 'Mia'), { headers: { location: '/other/pets/2', 'idempotency-replayed': 'true' } });
+    t.equal((await create('/other', 'Rex')).status, 422);
+    t.match((await send(port, '/v1/pets')).text, /Rex.*Mia/);
+  },
+);
 
-t.test("a second contract in a team's plugin keeps its promises", async (t) => {
+t.test(
+  'requests to two contracts in one app and on one store count against the same rate limit of an API key',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    t.teardown(() => store.close());
+    const options = { service: own, store, apiKeys: [KEY], rates: { keyRate: { limit: 2, window: 86_400 } } };
+    const { port } = await startPlain(t, {
+      add: (app) => app.register(contractFirst, { ...options, prefix: '/other' }),
+      options,
+    });
+    for (const [path, status] of [
+      ['/v1/pets', 200],
+      ['/other/pets', 200],
+      ['/v1/pets', 429],
+      ['/other/pets', 429],
+    ] as const)
+      t.equal((await send(port, path)).status, status, path);
+  },
+);
+
+t.test("a team's plugin may register a second contract, which has its own services, prefix and checks", async (t) => {
   const closed: string[] = [];
   const services = { second: { close: () => void closed.push('second') } };
   const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
@@ -563,24 +578,27 @@ t.test("a second contract in a team's plugin keeps its promises", async (t) => {
   t.strictSame(closed, ['second']);
 });
 
-t.test('the plugin closes a store that it opened by url with the app, but not a store that it was given', async (t) => {
-  const url = `sqlite:${t.testdir()}/pets.db`;
-  for (const name of ['Rex', 'Mia']) {
-    const { app, request } = await startPlain(t, { options: { store: { url } } });
-    await request('/v1/pets', { method: 'POST', body: { name, categoryId: 1 } });
+t.test(
+  'the plugin closes a store that it opened by url with the app, but not a store that the app passed to it',
+  async (t) => {
+    const url = `sqlite:${t.testdir()}/pets.db`;
+    for (const name of ['Rex', 'Mia']) {
+      const { app, request } = await startPlain(t, { options: { store: { url } } });
+      await request('/v1/pets', { method: 'POST', body: { name, categoryId: 1 } });
+      await app.close();
+    }
+    const store = openUrl(url);
+    t.teardown(() => store.close());
+    const { app, request } = await startPlain(t, { options: { store } });
+    t.match((await request('/v1/pets')).body, [{ name: 'Rex' }, { name: 'Mia' }]);
     await app.close();
-  }
-  const store = openUrl(url);
-  t.teardown(() => store.close());
-  const { app, request } = await startPlain(t, { options: { store } });
-  t.match((await request('/v1/pets')).body, [{ name: 'Rex' }, { name: 'Mia' }]);
-  await app.close();
-  await store.check();
-  const wrong = startPlain(t, { options: { store: { url: 'mysql://secret@db' } } });
-  await t.rejects(wrong, { message: /^contract-first needs a store with a url of the form sqlite:<file>, / });
-});
+    await store.check();
+    const wrong = startPlain(t, { options: { store: { url: 'mysql://secret@db' } } });
+    await t.rejects(wrong, { message: /^contract-first needs a store with a url of the form sqlite:<file>, / });
+  },
+);
 
-t.test('services, their settings and rates come from the options, or else from the service', async (t) => {
+t.test('services, their settings and rates in the options of the plugin replace those of the service', async (t) => {
   const closed: string[] = [];
   const check = async () => {
     throw new Error('It is down.');
@@ -613,7 +631,7 @@ t.test('services, their settings and rates come from the options, or else from t
   t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
 });
 
-t.test("a verifyToken in the options replaces the service's own", async (t) => {
+t.test('a verifyToken in the options of the plugin replaces the verifyToken of the service', async (t) => {
   const yaml = edited(({ securitySchemes, headers }) => {
     headers['WWW-Authenticate'].schema = { type: 'string' };
     securitySchemes.bearerAuth.bearerFormat = 'JWT';
@@ -655,56 +673,62 @@ t.test('if a hook calls done() twice, a request still waits until its key is che
   t.equal(calls, 0);
 });
 
-t.test('with serverOptions(), each route has the request id, headers and log line of an operation', async (t) => {
-  const { app, port, lines } = await startWithOptions(t, {
-    server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
-    add: (app) => {
-      app.get('/own/:name', ({ url }) => url);
-      app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
-      app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
-    },
-  });
-  const long = await send(port, `/own/${'x'.repeat(500)}`);
-  t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
-  lines.length = 0;
-  const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
-  t.match(
-    lines.map((line) => JSON.parse(line)),
-    [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
-  );
-  lines.length = 0;
-  t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
-  t.match(await send(port, '/refuses'), { status: 403 });
-  t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
-  t.match(lines[0], 'It is broken.');
-  const injected = await app.inject('/own/1');
-  t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
-});
+t.test(
+  "with serverOptions(), a team's own routes get the request id, headers and log line of the contract's operations",
+  async (t) => {
+    const { app, port, lines } = await startWithOptions(t, {
+      server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
+      add: (app) => {
+        app.get('/own/:name', ({ url }) => url);
+        app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
+        app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
+      },
+    });
+    const long = await send(port, `/own/${'x'.repeat(500)}`);
+    t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
+    lines.length = 0;
+    const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
+    t.match(
+      lines.map((line) => JSON.parse(line)),
+      [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
+    );
+    lines.length = 0;
+    t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
+    t.match(await send(port, '/refuses'), { status: 403 });
+    t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
+    t.match(lines[0], 'It is broken.');
+    const injected = await app.inject('/own/1');
+    t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
+  },
+);
 
-t.test("with serverOptions(), malformed HTTP gets the engine's error form; without them, Fastify's", async (t) => {
-  const bad: [request: string, status: number, code: string][] = [
-    ['nonsense\r\n\r\n', 400, 'malformed_request'],
-    ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
-    ['GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417, 'expectation_failed'],
-    ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
-    [
-      `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${'Authorization: Bearer a\r\n'.repeat(2)}Connection: close\r\n\r\n`,
-      400,
-      'malformed_request',
-    ],
-  ];
-  const { port } = await startWithOptions(t);
-  for (const [request, status, code] of bad) {
-    const [reply] = await connectRaw(port, request).replies();
-    t.match(reply, { status, headers: { 'x-request-id': /./ } }, request);
-    t.match(JSON.parse(reply?.text ?? ''), { code, status, message: /./ });
-  }
-  const plain = await startPlain(t);
-  const [reply] = await connectRaw(plain.port, 'nonsense\r\n\r\n').replies();
-  t.match(reply?.text, '"Bad Request"');
-});
+t.test(
+  "malformed HTTP is answered in the engine's error form with serverOptions(), and in Fastify's form without",
+  async (t) => {
+    const bad: [request: string, status: number, code: string][] = [
+      ['nonsense\r\n\r\n', 400, 'malformed_request'],
+      ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+      ['GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417, 'expectation_failed'],
+      ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+      [
+        `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${'Authorization: Bearer a\r\n'.repeat(2)}Connection: close\r\n\r\n`,
+        400,
+        'malformed_request',
+      ],
+    ];
+    const { port } = await startWithOptions(t);
+    for (const [request, status, code] of bad) {
+      const [reply] = await connectRaw(port, request).replies();
+      t.match(reply, { status, headers: { 'x-request-id': /./ } }, request);
+      t.match(JSON.parse(reply?.text ?? ''), { code, status, message: /./ });
+    }
+    const plain = await startPlain(t);
+    const [reply] = await connectRaw(plain.port, 'nonsense\r\n\r\n').replies();
+    t.match(reply?.text, '"Bad Request"');
+  },
+);
 
-t.test('with serverOptions(), a stop loses no request that is already sent', async (t) => {
+t.test('with serverOptions(), app.close() still answers requests that were already sent', async (t) => {
   const stop = { isAsked: false };
   const { app, port } = await startWithOptions(t, { server: { stop }, options: { health: {} } });
   t.equal((await send(port, '/readyz')).status, 200);
@@ -716,7 +740,7 @@ t.test('with serverOptions(), a stop loses no request that is already sent', asy
   await closed;
 });
 
-t.test('a moved health check is also answered over the limit of connections', async (t) => {
+t.test('a health check at a custom path is answered even if the limit of connections is reached', async (t) => {
   const limits = { maxConnections: 1, maxPipelined: 64, replyTimeout: 30_000 };
   const { port } = await startWithOptions(t, { server: { limits }, options: { health: { livez: '/alive' } } });
   const open = connectRaw(port, 'GET /alive HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -726,7 +750,7 @@ t.test('a moved health check is also answered over the limit of connections', as
   open.socket.destroy();
 });
 
-t.test('serverOptions() sets the limits of the process, and is for plain HTTP only', async (t) => {
+t.test('serverOptions() sets the same limits as the server program, and rejects HTTPS and HTTP/2', async (t) => {
   const app = fastify(serverOptions({ logger: pino({ level: 'silent' }) }));
   const { requestTimeout, keepAliveTimeout } = app.server;
   const own = { requestTimeout, keepAliveTimeout, ...httpServerOf(app)?.connections.limits };
@@ -738,7 +762,7 @@ t.test('serverOptions() sets the limits of the process, and is for plain HTTP on
   await app.close();
 });
 
-t.test('a service of build() closes its own store, even if the build fails', async (t) => {
+t.test('build() closes the database that it opened with its app, and also if the build fails', async (t) => {
   const url = `${t.testdir()}/pets.db`;
   const database = { kind: 'sqlite' as const, file: url };
   const loadPlugins = async () => Promise.reject(new Error('a plugin is missing'));
@@ -752,7 +776,7 @@ t.test('a service of build() closes its own store, even if the build fails', asy
   }
 });
 
-t.test("a team's plugins.ts decides where the documents are served, if anywhere", async (t) => {
+t.test("a team's plugins.ts decides at which path the documents are served, or that they are not served", async (t) => {
   const addPlugins = async () => {};
   const service = {
     ...own,

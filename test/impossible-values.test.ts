@@ -21,7 +21,7 @@ async function prepareShop(open: Open): Promise<{ shop: Shop; number: string }> 
 
 function testImpossible(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'looking for a text that cannot be stored finds nothing; other reads at the same time are answered',
+    'a lookup of a text that the database cannot store finds nothing; lookups in the same batch are answered',
     async (t) => {
       const { shop } = await prepareShop(prepare(t));
       const { coupons, orders } = shop;
@@ -45,34 +45,37 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('changing an id that cannot exist finds nothing; other changes at the same time are done', async (t) => {
-    const { shop, number } = await prepareShop(prepare(t));
-    const { coupons, orders } = shop;
-    for (const text of IMPOSSIBLE) {
-      const answers = await atOnce<unknown>([
-        () => orders.update(number, { pieces: { add: 1 } }),
-        () => orders.update(text, { pieces: { add: 1 } }),
-        () => orders.replace(text, { price: 1n }),
-        () => orders.delete(text),
-        () => coupons.delete(text),
-        () => orders.update(number, { status: 'paid' }, { if: { note: text } }),
-        () => orders.update(number, { pieces: { add: 1 } }, { if: { note: ['b', text] } }),
-      ]);
-      t.match(
-        answers.slice(1, 5),
-        [undefined, undefined, false, false].map((value) => ({ value })),
-      );
-      t.ok(
-        answers.every(({ status }) => status === 'fulfilled'),
-        JSON.stringify(answers.map(String)),
-      );
-      t.match(answers[5], { value: { refused: 'changed' } });
-    }
-    t.match((await orders.get(number))?.read(), { pieces: 1 + 2 * 5 * IMPOSSIBLE.length, status: 'placed' });
-    t.equal((await coupons.list({ limit: 9 }))?.body.read().length, 3);
-  });
+  t.test(
+    'a change of a record whose id the database cannot store finds nothing; changes in the same batch are made',
+    async (t) => {
+      const { shop, number } = await prepareShop(prepare(t));
+      const { coupons, orders } = shop;
+      for (const text of IMPOSSIBLE) {
+        const answers = await atOnce<unknown>([
+          () => orders.update(number, { pieces: { add: 1 } }),
+          () => orders.update(text, { pieces: { add: 1 } }),
+          () => orders.replace(text, { price: 1n }),
+          () => orders.delete(text),
+          () => coupons.delete(text),
+          () => orders.update(number, { status: 'paid' }, { if: { note: text } }),
+          () => orders.update(number, { pieces: { add: 1 } }, { if: { note: ['b', text] } }),
+        ]);
+        t.match(
+          answers.slice(1, 5),
+          [undefined, undefined, false, false].map((value) => ({ value })),
+        );
+        t.ok(
+          answers.every(({ status }) => status === 'fulfilled'),
+          JSON.stringify(answers.map(String)),
+        );
+        t.match(answers[5], { value: { refused: 'changed' } });
+      }
+      t.match((await orders.get(number))?.read(), { pieces: 1 + 2 * 5 * IMPOSSIBLE.length, status: 'placed' });
+      t.equal((await coupons.list({ limit: 9 }))?.body.read().length, 3);
+    },
+  );
 
-  t.test('every caller has its own idempotency keys, even a caller whose name no database can hold', async (t) => {
+  t.test('every caller has its own Idempotency-Keys, even a caller whose name the database cannot store', async (t) => {
     const { shop } = await prepareShop(prepare(t));
     const { orders } = shop;
     const callers = [...IMPOSSIBLE, '\ufffd', 'a\ufffd', '\\u0000', 'x'.repeat(9), randomText(3000), randomText(3000)];
@@ -92,24 +95,27 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
     t.equal(new Set(made.map(keyOf)).size, callers.length);
   });
 
-  t.test('an indexed text that is too long for one database is an error on both; other texts work', async (t) => {
-    const { coupons, orders } = (await prepareShop(prepare(t))).shop;
-    const [fits, long] = [randomText(433), randomText(434)];
-    const answers = await atOnce<unknown>([
-      async () => (await coupons.put(randomText(866), { left: 1n }))?.isNew,
-      () => coupons.put(randomText(867), { left: 1n }),
-      () => orders.create({ price: 1n, status: randomText(433), note: fits }),
-      () => orders.create({ price: 1n, note: long }),
-      () => orders.create({ price: 1n, couponCode: randomText(3000) }),
-      () => orders.createAll([{ price: 1n }, { price: 1n, note: long }]),
-      () => orders.takeNote?.([long]),
-      async () => orders.update(keyOf(await orders.create({ price: 1n })), { note: long }),
-    ]);
-    const refusals = [1, 3, 4, 5, 6, 7].map((index) => answers[index]);
-    t.match(refusals, Array(6).fill({ status: 'rejected', reason: { code: 'INVALID_VALUE', message: /bytes/ } }));
-    t.match([answers[0], answers[2]], [{ value: true }, { value: { note: fits } }]);
-    t.equal((await orders.list({ limit: 99, status: 'placed', order: 'cheapest' }))?.body.read().length, 6);
-  });
+  t.test(
+    'an indexed text that is too long for one of the databases is an error on both; other writes in the batch succeed',
+    async (t) => {
+      const { coupons, orders } = (await prepareShop(prepare(t))).shop;
+      const [fits, long] = [randomText(433), randomText(434)];
+      const answers = await atOnce<unknown>([
+        async () => (await coupons.put(randomText(866), { left: 1n }))?.isNew,
+        () => coupons.put(randomText(867), { left: 1n }),
+        () => orders.create({ price: 1n, status: randomText(433), note: fits }),
+        () => orders.create({ price: 1n, note: long }),
+        () => orders.create({ price: 1n, couponCode: randomText(3000) }),
+        () => orders.createAll([{ price: 1n }, { price: 1n, note: long }]),
+        () => orders.takeNote?.([long]),
+        async () => orders.update(keyOf(await orders.create({ price: 1n })), { note: long }),
+      ]);
+      const refusals = [1, 3, 4, 5, 6, 7].map((index) => answers[index]);
+      t.match(refusals, Array(6).fill({ status: 'rejected', reason: { code: 'INVALID_VALUE', message: /bytes/ } }));
+      t.match([answers[0], answers[2]], [{ value: true }, { value: { note: fits } }]);
+      t.equal((await orders.list({ limit: 99, status: 'placed', order: 'cheapest' }))?.body.read().length, 6);
+    },
+  );
 }
 
 /** Letters that no compression makes short. */

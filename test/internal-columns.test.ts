@@ -30,24 +30,27 @@ const readAll = async (own: AnyCollection, query: object = {}) =>
   (await own.list({ limit: 9, ...query }))?.body.read() as Fields[];
 
 function testColumns(t: Test, prepare: (t: Test) => Open): void {
-  t.test("clients see only the schema's fields; a change and `read` return the whole record", async (t) => {
-    const { lockers } = await openLockers(prepare(t));
-    t.same(await lockers.create(NEW), WHOLE);
-    t.same((await lockers.get(1n))?.read(), SHOWN);
-    t.same(await lockers.read(1n), WHOLE);
-    t.equal(await lockers.read(2n), undefined);
-    t.same(await readAll(lockers), [SHOWN]);
-    t.same(await lockers.update(1n, { openings: { add: 2n }, lastCode: 'x' }, { if: { site: 'north' } }), {
-      ...{ ...WHOLE, openings: 2n, lastCode: 'x' },
-    });
-    t.same(await lockers.update(1n, { settings: { light: null, count: 1 } }), {
-      ...{ ...WHOLE, openings: 2n, lastCode: 'x', settings: { count: 1 } },
-    });
-    t.same(await lockers.replace(1n, { place: 'A2', site: 'south', openings: 3n, settings: {} }), {
-      ...{ id: 1n, place: 'A2', site: 'south', openings: 3n, settings: {} },
-    });
-    t.same(await lockers.create({ place: 'A2', site: 'south' }), { refused: 'conflict' });
-  });
+  t.test(
+    'clients see only the fields of the schema; handlers also get the internal columns from changes and `read`',
+    async (t) => {
+      const { lockers } = await openLockers(prepare(t));
+      t.same(await lockers.create(NEW), WHOLE);
+      t.same((await lockers.get(1n))?.read(), SHOWN);
+      t.same(await lockers.read(1n), WHOLE);
+      t.equal(await lockers.read(2n), undefined);
+      t.same(await readAll(lockers), [SHOWN]);
+      t.same(await lockers.update(1n, { openings: { add: 2n }, lastCode: 'x' }, { if: { site: 'north' } }), {
+        ...{ ...WHOLE, openings: 2n, lastCode: 'x' },
+      });
+      t.same(await lockers.update(1n, { settings: { light: null, count: 1 } }), {
+        ...{ ...WHOLE, openings: 2n, lastCode: 'x', settings: { count: 1 } },
+      });
+      t.same(await lockers.replace(1n, { place: 'A2', site: 'south', openings: 3n, settings: {} }), {
+        ...{ id: 1n, place: 'A2', site: 'south', openings: 3n, settings: {} },
+      });
+      t.same(await lockers.create({ place: 'A2', site: 'south' }), { refused: 'conflict' });
+    },
+  );
 
   t.test('lists can filter and order by internal columns, but do not show them', async (t) => {
     const { lockers } = await openLockers(prepare(t));
@@ -69,7 +72,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.same(await readAll(lockers, { order: 'busiest', after: first?.next }), [{ id: 1n, place: 'a' }]);
   });
 
-  t.test('an internal column is checked by its type', async (t) => {
+  t.test('a value of the wrong type for an internal column is an error', async (t) => {
     const { lockers } = await openLockers(prepare(t));
     await t.rejects(lockers.create({ ...NEW, openings: 'many' }), { message: /openings must be/ });
     await t.rejects(lockers.create({ ...NEW, place: 7n, site: 7n }), { message: /place must be.*; .*site must be/ });
@@ -78,7 +81,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(lockers.update(1n, { site: null }), { message: /site must be/ });
   });
 
-  t.test("a record that breaks its schema is the client's error if its description sets `unfit: 400`", async (t) => {
+  t.test("with `unfit: 400` in its description, a record that breaks its schema is the client's error", async (t) => {
     const { lockers, codes } = await openLockers(prepare(t), { ...domain, lockers: { ...domain.lockers, unfit: 400 } });
     const refusal = { code: 'INVALID_VALUE', message: /^a (change of a )?locker .* openings must be/ };
     await t.rejects(lockers.create({ ...NEW, openings: 'many' }), refusal);
@@ -87,21 +90,24 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(codes.create({ code: 7n, lockerId: 1n }), { name: 'UnfitRecord' });
   });
 
-  t.test('a transaction reads and returns whole records, and copying a record loses nothing', async (t) => {
-    const { lockers, codes } = await openLockers(prepare(t));
-    await lockers.create(NEW);
-    await codes.create({ code: 'x', lockerId: 1n });
-    const opened = { ...WHOLE, openings: 1n, lastCode: 'x', settings: { light: true, count: 1 } };
-    const output = await lockers.open('x', { idempotency: idempotencyOf('k') });
-    t.same(output, { locker: opened, all: [opened], internal: ['site'], left: 1 });
-    t.same(internalOf(output.locker as Fields), ['site', 'openings', 'lastCode', 'settings']);
-    t.equal(internalOf({ ...(output.locker as Fields) }), undefined);
-    t.same(await lockers.open('x', { idempotency: idempotencyOf('k') }), output);
-    t.ok(isRefused(await lockers.open('y')));
-    t.match(await lockers.see(1n), { locker: opened, all: [opened] });
-  });
+  t.test(
+    'a transaction reads and returns records with their internal columns, and so do copies of records',
+    async (t) => {
+      const { lockers, codes } = await openLockers(prepare(t));
+      await lockers.create(NEW);
+      await codes.create({ code: 'x', lockerId: 1n });
+      const opened = { ...WHOLE, openings: 1n, lastCode: 'x', settings: { light: true, count: 1 } };
+      const output = await lockers.open('x', { idempotency: idempotencyOf('k') });
+      t.same(output, { locker: opened, all: [opened], internal: ['site'], left: 1 });
+      t.same(internalOf(output.locker as Fields), ['site', 'openings', 'lastCode', 'settings']);
+      t.equal(internalOf({ ...(output.locker as Fields) }), undefined);
+      t.same(await lockers.open('x', { idempotency: idempotencyOf('k') }), output);
+      t.ok(isRefused(await lockers.open('y')));
+      t.match(await lockers.see(1n), { locker: opened, all: [opened] });
+    },
+  );
 
-  t.test("a text with U+0000 is the client's error, whatever the schema allows", async (t) => {
+  t.test("a text that contains U+0000 is the client's error, even if the schema allows it", async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);
     const refusal = { code: 'INVALID_VALUE', message: /^\w+ contains U\+0000/ };
@@ -116,7 +122,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.match(await lockers.update(1n, { settings: { text: '\0' } }), { settings: { text: '\0' } });
   });
 
-  t.test('a collection without a schema has the types of its columns', async (t) => {
+  t.test('the records of a collection without a schema get their types from the columns', async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);
     const made = (await codes.create({ code: 'x', lockerId: 1n })) as Fields;
@@ -142,7 +148,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.same(await readAll(other, { order: 'newest' }), []);
   });
 
-  t.test('a stored answer that no longer fits is replaced by the whole record as it is now', async (t) => {
+  t.test('if the stored answer of a change no longer fits the contract, a retry gets the current record', async (t) => {
     const open = prepare(t);
     const { lockers } = await openLockers(open);
     await lockers.create(NEW, { idempotency: idempotencyOf('k') });
@@ -159,7 +165,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(create(), AlreadyDone);
   });
 
-  t.test('stored records that no longer fit their columns are counted', async (t) => {
+  t.test('stored records that no longer fit the types of their internal columns are counted', async (t) => {
     const { store, lockers, codes } = await openLockers(prepare(t));
     await lockers.create({ ...NEW, site: 'south' });
     await codes.create({ code: 'x', lockerId: 1n });
@@ -183,7 +189,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     });
   });
 
-  t.test('a reply has no internal column, even if the contract allows any field', async (t) => {
+  t.test('a reply never shows an internal column, even if its schema allows undeclared fields', async (t) => {
     const { store, codes } = await openLockers(prepare(t));
     const { request } = await startVersion(t, YAML, HANDLERS, store);
     const post = (path: string, body: object) => request(`/v1${path}`, { method: 'POST', body });
@@ -200,7 +206,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testColumns);
 
-t.test('an internal column is not an id, and is not named like a field', (t) => {
+t.test('an internal column that is an id, or has the name of a field, is an error', (t) => {
   const { lockers } = domain;
   for (const internal of [
     { place: { type: 'text' } },

@@ -52,7 +52,7 @@ const by =
     sign * Number((one[name] as bigint) - (other[name] as bigint)) || sign * (Number(one.at) - Number(other.at));
 
 function testLists(t: Test, prepare: (t: Test) => Open): void {
-  t.test('a list shows each record once in each order, with ranges and filters, over pages of any size', async (t) => {
+  t.test('the pages of a list contain each record once, for any order, range, filter and page size', async (t) => {
     const shop = await prepare(t)();
     const all = (await fill(shop)).map((order, at) => ({ ...order, at }) as Fields);
     const price = ({ price }: Fields) => price as bigint;
@@ -101,7 +101,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a page that ends with the last record has no next page, for any page size', async (t) => {
+  t.test('the last page of a list has no next cursor, for any page size', async (t) => {
     const { orders } = await prepare(t)();
     const records = Array.from({ length: 1000 }, (_, index) => ({ price: BigInt(index) }));
     await orders.createAll(records);
@@ -113,7 +113,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a prefix is compared by characters, for any characters', async (t) => {
+  t.test('a prefix filter finds exactly the texts that begin with it, for any characters', async (t) => {
     const shop = await prepare(t)();
     await fill(shop);
     for (const begins of [...NOTES, 'x']) {
@@ -150,49 +150,55 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a page examines at most 1,000 records, and has a next page if it may have left some out', async (t) => {
-    const shop = await prepare(t)();
-    await shop.orders.createAll(Array.from({ length: 1002 }, (_, index) => ({ price: BigInt(index) })));
-    const page = await shop.orders.list({ price: { from: 1001n }, limit: 5 });
-    t.same(page?.body.read(), []);
-    t.match(
-      (await readAll(shop, { price: { from: 1001n } }, 5)).map(({ price }) => price),
-      [1001n],
-    );
-  });
+  t.test(
+    'a page examines at most 1,000 records, and has a next cursor if more records are left to examine',
+    async (t) => {
+      const shop = await prepare(t)();
+      await shop.orders.createAll(Array.from({ length: 1002 }, (_, index) => ({ price: BigInt(index) })));
+      const page = await shop.orders.list({ price: { from: 1001n }, limit: 5 });
+      t.same(page?.body.read(), []);
+      t.match(
+        (await readAll(shop, { price: { from: 1001n } }, 5)).map(({ price }) => price),
+        [1001n],
+      );
+    },
+  );
 
-  t.test('a cursor belongs to its list, and an invented cursor is a 400', async (t) => {
-    const shop = await prepare(t)();
-    await fill(shop);
-    const list = (query: object) => shop.orders.list({ limit: 2, ...query } as PageQuery);
-    const after = (await list({ order: 'cheapest', pieces: 1 }))?.next;
-    t.ok((await list({ order: 'cheapest', pieces: 1, after }))?.next);
-    for (const other of [
-      { order: 'dearest', pieces: 1 },
-      { order: 'cheapest' },
-      { pieces: 1 },
-      { order: 'cheapest', pieces: 1, price: { from: 0n } },
-    ])
-      t.equal(await list({ ...other, after }), undefined);
-    const asked = {
-      cheapest: ['x', '1.5', ''],
-      byPieces: ['1.5', '2147483648', 'x'],
-      lightest: ['x', 'NaN'],
-      byStatus: ['\0'],
-    };
-    for (const [order, places] of Object.entries(asked)) {
-      for (const place of places) {
-        const made = toCursor(1n, [undefined, undefined, order], place);
-        t.equal(await list({ order, after: made }), undefined, `${order} ${place}`);
+  t.test(
+    'a list rejects the cursor of a list with other filters or another order, and an invented cursor is a 400',
+    async (t) => {
+      const shop = await prepare(t)();
+      await fill(shop);
+      const list = (query: object) => shop.orders.list({ limit: 2, ...query } as PageQuery);
+      const after = (await list({ order: 'cheapest', pieces: 1 }))?.next;
+      t.ok((await list({ order: 'cheapest', pieces: 1, after }))?.next);
+      for (const other of [
+        { order: 'dearest', pieces: 1 },
+        { order: 'cheapest' },
+        { pieces: 1 },
+        { order: 'cheapest', pieces: 1, price: { from: 0n } },
+      ])
+        t.equal(await list({ ...other, after }), undefined);
+      const asked = {
+        cheapest: ['x', '1.5', ''],
+        byPieces: ['1.5', '2147483648', 'x'],
+        lightest: ['x', 'NaN'],
+        byStatus: ['\0'],
+      };
+      for (const [order, places] of Object.entries(asked)) {
+        for (const place of places) {
+          const made = toCursor(1n, [undefined, undefined, order], place);
+          t.equal(await list({ order, after: made }), undefined, `${order} ${place}`);
+        }
       }
-    }
-    t.ok(await list({ order: 'byPieces', after: toCursor(1n, [undefined, undefined, 'byPieces'], '1') }));
-    t.ok(await list({ order: 'byStatus', after: toCursor(1n, [undefined, undefined, 'byStatus'], 'a b') }));
-    t.equal(await list({ order: 'cheapest', after: 'AAAA' }), undefined);
-    t.equal(await list({ price: { from: 0n }, after: 'AAAA' }), undefined);
-  });
+      t.ok(await list({ order: 'byPieces', after: toCursor(1n, [undefined, undefined, 'byPieces'], '1') }));
+      t.ok(await list({ order: 'byStatus', after: toCursor(1n, [undefined, undefined, 'byStatus'], 'a b') }));
+      t.equal(await list({ order: 'cheapest', after: 'AAAA' }), undefined);
+      t.equal(await list({ price: { from: 0n }, after: 'AAAA' }), undefined);
+    },
+  );
 
-  t.test('a cursor stays valid if the contract adds a filter after the others', async (t) => {
+  t.test('a cursor stays valid if a new version of the contract appends a filter', async (t) => {
     const open = prepare(t);
     const before = await open({ ...domain, orders: { ...described, lists: { equal: ['status'] } } });
     await fill(before);
@@ -211,7 +217,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testLists);
 
-t.test('a list is ordered only by numbers and texts, and not filtered by JSON', async (t) => {
+t.test('a description that orders or filters a list by a JSON column is an error', async (t) => {
   t.throws(() => toTable({ ...described, lists: { orders: { odd: 'gift' } } }), {
     message: 'lists cannot be ordered by gift, which is not a number or a text',
   });

@@ -16,7 +16,7 @@ const namesIn = async (clubs: AnyCollection, query: Fields): Promise<unknown[] |
 
 function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
   t.test(
-    "a name that differs from a stored one only in letter case is an error with its unique set's code",
+    'a name that equals a stored one except for letter case is refused with the code of its unique set',
     async (t) => {
       const { clubs } = await open(t);
       const made = await Promise.all(['Zebra', 'ZEBRA', 'zebra', '\u00c9tang'].map((name) => clubs.create({ name })));
@@ -31,7 +31,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     },
   );
 
-  t.test('letter case is also ignored in a unique set of several fields', async (t) => {
+  t.test('a unique set of several fields also ignores letter case', async (t) => {
     const { clubs, members } = await open(t);
     const ids = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as Fields[];
     const create = (email: string, clubId: unknown, nickname: string | undefined, position: bigint) =>
@@ -79,34 +79,37 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     t.match((await members.list({ limit: 9, clubId: 2n, nickname: 'x' } as never))?.body.read(), [{ email: '1' }]);
   });
 
-  t.test('deleting a record deletes its dependent records with it, or nothing', async (t) => {
-    const { clubs, members, visits } = await open(t);
-    const [a, b] = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as [Fields, Fields];
-    const all = [a, a, b].map(({ id: clubId }, index) => ({ email: `${index}`, clubId, position: BigInt(index) }));
-    await members.createAll(all, { idempotency: idempotencyOf('all') });
-    const visit = (await visits.create({ member: '0' })) as Fields;
-    t.ok(await members.get('1'));
-    t.match(await clubs.delete(a.id), { refused: 'referenced' });
-    t.equal((await members.list({ limit: 9, clubId: a.id } as never))?.body.read().length, 2);
-    t.match(await members.delete('0'), { refused: 'referenced' });
-    t.equal(await visits.delete(visit.id), true);
-    t.match(await clubs.delete(a.id, { if: { name: 'b' } }), { refused: 'changed' });
-    const deleted = await Promise.all([
-      clubs.delete(a.id, { idempotency: idempotencyOf('end') }),
-      clubs.update(b.id, { name: 'c' }),
-    ]);
-    t.match(deleted, [true, { name: 'c' }]);
-    t.equal(await clubs.delete(a.id, { idempotency: idempotencyOf('end') }), true);
-    t.equal(await members.get('1'), undefined);
-    t.match((await members.list({ limit: 9 }))?.body.read(), [{ email: '2' }]);
-    t.match(await members.create(all[0] as Fields), { refused: 'no_such_clubs' });
-    // Its key is answered as it was: it was done.
-    t.match(await members.createAll(all, { idempotency: idempotencyOf('all') }), all);
-    t.equal(await members.get('1'), undefined);
-  });
+  t.test(
+    'deleting a record also deletes its dependent records, or nothing if one of them may not be deleted',
+    async (t) => {
+      const { clubs, members, visits } = await open(t);
+      const [a, b] = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as [Fields, Fields];
+      const all = [a, a, b].map(({ id: clubId }, index) => ({ email: `${index}`, clubId, position: BigInt(index) }));
+      await members.createAll(all, { idempotency: idempotencyOf('all') });
+      const visit = (await visits.create({ member: '0' })) as Fields;
+      t.ok(await members.get('1'));
+      t.match(await clubs.delete(a.id), { refused: 'referenced' });
+      t.equal((await members.list({ limit: 9, clubId: a.id } as never))?.body.read().length, 2);
+      t.match(await members.delete('0'), { refused: 'referenced' });
+      t.equal(await visits.delete(visit.id), true);
+      t.match(await clubs.delete(a.id, { if: { name: 'b' } }), { refused: 'changed' });
+      const deleted = await Promise.all([
+        clubs.delete(a.id, { idempotency: idempotencyOf('end') }),
+        clubs.update(b.id, { name: 'c' }),
+      ]);
+      t.match(deleted, [true, { name: 'c' }]);
+      t.equal(await clubs.delete(a.id, { idempotency: idempotencyOf('end') }), true);
+      t.equal(await members.get('1'), undefined);
+      t.match((await members.list({ limit: 9 }))?.body.read(), [{ email: '2' }]);
+      t.match(await members.create(all[0] as Fields), { refused: 'no_such_clubs' });
+      // Its key is answered as it was: it was done.
+      t.match(await members.createAll(all, { idempotency: idempotencyOf('all') }), all);
+      t.equal(await members.get('1'), undefined);
+    },
+  );
 }
 
-t.test('memory', async (t) => {
+t.test('clubs and members are stored in a SQLite database in memory', async (t) => {
   testMembers(t, async (t) => {
     const store = openStore({ kind: 'memory' }, domain, LIMITS) as unknown as Store;
     t.teardown(() => store.close());
@@ -117,7 +120,7 @@ t.test('memory', async (t) => {
 onBoth(t, (t, prepare) => {
   testMembers(t, async (t) => (await prepare(t)(domain)).store.collections as Clubs);
 
-  t.test('indexes and foreign keys that differ from the description stop the start', async (t) => {
+  t.test('the start fails if indexes and foreign keys of the database differ from the description', async (t) => {
     const open = prepare(t);
     await (await open(domain)).store.close();
     const { clubs, members, visits } = domain;
@@ -157,7 +160,7 @@ onBoth(t, (t, prepare) => {
   });
 });
 
-t.test('letter case counts in ids, references and values that are not texts', async (t) => {
+t.test('`ignoresCase` of an id, a reference or a value other than a text is an error', async (t) => {
   const { clubs, members, visits } = domain;
   const ignoring = (description: typeof clubs | typeof members | typeof visits, name: string) => {
     const columns: Fields = description.columns;
@@ -171,7 +174,7 @@ t.test('letter case counts in ids, references and values that are not texts', as
     t.throws(() => toTable(one), { message: /^\w+\.\w+ cannot ignore case: it is an id, or not a text/ });
 });
 
-t.test('a record without a parent survives the deletion of any parent', async (t) => {
+t.test('`onDelete` of a column that refers to no collection is an error', async (t) => {
   const name = { column: 'name', type: 'text', onDelete: 'delete' } as const;
   const alone = { ...domain.clubs, columns: { ...domain.clubs.columns, name } };
   t.throws(() => toTables({ clubs: alone }), {

@@ -23,32 +23,29 @@ const listOf = async (all: AnyCollection, query: Fields): Promise<unknown> =>
   (await all.list({ limit: 9, ...query } as PageQuery))?.body.read();
 
 function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
-  t.test(
-    'filters, ranges, conditions, ids and unique fields compare instants, however a time is spelled',
-    async (t) => {
-      const { moments, marks } = await open(t);
-      const [first, ...others] = SPELLINGS as [string, ...string[]];
-      await marks.createAll(SPELLINGS.map((due) => ({ due })));
-      t.match(await moments.create({ at: others[0], until: others[1] }), { at: first, until: first });
-      for (const time of SPELLINGS) {
-        t.match(await listOf(moments, { until: time }), [{ at: first }], time);
-        t.match(await listOf(moments, { until: time, order: 'byTime' }), [{ at: first }], time);
-        t.match(await listOf(moments, { until: { from: time } }), [{ at: first }], time);
-        t.strictSame(await listOf(moments, { until: { below: time } }), [], time);
-        t.equal(((await listOf(marks, { due: time })) as Fields[]).length, SPELLINGS.length, time);
-        t.match((await moments.get(time))?.read(), { at: first }, time);
-        t.match(await moments.update(time, { size: 1 }, { if: { until: time } }), { size: 1 }, time);
-        t.match(await moments.create({ at: time }), { refused: 'exists' });
-        t.match(await moments.create({ at: '2027-01-01T00:00:00Z', until: time }), { refused: 'until_taken' });
-        t.match(await moments.put(time, { at: time }, { if: { until: time } }), { isNew: false });
-        t.match(await moments.replace(time, { until: time }), { at: first, until: first });
-      }
-      t.equal(await moments.delete(SPELLINGS[2]), true);
-      t.equal(await moments.get(SPELLINGS[0]), undefined);
-    },
-  );
+  t.test('filters, ranges, conditions, ids and unique fields treat all spellings of an instant as equal', async (t) => {
+    const { moments, marks } = await open(t);
+    const [first, ...others] = SPELLINGS as [string, ...string[]];
+    await marks.createAll(SPELLINGS.map((due) => ({ due })));
+    t.match(await moments.create({ at: others[0], until: others[1] }), { at: first, until: first });
+    for (const time of SPELLINGS) {
+      t.match(await listOf(moments, { until: time }), [{ at: first }], time);
+      t.match(await listOf(moments, { until: time, order: 'byTime' }), [{ at: first }], time);
+      t.match(await listOf(moments, { until: { from: time } }), [{ at: first }], time);
+      t.strictSame(await listOf(moments, { until: { below: time } }), [], time);
+      t.equal(((await listOf(marks, { due: time })) as Fields[]).length, SPELLINGS.length, time);
+      t.match((await moments.get(time))?.read(), { at: first }, time);
+      t.match(await moments.update(time, { size: 1 }, { if: { until: time } }), { size: 1 }, time);
+      t.match(await moments.create({ at: time }), { refused: 'exists' });
+      t.match(await moments.create({ at: '2027-01-01T00:00:00Z', until: time }), { refused: 'until_taken' });
+      t.match(await moments.put(time, { at: time }, { if: { until: time } }), { isNew: false });
+      t.match(await moments.replace(time, { until: time }), { at: first, until: first });
+    }
+    t.equal(await moments.delete(SPELLINGS[2]), true);
+    t.equal(await moments.get(SPELLINGS[0]), undefined);
+  });
 
-  t.test('a text that is not a time finds no record', async (t) => {
+  t.test('a filter or an id that is not a time finds no record', async (t) => {
     const { moments, marks } = await open(t);
     await marks.create({ due: SPELLINGS[0] });
     await moments.create({ at: SPELLINGS[0] });
@@ -59,7 +56,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
   });
 
   t.test(
-    "a cursor works for each spelling of the times in its list's filters; a cursor may itself be a time",
+    "a cursor works with every spelling of the times in the list's filters, and may contain a time itself",
     async (t) => {
       const { moments, marks } = await open(t);
       const [first, other] = (await marks.createAll(SPELLINGS.map((due) => ({ due })))) as Fields[];
@@ -76,7 +73,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     },
   );
 
-  t.test('a range without ends restricts nothing, even if its field also has a filter', async (t) => {
+  t.test('a range filter without bounds restricts nothing, even together with another filter', async (t) => {
     const { moments } = await open(t);
     await moments.create({ at: SPELLINGS[0], size: 5 });
     const ranges = [{}, { from: undefined }, { from: undefined, below: undefined }];
@@ -94,7 +91,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     t.same(await listOf(moments, { size: { below: 5 } }), []);
   });
 
-  t.test('a record with absent first fields, or without any fields, is valid JSON wherever it is read', async (t) => {
+  t.test('a record without some or all of its optional fields is read as valid JSON everywhere', async (t) => {
     const { moments, marks, store } = await open(t);
     const [at] = SPELLINGS as [string];
     const texts: string[] = [];
@@ -133,90 +130,100 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
 function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): void {
   const AT = '2026-01-01T00:00:00.000Z';
 
-  t.test('an update merges objects at any depth; null removes a field, and other values replace theirs', async (t) => {
-    const { moments } = await prepare(t)();
-    const big = 2n ** 63n;
-    await moments.create({ at: AT });
-    const place = { zip: '1', at: { x: big, y: [1, { a: null }] }, ['__proto__']: 1 };
-    const steps: [patch: Fields, place: unknown][] = [
-      [{ place: { zip: '1', at: { x: big, y: [1, { a: null }], z: null }, n: null, ['__proto__']: 1 } }, place],
-      [{ place: {} }, place],
-      [
-        { place: { at: { z: { deep: { deeper: true } }, w: undefined } } },
-        { ...place, at: { ...place.at, z: { deep: { deeper: true } } } },
-      ],
-      [
-        { place: { at: { z: { deep: { deeper: null, other: [] } } } } },
-        { ...place, at: { ...place.at, z: { deep: { other: [] } } } },
-      ],
-      [{ place: { at: { y: [{}], z: null } } }, { ...place, at: { x: big, y: [{}] } }],
-      [{ place: { at: 'here' } }, { ...place, at: 'here' }],
-      [{ place: { at: { b: { c: null } } } }, { ...place, at: { b: {} } }],
-      [{ place: { at: null, ['__proto__']: null } }, { zip: '1' }],
-      [{ place: null }, undefined],
-      [{ place: { zip: '2' } }, { zip: '2' }],
-    ];
-    for (const [index, [patch, expected]] of steps.entries()) {
-      const done = (await moments.update(AT, patch)) as Fields;
-      t.same(done.place, expected, `step ${index}`);
-      t.same((await moments.get(AT))?.read(), done);
-      t.equal(done.revision, BigInt(index + 2));
-    }
-    t.match(await moments.update(AT, { labels: { a: 1, b: null } }), { labels: { a: 1, b: undefined } });
-    t.same(((await moments.update(AT, { labels: [null] })) as Fields).labels, [null]);
-    t.same(((await moments.update(AT, { labels: null })) as Fields).labels, null);
-    t.same(((await moments.replace(AT, { place: { zip: '3' } })) as Fields).place, { zip: '3' });
-    t.equal(await moments.update('2027-01-01T00:00:00Z', { place: { zip: '1' } }), undefined);
-  });
+  t.test(
+    'an update merges objects at any depth; null removes a field, and other values replace the old ones',
+    async (t) => {
+      const { moments } = await prepare(t)();
+      const big = 2n ** 63n;
+      await moments.create({ at: AT });
+      const place = { zip: '1', at: { x: big, y: [1, { a: null }] }, ['__proto__']: 1 };
+      const steps: [patch: Fields, place: unknown][] = [
+        [{ place: { zip: '1', at: { x: big, y: [1, { a: null }], z: null }, n: null, ['__proto__']: 1 } }, place],
+        [{ place: {} }, place],
+        [
+          { place: { at: { z: { deep: { deeper: true } }, w: undefined } } },
+          { ...place, at: { ...place.at, z: { deep: { deeper: true } } } },
+        ],
+        [
+          { place: { at: { z: { deep: { deeper: null, other: [] } } } } },
+          { ...place, at: { ...place.at, z: { deep: { other: [] } } } },
+        ],
+        [{ place: { at: { y: [{}], z: null } } }, { ...place, at: { x: big, y: [{}] } }],
+        [{ place: { at: 'here' } }, { ...place, at: 'here' }],
+        [{ place: { at: { b: { c: null } } } }, { ...place, at: { b: {} } }],
+        [{ place: { at: null, ['__proto__']: null } }, { zip: '1' }],
+        [{ place: null }, undefined],
+        [{ place: { zip: '2' } }, { zip: '2' }],
+      ];
+      for (const [index, [patch, expected]] of steps.entries()) {
+        const done = (await moments.update(AT, patch)) as Fields;
+        t.same(done.place, expected, `step ${index}`);
+        t.same((await moments.get(AT))?.read(), done);
+        t.equal(done.revision, BigInt(index + 2));
+      }
+      t.match(await moments.update(AT, { labels: { a: 1, b: null } }), { labels: { a: 1, b: undefined } });
+      t.same(((await moments.update(AT, { labels: [null] })) as Fields).labels, [null]);
+      t.same(((await moments.update(AT, { labels: null })) as Fields).labels, null);
+      t.same(((await moments.replace(AT, { place: { zip: '3' } })) as Fields).place, { zip: '3' });
+      t.equal(await moments.update('2027-01-01T00:00:00Z', { place: { zip: '1' } }), undefined);
+    },
+  );
 
-  t.test("concurrent patches of different fields all survive, and each key's patch is done once", async (t) => {
-    const open = prepare(t);
-    const stores = [await open(), await open()] as [Moments, Moments];
-    const [{ moments }] = stores;
-    await moments.create({ at: AT, place: { zip: '1' } });
-    const patches = Array.from({ length: 40 }, (_, index) => {
-      const patch = { place: { [`field${index}`]: index, at: { [`inner${index}`]: { index } } } };
-      return (stores[index % 2] as Moments).moments.update(AT, patch, { idempotency: idempotencyOf(`${index % 20}`) });
-    });
-    await Promise.all(patches);
-    const text = (await moments.get(AT)) as JsonText<Fields>;
-    const { place: merged, revision } = text.read() as { place: Fields; revision: bigint };
-    t.equal(Object.keys(merged).length, 22);
-    t.equal(Object.keys(merged.at as Fields).length, 20);
-    t.equal(revision, 21n);
-  });
+  t.test(
+    'concurrent patches of different fields are all kept, and a patch that is repeated with its Idempotency-Key is made once',
+    async (t) => {
+      const open = prepare(t);
+      const stores = [await open(), await open()] as [Moments, Moments];
+      const [{ moments }] = stores;
+      await moments.create({ at: AT, place: { zip: '1' } });
+      const patches = Array.from({ length: 40 }, (_, index) => {
+        const patch = { place: { [`field${index}`]: index, at: { [`inner${index}`]: { index } } } };
+        return (stores[index % 2] as Moments).moments.update(AT, patch, {
+          idempotency: idempotencyOf(`${index % 20}`),
+        });
+      });
+      await Promise.all(patches);
+      const text = (await moments.get(AT)) as JsonText<Fields>;
+      const { place: merged, revision } = text.read() as { place: Fields; revision: bigint };
+      t.equal(Object.keys(merged).length, 22);
+      t.equal(Object.keys(merged.at as Fields).length, 20);
+      t.equal(revision, 21n);
+    },
+  );
 
-  t.test('a patch that breaks its record changes nothing; its condition is checked first', async (t) => {
-    const { moments } = await prepare(t)();
-    const labels = { a: 1, b: 2, c: 3, d: 4 };
-    await moments.create({ at: AT, place: { zip: '1' }, labels });
-    const before = (await moments.get(AT))?.read();
-    const unfit: Fields[] = [
-      { place: { zip: null } },
-      { place: { zip: 5, x: 1 }, "it's": 'new' },
-      { labels: { e: 5, f: 6 } },
-    ];
-    for (const patch of unfit) {
-      const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
-      t.match(refused, { refused: 'unfit' });
-      t.match(done, { labels, place: { zip: '1' }, size: 1 });
-      t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
-      t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
-      t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
-    }
-    t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
-    t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
-    const once = { idempotency: idempotencyOf('once') };
-    t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
-    t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
-    const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
-    t.match(await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]), [
-      { place: { zip: '1', a: 1 } },
-      { refused: 'unfit' },
-      { place: { zip: '1', a: 1, c: { d: 3 } } },
-    ]);
-    await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
-  });
+  t.test(
+    "a patch that would break its record's schema changes nothing; the condition of the patch is checked first",
+    async (t) => {
+      const { moments } = await prepare(t)();
+      const labels = { a: 1, b: 2, c: 3, d: 4 };
+      await moments.create({ at: AT, place: { zip: '1' }, labels });
+      const before = (await moments.get(AT))?.read();
+      const unfit: Fields[] = [
+        { place: { zip: null } },
+        { place: { zip: 5, x: 1 }, "it's": 'new' },
+        { labels: { e: 5, f: 6 } },
+      ];
+      for (const patch of unfit) {
+        const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
+        t.match(refused, { refused: 'unfit' });
+        t.match(done, { labels, place: { zip: '1' }, size: 1 });
+        t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
+        t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
+        t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
+      }
+      t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
+      t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
+      const once = { idempotency: idempotencyOf('once') };
+      t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
+      t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
+      const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+      t.match(
+        await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]),
+        [{ place: { zip: '1', a: 1 } }, { refused: 'unfit' }, { place: { zip: '1', a: 1, c: { d: 3 } } }],
+      );
+      await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
+    },
+  );
 }
 
 onBoth(

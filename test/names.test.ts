@@ -14,7 +14,7 @@ import { readOurs, startService } from './service.ts';
 
 const BOOKS = { name: 'books', scopes: [] };
 
-t.test('a key begins with the name of its service, which hides it in each logged URL', async (t) => {
+t.test('an API key begins with the name of its service, so that the log can mask keys in URLs', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   t.match(await runKeys(store, BOOKS, ['create', 'Ada']), /^ {2}books_[0-9a-f]{48}$/m);
@@ -26,12 +26,12 @@ t.test('a key begins with the name of its service, which hides it in each logged
   t.match(log, '/v1/pets?key=pages_0123456789&status=sold');
 });
 
-t.test('the database file is named after the service, unless another name is set', async (t) => {
+t.test('the SQLite file is named after the service, unless DATABASE_URL names another one', async (t) => {
   t.strictSame(loadConfig({}, BOOKS).database, { kind: 'sqlite', file: 'data/books.db' });
   t.match(loadConfig({ DATABASE_URL: 'sqlite:a.db' }, BOOKS).database, { file: 'a.db' });
 });
 
-t.test('PostgreSQL sees the name of the service for each connection of a server', async (t) => {
+t.test('PostgreSQL sees the name of the service as application_name of each connection', async (t) => {
   const server = await startPostgres(t);
   const settings = loadConfig({ DATABASE_URL: server.newUrl() }, BOOKS).database as PostgresSettings;
   const store = await openPostgres(settings, domain, { createTimeout: 60_000, maxCreates: 10_000 }, {}, 60_000);
@@ -40,17 +40,20 @@ t.test('PostgreSQL sees the name of the service for each connection of a server'
   t.ok(rows.some(({ name }) => name === 'books'));
 });
 
-t.test('the package name is used without its scope; a name that keys or files cannot carry is an error', async (t) => {
-  const contract = await readOurs();
-  const { text } = buildService(contract, { name: '@acme/books-2', version: "1.0.0-'" }, []);
-  t.match(text, `  name: 'books-2',\n  version: '1.0.0-\\u0027',\n`);
-  for (const name of [undefined, '', '@acme', 'Books', 'böoks', '.books', 'a/b', "a'b", 'a b', 'x'.repeat(41)]) {
-    const message = /^package\.json: the name .* must have at most 40 lowercase letters, /;
-    t.throws(() => buildService(contract, name === undefined ? {} : { name }, []), { message }, name ?? 'none');
-  }
-});
+t.test(
+  'a service is named after its package without the npm scope; a name that keys or files cannot contain is an error',
+  async (t) => {
+    const contract = await readOurs();
+    const { text } = buildService(contract, { name: '@acme/books-2', version: "1.0.0-'" }, []);
+    t.match(text, `  name: 'books-2',\n  version: '1.0.0-\\u0027',\n`);
+    for (const name of [undefined, '', '@acme', 'Books', 'böoks', '.books', 'a/b', "a'b", 'a b', 'x'.repeat(41)]) {
+      const message = /^package\.json: the name .* must have at most 40 lowercase letters, /;
+      t.throws(() => buildService(contract, name === undefined ? {} : { name }, []), { message }, name ?? 'none');
+    }
+  },
+);
 
-t.test('generated code mentions an optional file of a team only if the file exists', async (t) => {
+t.test('generated code imports an optional file of a team, such as errors.ts, only if the file exists', async (t) => {
   const contract = await readOurs();
   const bare = buildService(contract, BOOKS, []).text + buildRegister(contract, []).text;
   t.match(bare, "import { toErrorBody } from 'contract-first';");
@@ -67,7 +70,7 @@ t.test('generated code mentions an optional file of a team only if the file exis
   }
 });
 
-t.test('generated code names the operations whose callers all have a token', async (t) => {
+t.test('generated types list the operations that can only be called with a token', async (t) => {
   const TOKEN = { type: 'openIdConnect', openIdConnectUrl: 'https://issuer.example/.well-known/openid-configuration' };
   const contract = await load(
     t,

@@ -38,7 +38,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
 
 function testChanges(t: Test, prepare: (t: Test) => Open): void {
-  t.test('the store sets ids, times, revisions and first values, and returns them with the record', async (t) => {
+  t.test('the store sets ids, times, revisions and initial values of a new record, and returns them', async (t) => {
     for (const domain of [DOMAIN, FREE]) {
       const { orders } = await prepare(t)(domain);
       const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
@@ -73,23 +73,29 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.replace('no such number', { price: 1n }), undefined);
   });
 
-  t.test('a sum over the limit of its type is an error and changes nothing; other changes are done', async (t) => {
-    const { orders } = await prepare(t)();
-    const order = await orders.create({ price: MOST });
-    const sums = [1n, -5n].map((add) => orders.update(keyOf(order), { price: { add } }));
-    const [refused, done] = await Promise.all(sums);
-    t.match(refused, { refused: 'out_of_range' });
-    t.match(done, { price: MOST - 5n, revision: 2n });
-    const beyond = [
-      { price: { add: 2n ** 64n } },
-      { pieces: { add: 2 ** 31 - 1 } },
-      { pieces: { add: -(2 ** 31) - 2 } },
-    ];
-    for (const changes of beyond) t.match(await orders.update(keyOf(order), changes), { refused: 'out_of_range' });
-    t.match(await orders.update(keyOf(order), { pieces: { add: 2 ** 31 - 2 } }), { pieces: 2 ** 31 - 1, revision: 3n });
-  });
+  t.test(
+    'adding to a number beyond the limit of its type is refused and changes nothing; other changes in the batch are made',
+    async (t) => {
+      const { orders } = await prepare(t)();
+      const order = await orders.create({ price: MOST });
+      const sums = [1n, -5n].map((add) => orders.update(keyOf(order), { price: { add } }));
+      const [refused, done] = await Promise.all(sums);
+      t.match(refused, { refused: 'out_of_range' });
+      t.match(done, { price: MOST - 5n, revision: 2n });
+      const beyond = [
+        { price: { add: 2n ** 64n } },
+        { pieces: { add: 2 ** 31 - 1 } },
+        { pieces: { add: -(2 ** 31) - 2 } },
+      ];
+      for (const changes of beyond) t.match(await orders.update(keyOf(order), changes), { refused: 'out_of_range' });
+      t.match(await orders.update(keyOf(order), { pieces: { add: 2 ** 31 - 2 } }), {
+        pieces: 2 ** 31 - 1,
+        revision: 3n,
+      });
+    },
+  );
 
-  t.test('if two stores change the same revision at once, only one change is made', async (t) => {
+  t.test('if two servers change the same revision of a record at the same time, only one change is made', async (t) => {
     const open = prepare(t);
     const shops = [await open(), await open()];
     for (let round = 0; round < 5; round++) {
@@ -102,55 +108,61 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a condition may compare absent fields, null and times; without a record it is not checked', async (t) => {
-    const { orders } = await prepare(t)();
-    const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
-    const conditions: [condition: Fields, isMet: boolean][] = [
-      [{ note: undefined, gift: null }, true],
-      [{ note: 'Soon' }, false],
-      [{ dueAt: '2026-01-01T02:00:00+02:00', pieces: 1 }, true],
-      [{ price: 6n }, false],
-      [{ price: [6n, 5n], dueAt: ['2026-01-01T02:00:00+02:00'] }, true],
-      [{ price: [6n, 7n] }, false],
-      [{ price: [] }, false],
-      [{}, true],
-    ];
-    for (const [condition, isMet] of conditions) {
-      const outcome = await orders.update(keyOf(order), { status: 'paid' }, { if: condition });
-      t.equal(!isRefused(outcome), isMet);
-    }
-    t.match(await orders.delete(keyOf(order), { if: { status: 'sent' } }), { refused: 'changed' });
-    t.equal(await orders.delete(keyOf(order), { if: { status: 'paid' } }), true);
-    t.equal(await orders.delete(keyOf(order), { if: { status: 'paid' } }), false);
-    t.equal(await orders.update(keyOf(order), { price: 1n }, { if: { price: 5n } }), undefined);
-  });
+  t.test(
+    'the condition of a change may compare absent fields, null and times; for a missing record, it is not checked',
+    async (t) => {
+      const { orders } = await prepare(t)();
+      const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
+      const conditions: [condition: Fields, isMet: boolean][] = [
+        [{ note: undefined, gift: null }, true],
+        [{ note: 'Soon' }, false],
+        [{ dueAt: '2026-01-01T02:00:00+02:00', pieces: 1 }, true],
+        [{ price: 6n }, false],
+        [{ price: [6n, 5n], dueAt: ['2026-01-01T02:00:00+02:00'] }, true],
+        [{ price: [6n, 7n] }, false],
+        [{ price: [] }, false],
+        [{}, true],
+      ];
+      for (const [condition, isMet] of conditions) {
+        const outcome = await orders.update(keyOf(order), { status: 'paid' }, { if: condition });
+        t.equal(!isRefused(outcome), isMet);
+      }
+      t.match(await orders.delete(keyOf(order), { if: { status: 'sent' } }), { refused: 'changed' });
+      t.equal(await orders.delete(keyOf(order), { if: { status: 'paid' } }), true);
+      t.equal(await orders.delete(keyOf(order), { if: { status: 'paid' } }), false);
+      t.equal(await orders.update(keyOf(order), { price: 1n }, { if: { price: 5n } }), undefined);
+    },
+  );
 
-  t.test('a change with a key is done once, also concurrently; a refused change leaves the key free', async (t) => {
-    const open = prepare(t);
-    const shops = [await open(), await open()];
-    const { orders } = shops[0] as Shop;
-    const order = await orders.create({ price: 0n });
-    const onces = Array.from({ length: 20 }, () => idempotencyOf('pay'));
-    const pay = (idempotency: Idempotency, index: number) =>
-      (shops[index % 2] as Shop).orders.update(keyOf(order), { price: { add: 1n } }, { idempotency });
-    const answers = await Promise.all(onces.map(pay));
-    t.equal(onces.filter(({ isReplayed }) => isReplayed).length, 19);
-    for (const answer of answers) t.match(answer, { price: 1n, revision: 2n });
-    await t.rejects(
-      orders.update(keyOf(order), { price: 9n }, { idempotency: idempotencyOf('pay', 'other') }),
-      KeyReused,
-    );
-    const change = (revision: bigint) =>
-      orders.update(keyOf(order), { price: 7n }, { if: { revision }, idempotency: idempotencyOf('change') });
-    t.match(await change(1n), { refused: 'changed' });
-    t.match(await change(2n), { price: 7n, revision: 3n });
-    t.match(await change(2n), { price: 7n, revision: 3n });
-    t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('end') }), true);
-    t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('end') }), true);
-    t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('other end') }), false);
-  });
+  t.test(
+    'a change with an Idempotency-Key is made once, even if sent concurrently; a refused change leaves the key unused',
+    async (t) => {
+      const open = prepare(t);
+      const shops = [await open(), await open()];
+      const { orders } = shops[0] as Shop;
+      const order = await orders.create({ price: 0n });
+      const onces = Array.from({ length: 20 }, () => idempotencyOf('pay'));
+      const pay = (idempotency: Idempotency, index: number) =>
+        (shops[index % 2] as Shop).orders.update(keyOf(order), { price: { add: 1n } }, { idempotency });
+      const answers = await Promise.all(onces.map(pay));
+      t.equal(onces.filter(({ isReplayed }) => isReplayed).length, 19);
+      for (const answer of answers) t.match(answer, { price: 1n, revision: 2n });
+      await t.rejects(
+        orders.update(keyOf(order), { price: 9n }, { idempotency: idempotencyOf('pay', 'other') }),
+        KeyReused,
+      );
+      const change = (revision: bigint) =>
+        orders.update(keyOf(order), { price: 7n }, { if: { revision }, idempotency: idempotencyOf('change') });
+      t.match(await change(1n), { refused: 'changed' });
+      t.match(await change(2n), { price: 7n, revision: 3n });
+      t.match(await change(2n), { price: 7n, revision: 3n });
+      t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('end') }), true);
+      t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('end') }), true);
+      t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('other end') }), false);
+    },
+  );
 
-  t.test('writing a record with a given id creates or replaces it, and the answer tells which', async (t) => {
+  t.test('putting a record at a given id creates or replaces it, and the answer tells which', async (t) => {
     const { coupons } = await prepare(t)();
     const ids = ['a', '\'"\\ \n🐕', 'A'];
     for (const code of ids) {
@@ -177,7 +189,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a duplicate in a unique set is an error with its code, for single, concurrent and later records',
+    "a duplicate in a unique set is refused with the set's code, among single, concurrent and later changes",
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()];
@@ -202,35 +214,41 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('several records are created in order, all of them or none, once for each key', async (t) => {
-    const { orders, coupons } = await prepare(t)();
-    const toOrders = (...notes: string[]) => notes.map((note) => ({ price: 1n, note }));
-    const first = orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') });
-    const outcomes = [first, orders.createAll(toOrders('c', 'a')), coupons.create({ code: 'x', left: 1n })];
-    const [made, refused] = await Promise.all(outcomes);
-    t.match(made, [{ note: 'a', revision: 1n }, { note: 'b' }]);
-    t.match(refused, { refused: 'note_taken' });
-    t.same(await orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') }), made);
-    t.same((await orders.list({ limit: 9 }))?.body.read(), made);
-    t.same((await coupons.list({ limit: 9 }))?.body.read(), [{ code: 'x', left: 1n }]);
-    t.same(await orders.createAll([]), []);
-  });
-
-  t.test('a record refers only to an existing record, which cannot be deleted meanwhile', async (t) => {
-    const { orders, coupons } = await prepare(t)();
-    t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
-    const unknown = [{ price: 1n }, { price: 2n, couponCode: 'a' }];
-    t.match(await orders.createAll(unknown), { refused: 'no_such_coupons' });
-    await coupons.create({ code: 'a', left: 1n });
-    const order = await orders.create({ price: 1n, couponCode: 'a' });
-    t.match(await orders.update(keyOf(order), { couponCode: 'b' }), { refused: 'no_such_coupons' });
-    t.match(await coupons.delete('a'), { refused: 'referenced' });
-    t.match(await orders.update(keyOf(order), { couponCode: null }), { revision: 2n });
-    t.equal(await coupons.delete('a'), true);
-  });
+  t.test(
+    'createAll creates several records in order, all or none, and only once for each Idempotency-Key',
+    async (t) => {
+      const { orders, coupons } = await prepare(t)();
+      const toOrders = (...notes: string[]) => notes.map((note) => ({ price: 1n, note }));
+      const first = orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') });
+      const outcomes = [first, orders.createAll(toOrders('c', 'a')), coupons.create({ code: 'x', left: 1n })];
+      const [made, refused] = await Promise.all(outcomes);
+      t.match(made, [{ note: 'a', revision: 1n }, { note: 'b' }]);
+      t.match(refused, { refused: 'note_taken' });
+      t.same(await orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') }), made);
+      t.same((await orders.list({ limit: 9 }))?.body.read(), made);
+      t.same((await coupons.list({ limit: 9 }))?.body.read(), [{ code: 'x', left: 1n }]);
+      t.same(await orders.createAll([]), []);
+    },
+  );
 
   t.test(
-    'a description that promises more than its table ensures stops the start, also without a new migration',
+    'a record can refer only to an existing record, and that record cannot be deleted as long as it is referred to',
+    async (t) => {
+      const { orders, coupons } = await prepare(t)();
+      t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
+      const unknown = [{ price: 1n }, { price: 2n, couponCode: 'a' }];
+      t.match(await orders.createAll(unknown), { refused: 'no_such_coupons' });
+      await coupons.create({ code: 'a', left: 1n });
+      const order = await orders.create({ price: 1n, couponCode: 'a' });
+      t.match(await orders.update(keyOf(order), { couponCode: 'b' }), { refused: 'no_such_coupons' });
+      t.match(await coupons.delete('a'), { refused: 'referenced' });
+      t.match(await orders.update(keyOf(order), { couponCode: null }), { revision: 2n });
+      t.equal(await coupons.delete('a'), true);
+    },
+  );
+
+  t.test(
+    'the start fails if a description declares a unique set or reference that the table lacks, even without new migrations',
     async (t) => {
       const open = prepare(t);
       await (await open()).store.close();
@@ -246,7 +264,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test("a table without its sequence column, or without a unique set's index, stops the start", async (t) => {
+  t.test('the start fails if a table lacks its sequence column or the index of a unique set', async (t) => {
     const isGiven = { ...books, columns: { ...books.columns, id: { column: 'id', type: 'int64', is: 'id' } } } as const;
     await t.rejects(prepare(t)({ books: isGiven }), {
       message: /books has no column seq of type (INTEGER|bigint), which its lists are ordered by/,
@@ -255,7 +273,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(prepare(t)({ books: isUnique }), { message: /books has no unique index on \(isbn\)/ });
   });
 
-  t.test('each filter and order without an index is a warning, with the index to add', async (t) => {
+  t.test('the start warns about each filter and order without an index, and prints the index to add', async (t) => {
     const warningsOf = async (domain: AnyDomain) => {
       const warnings: string[] = [];
       await prepare(t)(domain, {}, { onWarning: (warning) => warnings.push(warning) });
@@ -288,45 +306,57 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
 
   testFaults(t, async (t) => prepare(t)(FREE));
 
-  t.test('lists are in the order in which records were added, for any ids', async (t) => {
-    const { orders } = await prepare(t)();
-    const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
-    const found: unknown[] = [];
-    for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
-      const page = await orders.list({ limit: 4, after, status: 'placed', pieces: 1 });
-      found.push(...(page?.body.read().map(keyOf) ?? []));
-      after = page?.next;
-    }
-    t.strictSame(found, made.map(keyOf));
-  });
+  t.test(
+    'a list without an order shows records in the order in which they were added, whatever their ids are',
+    async (t) => {
+      const { orders } = await prepare(t)();
+      const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
+      const found: unknown[] = [];
+      for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
+        const page = await orders.list({ limit: 4, after, status: 'placed', pieces: 1 });
+        found.push(...(page?.body.read().map(keyOf) ?? []));
+        after = page?.next;
+      }
+      t.strictSame(found, made.map(keyOf));
+    },
+  );
 
-  t.test('the records of all collections are checked by the contract, each by its own schema', async (t) => {
-    const { orders, coupons, store } = await prepare(t)();
-    for (let count = 0; count < 3; count++) await orders.create({ price: BigInt(count), note: `${count}` });
-    await coupons.create({ code: 'a', left: 1n });
-    const seen: string[] = [];
-    t.equal(await store.countInvalidRecords('other', (text, collection) => seen.push(`${collection} ${text}`) > 2), 2);
-    t.match(seen, [/^coupons \{"code"/, /^orders \{"number"/, /^orders/, /^orders/]);
-  });
+  t.test(
+    'the records of every collection are checked against the contract, each with the schema of its collection',
+    async (t) => {
+      const { orders, coupons, store } = await prepare(t)();
+      for (let count = 0; count < 3; count++) await orders.create({ price: BigInt(count), note: `${count}` });
+      await coupons.create({ code: 'a', left: 1n });
+      const seen: string[] = [];
+      t.equal(
+        await store.countInvalidRecords('other', (text, collection) => seen.push(`${collection} ${text}`) > 2),
+        2,
+      );
+      t.match(seen, [/^coupons \{"code"/, /^orders \{"number"/, /^orders/, /^orders/]);
+    },
+  );
 }
 
 function testFaults(t: Test, openFree: (t: Test) => Promise<Shop>): void {
-  t.test('a change that only the table rejects is an error; the changes with it are done', async (t) => {
-    const { orders } = await openFree(t);
-    await orders.create({ price: 1n, note: 'Same' });
-    const order = await orders.create({ price: 1n });
-    const changes = [{ note: 'Same' }, { price: 'dear' }, { price: null }, { price: 7n }];
-    const outcomes = await Promise.allSettled(changes.map((fields) => orders.update(keyOf(order), fields)));
-    t.match(outcomes, [
-      { reason: { message: /unique/i } },
-      { reason: { message: /dear|TEXT value/ } },
-      { reason: { message: /not.null/i } },
-      { value: { price: 7n, revision: 2n } },
-    ]);
-  });
+  t.test(
+    'a change that breaks a constraint of the table fails alone; other changes in the batch are made',
+    async (t) => {
+      const { orders } = await openFree(t);
+      await orders.create({ price: 1n, note: 'Same' });
+      const order = await orders.create({ price: 1n });
+      const changes = [{ note: 'Same' }, { price: 'dear' }, { price: null }, { price: 7n }];
+      const outcomes = await Promise.allSettled(changes.map((fields) => orders.update(keyOf(order), fields)));
+      t.match(outcomes, [
+        { reason: { message: /unique/i } },
+        { reason: { message: /dear|TEXT value/ } },
+        { reason: { message: /not.null/i } },
+        { value: { price: 7n, revision: 2n } },
+      ]);
+    },
+  );
 }
 
-t.test('memory', async (t) => {
+t.test('orders are stored in a SQLite database in memory', async (t) => {
   testFaults(t, async (t) => {
     const store = openStore({ kind: 'memory' }, FREE, LIMITS) as unknown as Store;
     t.teardown(() => store.close());
@@ -348,7 +378,7 @@ t.test('a collection without an id, or with two ids, is an error', async (t) => 
     t.throws(() => toTable({ ...books, columns, lists: {} }), { message: /^one column of books has `set: 'id'`/ });
 });
 
-t.test('an id of a type that the store cannot set is an error, with the fix', async (t) => {
+t.test('an id of a type that the store cannot generate is an error, which tells how to fix it', async (t) => {
   for (const type of ['int32', 'number'] as const) {
     const columns = { ...books.columns, id: { ...books.columns.id, type } } as const;
     const message = `the store cannot set the id of books, which is ${type}: make it a string in the contract, or add \`format: int64\``;

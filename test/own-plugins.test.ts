@@ -13,24 +13,27 @@ import { KEY, type StartOptions, send, startService } from './service.ts';
 
 const FOUND = { decorators: { fastify: ['contractFirst'], request: ['contractFirst'] } };
 
-t.test('a plugin finds collections, services and the caller as decorations, with their types', async (t) => {
-  const callers: unknown[] = [];
-  const services = { mail: { sender: 'shop@example.com' } };
-  const plugin = async (app: FastifyInstance) => {
-    app.get('/first', async () => (await app.contractFirst.collections.pets.get(1n))?.read().name ?? 'none');
-    app.get('/sender', () => (app.contractFirst.services as typeof services).mail.sender);
-    app.addHook('preParsing', async ({ contractFirst }) => void callers.push(contractFirst.caller?.name));
-  };
-  const { request } = await startService(t, {
-    services,
-    addPlugins: async (app) => void app.register(fastifyPlugin(plugin, { name: 'own', ...FOUND })),
-  });
-  t.equal((await request('/first')).text, 'none');
-  await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
-  t.equal((await request('/first')).text, 'Rex');
-  t.equal((await request('/sender')).text, 'shop@example.com');
-  t.strictSame(callers, [undefined, 'API_KEYS', undefined, undefined]);
-});
+t.test(
+  'a plugin reads collections, services and the caller from decorations of the app and the request, with their types',
+  async (t) => {
+    const callers: unknown[] = [];
+    const services = { mail: { sender: 'shop@example.com' } };
+    const plugin = async (app: FastifyInstance) => {
+      app.get('/first', async () => (await app.contractFirst.collections.pets.get(1n))?.read().name ?? 'none');
+      app.get('/sender', () => (app.contractFirst.services as typeof services).mail.sender);
+      app.addHook('preParsing', async ({ contractFirst }) => void callers.push(contractFirst.caller?.name));
+    };
+    const { request } = await startService(t, {
+      services,
+      addPlugins: async (app) => void app.register(fastifyPlugin(plugin, { name: 'own', ...FOUND })),
+    });
+    t.equal((await request('/first')).text, 'none');
+    await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+    t.equal((await request('/first')).text, 'Rex');
+    t.equal((await request('/sender')).text, 'shop@example.com');
+    t.strictSame(callers, [undefined, 'API_KEYS', undefined, undefined]);
+  },
+);
 
 /** A route that answers on request. */
 function buildSlow() {
@@ -52,7 +55,7 @@ function buildSlow() {
 }
 
 t.test(
-  "a plugin's own route is counted by its path, and logged with its request id and the caller's address",
+  "a request to a plugin's own route is counted by its path, and logged with request id and client address",
   async (t) => {
     const counts = new RequestCounts((id) => `/${id}`, {});
     const lines: string[] = [];
@@ -70,29 +73,32 @@ t.test(
   },
 );
 
-t.test("a plugin's own route gets 503 over the limits, like any other route", async (t) => {
+t.test("a plugin's own route answers 503 over the limits, like any other route", async (t) => {
   const { port } = await startService(t, { ...buildSlow(), limits: loadConfig({ MAX_PIPELINED: '1' }) });
   const client = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
   t.match(await client.replies(), [{ status: 200 }, { status: 503, text: /"overloaded"/ }]);
 });
 
-t.test("the stop waits for a plugin's own route and closes its connection; no later request begins", async (t) => {
-  const slow = buildSlow();
-  const stop = { isAsked: false };
-  const { app, port } = await startService(t, { ...slow, stop });
-  const get = (name: string) => `GET /own/${name} HTTP/1.1\r\nHost: a\r\n\r\n`;
-  const client = connectRaw(port, get('slow') + get('behind').repeat(2));
-  const { reply } = await slow.asked;
-  stop.isAsked = true;
-  const closed = app.close();
-  const late = connectRaw(port, get('7'));
-  await once(late.socket, 'connect');
-  reply.send({ own: 'late' });
-  t.match(await client.replies(), [{ status: 200, text: '{"own":"late"}', headers: { connection: 'close' } }]);
-  t.match(await late.replies(), [{ status: 200, text: '{"own":true}' }]);
-  t.strictSame(slow.names, ['slow', '7']);
-  await closed;
-});
+t.test(
+  "a stopping server waits for requests to a plugin's own route, closes their connections, and begins no later request",
+  async (t) => {
+    const slow = buildSlow();
+    const stop = { isAsked: false };
+    const { app, port } = await startService(t, { ...slow, stop });
+    const get = (name: string) => `GET /own/${name} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const client = connectRaw(port, get('slow') + get('behind').repeat(2));
+    const { reply } = await slow.asked;
+    stop.isAsked = true;
+    const closed = app.close();
+    const late = connectRaw(port, get('7'));
+    await once(late.socket, 'connect');
+    reply.send({ own: 'late' });
+    t.match(await client.replies(), [{ status: 200, text: '{"own":"late"}', headers: { connection: 'close' } }]);
+    t.match(await late.replies(), [{ status: 200, text: '{"own":true}' }]);
+    t.strictSame(slow.names, ['slow', '7']);
+    await closed;
+  },
+);
 
 const PET = '{"name":"Rex","categoryId":1}';
 
@@ -120,7 +126,7 @@ async function echo(socket: WebSocket, text: string): Promise<string> {
   return String((await once(socket, 'message'))[0]);
 }
 
-t.test('messages of WebSockets flow both ways, even on a server at its limit of connections', async (t) => {
+t.test('WebSocket messages flow both ways, even if the server has reached its limit of connections', async (t) => {
   const { port, request } = await startEcho(t, { limits: loadConfig({ MAX_CONNECTIONS: '1' }) });
   const socket = await open(t, port);
   t.equal(await echo(socket, 'x'.repeat(100_000)), 'x'.repeat(100_000));
@@ -130,7 +136,7 @@ t.test('messages of WebSockets flow both ways, even on a server at its limit of 
   t.equal(await echo(socket, 'later'), 'later');
 });
 
-t.test("a request for another protocol, which Java's HTTP clients send, is served as a plain request", async (t) => {
+t.test("a request with `Upgrade: h2c`, which Java's HTTP clients send, is served as a plain request", async (t) => {
   const { port } = await startEcho(t);
   for (const body of ['', PET]) {
     const head = [
@@ -144,15 +150,18 @@ t.test("a request for another protocol, which Java's HTTP clients send, is serve
   }
 });
 
-t.test('a WebSocket without a key is 401 with the Error body and the headers of each reply', async (t) => {
-  const { port } = await startEcho(t);
-  const head = 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-  const [reply] = await connectRaw(port, head).replies();
-  t.match(reply, { status: 401, headers: { 'x-request-id': /./, 'cache-control': 'no-store' } });
-  t.match(JSON.parse(reply?.text as string), { code: 'unauthorized' });
-});
+t.test(
+  'a WebSocket handshake without a key is answered with 401, the Error body and the headers of each reply',
+  async (t) => {
+    const { port } = await startEcho(t);
+    const head = 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const [reply] = await connectRaw(port, head).replies();
+    t.match(reply, { status: 401, headers: { 'x-request-id': /./, 'cache-control': 'no-store' } });
+    t.match(JSON.parse(reply?.text as string), { code: 'unauthorized' });
+  },
+);
 
-t.test('the stop closes WebSockets', async (t) => {
+t.test('a stopping server closes open WebSockets', async (t) => {
   const { app, port } = await startEcho(t, { stop: { isAsked: true } });
   const socket = await open(t, port);
   const closed = once(socket, 'close');

@@ -9,7 +9,7 @@ const TARBALL = 'contract-first-1.0.0.tgz';
 const packed = pack('one');
 writeFileSync(join(base, TARBALL), packed.tarball);
 
-t.test('two packs of one source are equal to the byte', async (t) => {
+t.test('packing the same sources twice makes identical tarballs', async (t) => {
   t.ok(pack('another').tarball.equals(packed.tarball));
 });
 
@@ -50,7 +50,7 @@ t.test('the tarball contains the built package, its types and its README, and ne
 
 const books = join(base, 'Books');
 
-t.test('an empty folder becomes a service that stores records', async (t) => {
+t.test('`contract-first new` turns an empty folder into a service that stores records', async (t) => {
   mkdirSync(books);
   run(books, 'npm', 'init', '-y');
   run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('after a reinstallation without development tools, the service still has its records', async (t) => {
+t.test('after development dependencies are removed, the built service starts and still has its records', async (t) => {
   run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
   run(books, 'npm', 'run', 'build');
   run(books, 'npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
@@ -136,7 +136,7 @@ t.test("a service from a third-party contract stores its records, with errors in
 });
 
 t.test(
-  'new names a folder in which it cannot work, and writes nothing for a contract that it cannot serve',
+  '`contract-first new` names a folder that it cannot use, and writes nothing for a contract that it cannot serve',
   async (t) => {
     const own = join(base, 'own');
     const runNew = (cwd: string, ...args: string[]) =>

@@ -48,7 +48,7 @@ t.test('the pages of the package link only to files of its tarball', async (t) =
   for (const { file, text } of pages.flatMap(linksOf)) t.ok(isShipped(file), text);
 });
 
-t.test('the table of libraries lists each direct package once, and nothing else', (t) => {
+t.test('LIBRARIES.md lists each direct dependency once, and nothing else', (t) => {
   const [tables = ''] = read('.github/LIBRARIES.md').split('## By hand');
   const cells = [...tables.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell as string);
   const listed = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));

@@ -48,7 +48,7 @@ t.test("@fastify/rate-limit counts operations and a team's routes, and answers 4
   });
 });
 
-t.test("@fastify/jwt guards a team's route: a missing, wrong or old token is 401", async (t) => {
+t.test("@fastify/jwt protects a team's route: a missing, wrong or expired token is 401", async (t) => {
   let token = '';
   let old = '';
   const ask = await start(t, async (app) => {
@@ -86,27 +86,33 @@ t.test(
   },
 );
 
-t.test("@fastify/multipart reads files of a team's route, and rejects large files and other bodies", async (t) => {
-  const ask = await start(t, async (app) => {
-    await app.register(multipart, { limits: { fileSize: 100, files: 1 } });
-    app.post('/own', async (request) => {
-      const file = await request.file();
-      return { name: file?.filename, size: (await file?.toBuffer())?.length };
+t.test(
+  "@fastify/multipart reads the files that a team's route receives, and rejects large files and other bodies",
+  async (t) => {
+    const ask = await start(t, async (app) => {
+      await app.register(multipart, { limits: { fileSize: 100, files: 1 } });
+      app.post('/own', async (request) => {
+        const file = await request.file();
+        return { name: file?.filename, size: (await file?.toBuffer())?.length };
+      });
     });
-  });
-  const form = (size: number, count = 1) => {
-    const body = new FormData();
-    for (let index = 0; index < count; index++) body.append('file', new Blob(['x'.repeat(size)]), 'a.txt');
-    return { method: 'POST', body };
-  };
-  t.match(await ask('/own', form(100)), { status: 200, text: '{"name":"a.txt","size":100}' });
-  t.match(await ask('/own', form(101)), { status: 413, text: /"payload_too_large"/ });
-  t.match(await ask('/own', { method: 'POST', body: '{}', headers: json }), { status: 406, text: /"not_acceptable"/ });
-  t.match(await ask('/v1/pets', form(1)), { status: 415, text: /"unsupported_media_type"/ });
-  t.match(await ask('/v1/pets', rex), { status: 201 });
-});
+    const form = (size: number, count = 1) => {
+      const body = new FormData();
+      for (let index = 0; index < count; index++) body.append('file', new Blob(['x'.repeat(size)]), 'a.txt');
+      return { method: 'POST', body };
+    };
+    t.match(await ask('/own', form(100)), { status: 200, text: '{"name":"a.txt","size":100}' });
+    t.match(await ask('/own', form(101)), { status: 413, text: /"payload_too_large"/ });
+    t.match(await ask('/own', { method: 'POST', body: '{}', headers: json }), {
+      status: 406,
+      text: /"not_acceptable"/,
+    });
+    t.match(await ask('/v1/pets', form(1)), { status: 415, text: /"unsupported_media_type"/ });
+    t.match(await ask('/v1/pets', rex), { status: 201 });
+  },
+);
 
-t.test('@fastify/static serves files and parts of them; a missing file is 404, a wrong range 416', async (t) => {
+t.test('@fastify/static serves files and byte ranges; a missing file is 404, an unsatisfiable range 416', async (t) => {
   const root = t.testdir({ 'a.txt': '0123456789', '.secret': 'secret' });
   const ask = await start(t, async (app) => {
     await app.register(staticFiles, { root, prefix: '/files/', dotfiles: 'deny' });

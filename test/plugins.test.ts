@@ -111,19 +111,21 @@ async function seesItsWork(t: Test, names: string[]): Promise<void> {
 const OF_PLUGINS = /^header [\w-]+ is not documented$|^content-security-policy is not safe$/;
 
 for (const name of Object.keys(PLUGINS)) {
-  t.test(`@fastify/${name} does its work on each kind of reply`, (t) => seesItsWork(t, [name]));
+  t.test(`@fastify/${name} takes effect on each kind of reply`, (t) => seesItsWork(t, [name]));
 }
 
-t.test('all tested @fastify plugins work together', (t) => seesItsWork(t, Object.keys(PLUGINS)));
+t.test('all tested @fastify plugins take effect together on each kind of reply', (t) =>
+  seesItsWork(t, Object.keys(PLUGINS)),
+);
 
-t.test('a list that has not changed is 304, by @fastify/etag', async (t) => {
+t.test('@fastify/etag answers 304 to a request for a list that has not changed', async (t) => {
   const { port } = await startService(t, { addPlugins: async (app) => void app.register(etag) });
   const { headers } = await ask(port, '/v1/pets', {});
   const again = await ask(port, '/v1/pets', { headers: { 'if-none-match': headers.etag as string } });
   t.match(again, { status: 304, text: '', headers: { 'x-request-id': /./ } });
 });
 
-t.test("a plugin's 503 gets the contract's body, and keeps its Retry-After", async (t) => {
+t.test('a 503 from a plugin gets the body of the contract, and keeps its Retry-After', async (t) => {
   const { request } = await startService(t, {
     addPlugins: async (app) => void app.register(underPressure, { ...UNHEALTHY, retryAfter: 7 }),
   });
@@ -133,7 +135,7 @@ t.test("a plugin's 503 gets the contract's body, and keeps its Retry-After", asy
   }
 });
 
-t.test('a preflight is answered before keys are checked, and only for configured origins', async (t) => {
+t.test('a CORS preflight is answered without a key, and only for configured origins', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (origin: string, path: string) =>
     ask(port, path, {
@@ -164,28 +166,31 @@ t.test('a preflight is answered before keys are checked, and only for configured
   t.match(await preflight('https://other.example', '/v1/nothing'), { status: 404 });
 });
 
-t.test('a preflight is checked like any other request before it is answered, and its body is not read', async (t) => {
-  const { port } = await startService(t, { corsOrigins: [ORIGIN] });
-  const ask = (method: string, path: string, ...headers: string[]) => {
-    const head = [
-      `OPTIONS ${path} HTTP/1.1`,
-      `Origin: ${ORIGIN}`,
-      `Access-Control-Request-Method: ${method}`,
-      ...headers,
-    ];
-    return connectRaw(port, `${[...head, 'Connection: close', '', ''].join('\r\n')}{bad`).replies();
-  };
-  const body = ['Content-Type: application/json', 'Content-Length: 4'];
-  t.match(await ask('GET', '/v1/pets'), [{ status: 400 }], 'without a Host');
-  t.match(await ask('GET', '/nowhere', 'Host: a', ...body), [{ status: 404 }]);
-  const [reply] = await ask('PUT', '/v1/pets/1', 'Host: a', ...body);
-  t.match(reply, { status: 204, headers: { 'access-control-allow-methods': 'GET, HEAD' } });
-  t.notOk('content-length' in (reply?.headers ?? {}));
-  const front = await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual', headers: { origin: ORIGIN } });
-  t.equal(front.headers.get('vary'), 'Origin, accept');
-});
+t.test(
+  'a CORS preflight is checked like any other request before it is answered, and its body is not read',
+  async (t) => {
+    const { port } = await startService(t, { corsOrigins: [ORIGIN] });
+    const ask = (method: string, path: string, ...headers: string[]) => {
+      const head = [
+        `OPTIONS ${path} HTTP/1.1`,
+        `Origin: ${ORIGIN}`,
+        `Access-Control-Request-Method: ${method}`,
+        ...headers,
+      ];
+      return connectRaw(port, `${[...head, 'Connection: close', '', ''].join('\r\n')}{bad`).replies();
+    };
+    const body = ['Content-Type: application/json', 'Content-Length: 4'];
+    t.match(await ask('GET', '/v1/pets'), [{ status: 400 }], 'without a Host');
+    t.match(await ask('GET', '/nowhere', 'Host: a', ...body), [{ status: 404 }]);
+    const [reply] = await ask('PUT', '/v1/pets/1', 'Host: a', ...body);
+    t.match(reply, { status: 204, headers: { 'access-control-allow-methods': 'GET, HEAD' } });
+    t.notOk('content-length' in (reply?.headers ?? {}));
+    const front = await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual', headers: { origin: ORIGIN } });
+    t.equal(front.headers.get('vary'), 'Origin, accept');
+  },
+);
 
-t.test('a preflight for more headers than a proxy accepts is an error with a short head', async (t) => {
+t.test('a CORS preflight for more headers than proxies accept is an error with a short head', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (path: string, asked: string) =>
     ask(port, path, {
@@ -211,18 +216,21 @@ const BARE: [request: string, status: number][] = [
   ['nonsense\r\n\r\n', 400],
 ];
 
-t.test('scripts can also read errors without hooks, including their headers', async (t) => {
-  const limits = { ...loadConfig({}), maxPipelined: 1 };
-  const { port } = await startService(t, { corsOrigins: [ORIGIN], limits });
-  for (const [request, status] of BARE) {
-    const reply = (await connectRaw(port, request).replies()).at(-1);
-    const name = `${status} ${request.slice(0, 40)}`;
-    t.match(reply, { status, headers: { 'access-control-allow-origin': /^\*$/ } }, name);
-    t.match(reply?.headers['access-control-expose-headers'], /\bRetry-After\b/, name);
-  }
-});
+t.test(
+  "scripts of configured origins can read every error and its headers, even errors sent without Fastify's hooks",
+  async (t) => {
+    const limits = { ...loadConfig({}), maxPipelined: 1 };
+    const { port } = await startService(t, { corsOrigins: [ORIGIN], limits });
+    for (const [request, status] of BARE) {
+      const reply = (await connectRaw(port, request).replies()).at(-1);
+      const name = `${status} ${request.slice(0, 40)}`;
+      t.match(reply, { status, headers: { 'access-control-allow-origin': /^\*$/ } }, name);
+      t.match(reply?.headers['access-control-expose-headers'], /\bRetry-After\b/, name);
+    }
+  },
+);
 
-t.test('without configured origins there is no CORS, and a preflight is 405', async (t) => {
+t.test('without configured origins, no reply has CORS headers, and a preflight is 405', async (t) => {
   const limits = { ...loadConfig({}), maxPipelined: 1 };
   const { port } = await startService(t, { limits });
   for (const [request, status] of BARE) {
@@ -315,7 +323,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-t.test("onRoute sees the contract's part about each operation", async (t) => {
+t.test("an onRoute hook sees the contract's schema, body limit and configuration of each operation", async (t) => {
   const routes = new Map<string, RouteOptions>();
   const yaml = edited(({ createPet }) => (createPet['x-fastify-config'] = { share: 2 }));
   await startService(t, {
@@ -344,38 +352,41 @@ t.test("onRoute sees the contract's part about each operation", async (t) => {
   t.match(routes.get('GET /v1/pets')?.schema, { querystring: { properties: { limit: { maximum: 100 } } } });
 });
 
-t.test("a plugin may write a head in each form of Node's; every header is sent once, the plugin's first", async (t) => {
-  const forms: ((response: ServerResponse) => void)[] = [
-    (response) => response.writeHead(200, 'Fine', { 'Cache-Control': 'max-age=9', 'X-Own': '1' }),
-    (response) => response.writeHead(200, 'Fine', ['cache-control', 'max-age=9', 'X-Own', '1']),
-    (response) =>
-      response.setHeader('x-own', '0').writeHead(200, 'Fine', { 'cache-control': 'max-age=9', 'x-own': '1' }),
-    (response) => response.setHeader('x-own', '1').writeHead(200, 'Fine', { 'cache-control': 'max-age=9' }),
-  ];
-  const { port } = await startService(t, {
-    addPlugins: async (app) => {
-      for (const [index, write] of forms.entries()) {
-        app.get(`/form/${index}`, (_request, reply) => {
-          reply.hijack();
-          write(reply.raw);
-          reply.raw.end();
-        });
-      }
-    },
-  });
-  for (const index of forms.keys()) {
-    const response = await fetch(`http://127.0.0.1:${port}/form/${index}`);
-    t.equal(response.statusText, 'Fine');
-    const { headers } = response;
-    t.strictSame(
-      ['cache-control', 'x-own', 'x-content-type-options'].map((name) => headers.get(name)),
-      ['max-age=9', '1', 'nosniff'],
-      String(index),
-    );
-  }
-});
+t.test(
+  "a plugin may call writeHead in every form that Node accepts; each header is sent once, with the plugin's value",
+  async (t) => {
+    const forms: ((response: ServerResponse) => void)[] = [
+      (response) => response.writeHead(200, 'Fine', { 'Cache-Control': 'max-age=9', 'X-Own': '1' }),
+      (response) => response.writeHead(200, 'Fine', ['cache-control', 'max-age=9', 'X-Own', '1']),
+      (response) =>
+        response.setHeader('x-own', '0').writeHead(200, 'Fine', { 'cache-control': 'max-age=9', 'x-own': '1' }),
+      (response) => response.setHeader('x-own', '1').writeHead(200, 'Fine', { 'cache-control': 'max-age=9' }),
+    ];
+    const { port } = await startService(t, {
+      addPlugins: async (app) => {
+        for (const [index, write] of forms.entries()) {
+          app.get(`/form/${index}`, (_request, reply) => {
+            reply.hijack();
+            write(reply.raw);
+            reply.raw.end();
+          });
+        }
+      },
+    });
+    for (const index of forms.keys()) {
+      const response = await fetch(`http://127.0.0.1:${port}/form/${index}`);
+      t.equal(response.statusText, 'Fine');
+      const { headers } = response;
+      t.strictSame(
+        ['cache-control', 'x-own', 'x-content-type-options'].map((name) => headers.get(name)),
+        ['max-age=9', '1', 'nosniff'],
+        String(index),
+      );
+    }
+  },
+);
 
-t.test('a plugin may change the body of an error before the error is sent', async (t) => {
+t.test("a plugin's preSerialization hook may change the body of an error", async (t) => {
   const changes: ((body: object) => object)[] = [
     (body) => ({ ...body, message: 'Changed.' }),
     (body) => Object.assign(body, { message: 'Changed.' }),
@@ -389,7 +400,7 @@ t.test('a plugin may change the body of an error before the error is sent', asyn
   }
 });
 
-t.test('plugins find the contract by app.swagger()', async (t) => {
+t.test('a plugin gets the contract from app.swagger()', async (t) => {
   const { app } = await startService(t);
   t.match(app.swagger(), { openapi: '3.1.0', paths: { '/pets': { get: { operationId: 'listPets' } } } });
 });

@@ -170,19 +170,22 @@ async function openPoints(open: Open): Promise<AnyCollection> {
 }
 
 function testOrders(t: Test, prepare: (t: Test) => Open): void {
-  t.test('pages, skips, counts and whole lists show each record in its place while others are written', async (t) => {
-    const records = await openPoints(prepare(t));
-    const all = (await records.createAll(Array.from({ length: RECORDS }, randomPoint))) as Fields[];
-    for (let run = 0; run < RUNS; run++) {
-      const [made] = await Promise.all([
-        records.create({ ...randomPoint(), map: 'other' }),
-        checkList(t, records, all, randomList()),
-      ]);
-      if (isSo()) await records.delete((made as Fields).number);
-    }
-  });
+  t.test(
+    'pages, skips, counts and whole lists show each record at its position while others are written',
+    async (t) => {
+      const records = await openPoints(prepare(t));
+      const all = (await records.createAll(Array.from({ length: RECORDS }, randomPoint))) as Fields[];
+      for (let run = 0; run < RUNS; run++) {
+        const [made] = await Promise.all([
+          records.create({ ...randomPoint(), map: 'other' }),
+          checkList(t, records, all, randomList()),
+        ]);
+        if (isSo()) await records.delete((made as Fields).number);
+      }
+    },
+  );
 
-  t.test('a list that skips too many records, or lacks a required filter, is an error', async (t) => {
+  t.test('a list request that skips too many records, or lacks a required filter, is an error', async (t) => {
     const records = await openPoints(prepare(t));
     const list = async (query: object) => records.list({ limit: 1, ...query } as never);
     const all = async (query: object) => records.all({ map: 'c', ...query } as never);
@@ -195,7 +198,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
     t.equal((await all({ most: 2, order: 'added' })).read().length, 2);
   });
 
-  t.test('an invented cursor belongs to no list', async (t) => {
+  t.test('a list rejects a cursor that the server did not make', async (t) => {
     const records = await openPoints(prepare(t));
     await records.createAll([randomPoint(), randomPoint()].map((one) => ({ ...one, map: 'c' })));
     const list = (query: object) => records.list({ limit: 1, map: 'c', order: 'pair', ...query } as never);
@@ -212,7 +215,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testOrders, {});
 
-t.test('the indexes are exactly those that the lists need, and none is the beginning of another', (t) => {
+t.test('the store proposes exactly the indexes that the lists need, and none that is a prefix of another', (t) => {
   const indexesOf = (lists: object, more: object = {}) => {
     const table = toTable({ ...points, lists, ...more } as AnyDescription);
     return toWantedIndexes(table).map((index) =>

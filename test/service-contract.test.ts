@@ -11,7 +11,7 @@ import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';
 
-t.test('a contract that was not built is checked and prepared when it is loaded', async (t) => {
+t.test('a service whose contract was not built checks and prepares it when it loads it', async (t) => {
   const folder = t.testdir({ openapi: {} });
   const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
   copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
@@ -32,7 +32,7 @@ t.test('a contract that was not built is checked and prepared when it is loaded'
   });
 });
 
-t.test('a built program serves its contract without loading the code of the build', async (t) => {
+t.test("a built service serves its contract without the build's code", async (t) => {
   const root = t.testdir({});
   cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
   rmSync(`${root}/node_modules/contract-first/dist/contract`, { recursive: true });

@@ -21,7 +21,7 @@ const SETTINGS = {
 
 const URL_SET = { PAYMENTS_URL: 'https://pay.example/', PAYMENTS_KEY: 'secret-of-payments' };
 
-t.test("settings of services are read and checked with the server's settings, and their types are known", async (t) => {
+t.test("settings of a team's services are read and checked with the server's settings, and have types", async (t) => {
   const { services } = loadConfig(URL_SET, new Map(), SETTINGS);
   const url: string = services.PAYMENTS_URL;
   const timeout: number = services.PAYMENTS_TIMEOUT;
@@ -32,24 +32,21 @@ t.test("settings of services are read and checked with the server's settings, an
   });
 });
 
-t.test(
-  'a program passes its settings to its services and its services to its plugins, and runs them all',
-  async (t) => {
-    const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, GREETING: 'hello' };
-    const program = startProgram(t, 'test/whole-service.ts', { env });
-    const [, port] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
-    const { status, headers } = await send(Number(port), '/readyz');
-    t.match({ status, headers }, { status: 200, headers: { greeting: 'hello' } });
-    const version = startProgram(t, 'test/whole-service.ts', { args: ['--version'] });
-    t.equal(await version.exit, 0);
-    t.equal(version.output.stdout, '2.0.0\n');
-    const wrong = startProgram(t, 'test/whole-service.ts', { env: { DATABASE_URL: 'sqlite::memory:' } });
-    t.equal(await wrong.exit, 1);
-    t.match(wrong.output.stderr, '  - GREETING must be set\n');
-  },
-);
+t.test('a program builds its services from their settings, and passes the services to its plugins', async (t) => {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, GREETING: 'hello' };
+  const program = startProgram(t, 'test/whole-service.ts', { env });
+  const [, port] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
+  const { status, headers } = await send(Number(port), '/readyz');
+  t.match({ status, headers }, { status: 200, headers: { greeting: 'hello' } });
+  const version = startProgram(t, 'test/whole-service.ts', { args: ['--version'] });
+  t.equal(await version.exit, 0);
+  t.equal(version.output.stdout, '2.0.0\n');
+  const wrong = startProgram(t, 'test/whole-service.ts', { env: { DATABASE_URL: 'sqlite::memory:' } });
+  t.equal(await wrong.exit, 1);
+  t.match(wrong.output.stderr, '  - GREETING must be set\n');
+});
 
-t.test("--check lists the services' settings, without secrets", async (t) => {
+t.test("--check prints the settings of a team's services, without secrets", async (t) => {
   const lines: string[] = [];
   await checkStart({ ...URL_SET, DATABASE_URL: 'sqlite::memory:' }, (line) => lines.push(line), {
     ...service,
@@ -59,32 +56,35 @@ t.test("--check lists the services' settings, without secrets", async (t) => {
   t.notMatch(lines.join('\n'), URL_SET.PAYMENTS_KEY);
 });
 
-t.test('handlers get the services; /readyz checks them, and the stop closes them after the last reply', async (t) => {
-  const asked: string[] = [];
-  const payments = {
-    charge: async () => asked.push('charge'),
-    check: async () => asked.push('check'),
-    close: async () => asked.push('close'),
-  };
-  const services = { payments, rate: 7, none: null };
-  const { app, request } = await startService(t, {
-    services,
-    handlers: {
-      ...handlers,
-      listPets: async (call: AnyContext) => {
-        await (call.services as unknown as typeof services).payments.charge();
-        return { status: 200, body: [] };
+t.test(
+  "handlers get the team's services; /readyz checks them, and a stopping server closes them after the last reply",
+  async (t) => {
+    const asked: string[] = [];
+    const payments = {
+      charge: async () => asked.push('charge'),
+      check: async () => asked.push('check'),
+      close: async () => asked.push('close'),
+    };
+    const services = { payments, rate: 7, none: null };
+    const { app, request } = await startService(t, {
+      services,
+      handlers: {
+        ...handlers,
+        listPets: async (call: AnyContext) => {
+          await (call.services as unknown as typeof services).payments.charge();
+          return { status: 200, body: [] };
+        },
       },
-    },
-  });
-  t.equal((await request('/v1/pets')).status, 200);
-  t.equal((await request('/readyz')).status, 200);
-  t.strictSame(asked, ['charge', 'check']);
-  await app.close();
-  t.strictSame(asked, ['charge', 'check', 'close']);
-});
+    });
+    t.equal((await request('/v1/pets')).status, 200);
+    t.equal((await request('/readyz')).status, 200);
+    t.strictSame(asked, ['charge', 'check']);
+    await app.close();
+    t.strictSame(asked, ['charge', 'check', 'close']);
+  },
+);
 
-t.test('a service that fails or does not answer makes the server not ready, and the log names it', async (t) => {
+t.test("if a team's service fails or does not answer, /readyz is 503, and the log names the service", async (t) => {
   const checks = {
     fails: async () => Promise.reject(new Error('refused')),
     throws: () => {
@@ -105,7 +105,7 @@ t.test('a service that fails or does not answer makes the server not ready, and 
 });
 
 t.test(
-  'a flood of /readyz checks each service once a second on all ports, and every request gets the result',
+  'under a flood of /readyz, each service is checked once a second over all ports, and every request gets the result',
   async (t) => {
     const clock = holdClock(t);
     let asked = 0;

@@ -88,14 +88,14 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     texts: textFields,
   } = toolsFor(domain, kind);
 
-  t.test('each record gets its own id, higher than all before', async (t) => {
+  t.test('each new record gets its own id, higher than all earlier ids', async (t) => {
     const { records } = await openOne(t);
     const ids = (await add(records, 5)).map(({ id }) => id);
     t.ok((ids[0] as bigint) > 0n);
     t.strictSame(ids, [...new Set(ids)].sort(ascending));
   });
 
-  t.test('a record is returned as it was given, with its id, at its creation and later', async (t) => {
+  t.test('a record is returned unchanged, with its id, when it is created and when it is read later', async (t) => {
     const { records } = await openOne(t);
     for (let index = 0; index < 3 * GROUPS; index++) {
       const record = make(index);
@@ -106,7 +106,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('an undefined field equals a missing one, and the answer omits fields that are not stored', async (t) => {
+  t.test('an undefined field equals a missing one, and the created record omits fields without a column', async (t) => {
     const { records } = await openOne(t);
     const absent = fields.filter(({ isOptional }) => isOptional).map(({ name }) => [name, undefined]);
     const created = await records.create({ ...make(1), ...Object.fromEntries(absent), unknown: 'T' });
@@ -115,7 +115,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal((await records.get(created.id as bigint))?.text, toText(created));
   });
 
-  t.test('each field keeps its values exactly, to the last digit and character', async (t) => {
+  t.test('a record keeps the value of each field exactly, to the last digit and character', async (t) => {
     const { records } = await openOne(t);
     for (const { name, type, isNullable } of fields) {
       for (const value of [...EDGES[type], ...(isNullable ? [null] : [])]) {
@@ -129,7 +129,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('every Unicode character comes back unchanged, as a JSON serializer prints it', async (t) => {
+  t.test('every Unicode character is read back unchanged, and printed as a JSON serializer prints it', async (t) => {
     const { records } = await openOne(t);
     const name = textFields[0]?.name as string;
     const made = await Promise.all(unicodeTexts().map((text) => records.create({ ...make(1), [name]: text })));
@@ -144,7 +144,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     for (const other of [id + 1n, id - 1n, 0n, -id, MOST, -MOST - 1n]) t.equal(await records.get(other), undefined);
   });
 
-  t.test('an empty store lists as an empty page without a next one', async (t) => {
+  t.test('a list without records is an empty page without a next cursor', async (t) => {
     const { records } = await openOne(t);
     t.strictSame(await pageOf(records, { limit: 1 }), { text: '[]', next: undefined });
     for (const { name, type } of filters) {
@@ -152,7 +152,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('a page holds up to limit records by ascending id, and a next cursor if there are more', async (t) => {
+  t.test('a page holds up to `limit` records by ascending id, and a next cursor if more records follow', async (t) => {
     const { records } = await openOne(t);
     const made = await add(records, 6);
     const texts = made.map(toText);
@@ -173,7 +173,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
   });
 
   t.test(
-    'filters, alone or together, restrict the pages and their cursors; a cursor belongs to its list',
+    "filters, alone or combined, restrict a list's pages; its cursors work only with the same filters",
     async (t) => {
       const { records } = await openOne(t);
       const made = await add(records, 3 * GROUPS);
@@ -198,13 +198,13 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     },
   );
 
-  t.test('the pages show each record once, with any limit', async (t) => {
+  t.test('the pages of a list contain each record once, with any limit', async (t) => {
     const { records } = await openOne(t);
     const texts = (await add(records, 25)).map(toText);
     for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(records, { limit }), texts);
   });
 
-  t.test('records that are created at the same time all get an id, and are all stored', async (t) => {
+  t.test('records that are created concurrently are all stored, each with its own id', async (t) => {
     const { records } = await openOne(t);
     const made = await Promise.all(Array.from({ length: 1000 }, (_, index) => records.create(make(index))));
     t.strictSame(
@@ -229,7 +229,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(misses, []);
   });
 
-  t.test('a replaced record keeps its id and has only the new values; a deleted record is gone', async (t) => {
+  t.test('a replaced record keeps its id and has only the new values; a deleted record is not found', async (t) => {
     const { records } = await openOne(t);
     const made = await add(records, 4);
     const [first, second] = made.map(({ id }) => id) as [bigint, bigint];
@@ -248,7 +248,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.ok(((await records.create(make(1))).id as bigint) > last);
   });
 
-  t.test('concurrent edits of the same records happen one after the other', async (t) => {
+  t.test('concurrent edits of a record are made one after the other, in the order of their calls', async (t) => {
     const { records } = await openOne(t);
     const [{ id }] = await add(records, 1);
     const edits = [1, 2].map((index) => records.replace(id, make(index)));
@@ -257,27 +257,30 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal(await records.get(id), undefined);
   });
 
-  t.test('a repeated create with its key gets the first answer; the key with another record is an error', async (t) => {
-    const { records } = await openOne(t);
-    const record = make(1);
-    const created = await createOnce(records, record, ONCE);
-    t.match(created, { isReplayed: false, record });
-    const reordered = Object.fromEntries(Object.entries(record).reverse());
-    for (const same of [record, reordered]) {
-      t.strictSame(await createOnce(records, same, ONCE), { ...created, isReplayed: true });
-    }
-    t.equal(await createOnce(records, make(2), ONCE), undefined);
-    const others = [
-      { ...ONCE, key: 'FIRST' },
-      { ...ONCE, caller: 'Ben' },
-      { ...ONCE, operation: 'createAnother' },
-      { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
-    ];
-    for (const idempotency of others) t.match(await createOnce(records, record, idempotency), { isReplayed: false });
-    t.equal((await readAll(records, { limit: 100 })).length, 1 + others.length);
-  });
+  t.test(
+    'a create that is repeated with its Idempotency-Key gets the first answer; another record with that key is an error',
+    async (t) => {
+      const { records } = await openOne(t);
+      const record = make(1);
+      const created = await createOnce(records, record, ONCE);
+      t.match(created, { isReplayed: false, record });
+      const reordered = Object.fromEntries(Object.entries(record).reverse());
+      for (const same of [record, reordered]) {
+        t.strictSame(await createOnce(records, same, ONCE), { ...created, isReplayed: true });
+      }
+      t.equal(await createOnce(records, make(2), ONCE), undefined);
+      const others = [
+        { ...ONCE, key: 'FIRST' },
+        { ...ONCE, caller: 'Ben' },
+        { ...ONCE, operation: 'createAnother' },
+        { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
+      ];
+      for (const idempotency of others) t.match(await createOnce(records, record, idempotency), { isReplayed: false });
+      t.equal((await readAll(records, { limit: 100 })).length, 1 + others.length);
+    },
+  );
 
-  t.test('concurrent creates with one key create one record, and all get it as their answer', async (t) => {
+  t.test('concurrent creates with the same Idempotency-Key create one record, and all of them return it', async (t) => {
     const { records } = await openOne(t);
     const creates = Array.from({ length: 400 }, async (_, index) => {
       if (index >= 200) return records.create(make(index));
@@ -295,7 +298,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     );
   });
 
-  t.test('an expired key is unknown, and may be used for another record', async (t) => {
+  t.test('an expired Idempotency-Key is forgotten, and may be used for another record', async (t) => {
     const { records } = await openOne(t);
     for (const record of [make(1), make(1), make(2)]) {
       t.match(await createOnce(records, record, { ...ONCE, hours: 0 }), { isReplayed: false, record });
@@ -303,29 +306,32 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal((await readAll(records, { limit: 100 })).length, 3);
   });
 
-  t.test('records that do not fit a contract are counted; once all fit, they are not read again', async (t) => {
-    const store = await openOne(t);
-    const texts = (await add(store.records, 8)).map(toText);
-    let seen: string[] = [];
-    const isNotFirst = (text: string) => seen.push(text) > 0 && text !== texts[0];
-    for (let count = 0; count < 2; count++) {
-      seen = [];
-      t.equal(await store.countInvalidRecords('first', isNotFirst), 1);
-      t.strictSame(seen.sort(), [...texts].sort());
-    }
-    for (const [contract, read] of [
-      ['second', 8],
-      ['second', 0],
-      ['third', 8],
-      ['second', 8],
-    ] as const) {
-      seen = [];
-      t.equal(await store.countInvalidRecords(contract, (text) => seen.push(text) > 0), 0);
-      t.equal(seen.length, read, contract);
-    }
-  });
+  t.test(
+    'records that do not fit a contract are counted; once all fit, they are not read again for this contract',
+    async (t) => {
+      const store = await openOne(t);
+      const texts = (await add(store.records, 8)).map(toText);
+      let seen: string[] = [];
+      const isNotFirst = (text: string) => seen.push(text) > 0 && text !== texts[0];
+      for (let count = 0; count < 2; count++) {
+        seen = [];
+        t.equal(await store.countInvalidRecords('first', isNotFirst), 1);
+        t.strictSame(seen.sort(), [...texts].sort());
+      }
+      for (const [contract, read] of [
+        ['second', 8],
+        ['second', 0],
+        ['third', 8],
+        ['second', 8],
+      ] as const) {
+        seen = [];
+        t.equal(await store.countInvalidRecords(contract, (text) => seen.push(text) > 0), 0);
+        t.equal(seen.length, read, contract);
+      }
+    },
+  );
 
-  t.test('keys are listed with all their stored values, the oldest first', async (t) => {
+  t.test('API keys are listed with all their stored values, the oldest first', async (t) => {
     const store = await openOne(t);
     const keys = [
       { ...toStoredKey(makeKey('petstore'), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
@@ -340,7 +346,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
   });
 
-  t.test('a replaced key ends at the given time or earlier, and its successor works at once', async (t) => {
+  t.test('a replaced API key ends at the given time or earlier, and its successor is valid immediately', async (t) => {
     const store = await openOne(t);
     const key = {
       ...toStoredKey(makeKey('petstore'), 'Ada', new Date('2026-01-09')),
@@ -371,7 +377,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     );
   });
 
-  t.test('a key is revoked once, and stays in the list with the time of its revocation', async (t) => {
+  t.test('an API key is revoked only once, and stays in the list with the time of its revocation', async (t) => {
     const store = await openOne(t);
     const key = toStoredKey(makeKey('petstore'), 'Ada');
     const other = toStoredKey(makeKey('petstore'), 'Ben');
@@ -384,7 +390,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(revoked, { [key.id]: '2026-01-01T00:00:00.000Z', [other.id]: undefined });
   });
 
-  t.test('only keys that changed since the last read are read again', async (t) => {
+  t.test('only API keys that changed since the last read are read again', async (t) => {
     const store = await openOne(t);
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => toStoredKey(makeKey('petstore'), name)) as [
       ...[StoredKey, StoredKey, StoredKey, StoredKey],
@@ -408,7 +414,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.equal(new Set([first, second, third].map(({ version }) => version)).size, 3);
   });
 
-  t.test('the store keeps the latest time at which a key was used', async (t) => {
+  t.test('the store keeps the latest time at which each API key was used', async (t) => {
     const place = prepare(t);
     const store = await openOne(t, place);
     const use = (keyId: string, day: number) => ({ keyId, usedAt: `2026-01-0${day}T00:00:00.000Z` });
@@ -428,7 +434,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     await t.resolves(async () => store.check());
   });
 
-  t.test('closing a store waits for writes in progress', async (t) => {
+  t.test('closing a store waits until writes in progress are done', async (t) => {
     const store = await prepare(t).open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
     await store.close();
@@ -451,34 +457,37 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   const { openOne, make, add, toText, readAll, lastOf, filters, texts: textFields } = toolsFor(domain, kind);
   const { table } = domain;
 
-  t.test("a store sees another store's records, edits, keys and revocations", async (t) => {
-    const place = prepare(t);
-    const writer = await openOne(t, place);
-    const reader = await openOne(t, place);
-    const expect = async (record: Fields) => {
-      // Another process hears of the record in a later turn of its event loop than the one in which it was written.
+  t.test(
+    'a store sees the records, edits, API keys and revocations of another store on the same database',
+    async (t) => {
+      const place = prepare(t);
+      const writer = await openOne(t, place);
+      const reader = await openOne(t, place);
+      const expect = async (record: Fields) => {
+        // Another process hears of the record in a later turn of its event loop than the one in which it was written.
+        await nextTurn();
+        t.equal((await reader.records.get(record.id as bigint))?.text, toText(record));
+        t.equal(await lastOf(reader.records), toText(record));
+      };
+      for (let count = 0; count < 20; count++) {
+        const created = await writer.records.create(make(count));
+        await expect(created);
+        await expect((await writer.records.replace(created.id, make(count + 1))) as Fields);
+        if (count % 2) await writer.records.delete(created.id as bigint);
+      }
       await nextTurn();
-      t.equal((await reader.records.get(record.id as bigint))?.text, toText(record));
-      t.equal(await lastOf(reader.records), toText(record));
-    };
-    for (let count = 0; count < 20; count++) {
-      const created = await writer.records.create(make(count));
-      await expect(created);
-      await expect((await writer.records.replace(created.id, make(count + 1))) as Fields);
-      if (count % 2) await writer.records.delete(created.id as bigint);
-    }
-    await nextTurn();
-    t.equal((await readAll(reader.records, { limit: 3 })).length, 10);
-    const key = toStoredKey(makeKey('petstore'), 'Ada');
-    const version = (await reader.readKeys()).version;
-    await writer.createKey(key);
-    t.not((await reader.readKeys()).version, version);
-    t.same(await reader.listKeys(), [key]);
-    await writer.revokeKey(key.id, '2026-01-01T00:00:00.000Z');
-    t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
-  });
+      t.equal((await readAll(reader.records, { limit: 3 })).length, 10);
+      const key = toStoredKey(makeKey('petstore'), 'Ada');
+      const version = (await reader.readKeys()).version;
+      await writer.createKey(key);
+      t.not((await reader.readKeys()).version, version);
+      t.same(await reader.listKeys(), [key]);
+      await writer.revokeKey(key.id, '2026-01-01T00:00:00.000Z');
+      t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
+    },
+  );
 
-  t.test('writes in progress when a store is closed are stored', async (t) => {
+  t.test('writes that are in progress when a store is closed are still stored', async (t) => {
     const place = prepare(t);
     const store = await place.open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
@@ -487,7 +496,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(records, { limit: 100 }), ((await made) as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('lists and gets show at once what another program added, changed or deleted', async (t) => {
+  t.test('lists and gets immediately show what another program added, changed or deleted', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     let known: Stored[] = await add(records, 6);
@@ -526,29 +535,35 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     }
   });
 
-  t.test('two stores that create with the same key at once create one record, and both answer with it', async (t) => {
-    const place = prepare(t);
-    const stores = [await openOne(t, place), await openOne(t, place)] as const;
-    const createAll = (key: string) => stores.map(({ records }) => createOnce(records, make(1), { ...ONCE, key }));
-    const made = await Promise.all(Array.from({ length: 100 }, (_, key) => Promise.all(createAll(String(key)))));
-    for (const [one, other] of made) {
-      t.strictSame([one?.record, [one?.isReplayed, other?.isReplayed].sort()], [other?.record, [false, true]]);
-    }
-    t.equal((await readAll(stores[0].records, { limit: 100 })).length, 100);
-  });
+  t.test(
+    'two stores that create a record with the same Idempotency-Key at the same time create one, and both return it',
+    async (t) => {
+      const place = prepare(t);
+      const stores = [await openOne(t, place), await openOne(t, place)] as const;
+      const createAll = (key: string) => stores.map(({ records }) => createOnce(records, make(1), { ...ONCE, key }));
+      const made = await Promise.all(Array.from({ length: 100 }, (_, key) => Promise.all(createAll(String(key)))));
+      for (const [one, other] of made) {
+        t.strictSame([one?.record, [one?.isReplayed, other?.isReplayed].sort()], [other?.record, [false, true]]);
+      }
+      t.equal((await readAll(stores[0].records, { limit: 100 })).length, 100);
+    },
+  );
 
-  t.test('a repeated create returns the record as it was created, even after an edit or a delete', async (t) => {
-    const { records } = await openOne(t);
-    const created = await createOnce(records, make(1), ONCE);
-    const id = created?.record.id as bigint;
-    for (const edit of [() => records.replace(id, make(2)), () => records.delete(id)]) {
-      await edit();
-      t.strictSame(await createOnce(records, make(1), ONCE), { ...created, isReplayed: true });
-    }
-    t.strictSame(await readAll(records, { limit: 100 }), []);
-  });
+  t.test(
+    'a create that is repeated with its Idempotency-Key returns the created record, even after an edit or a delete',
+    async (t) => {
+      const { records } = await openOne(t);
+      const created = await createOnce(records, make(1), ONCE);
+      const id = created?.record.id as bigint;
+      for (const edit of [() => records.replace(id, make(2)), () => records.delete(id)]) {
+        await edit();
+        t.strictSame(await createOnce(records, make(1), ONCE), { ...created, isReplayed: true });
+      }
+      t.strictSame(await readAll(records, { limit: 100 }), []);
+    },
+  );
 
-  t.test('old keys are forgotten gradually as new keys come; keys that still count stay', async (t) => {
+  t.test('expired Idempotency-Keys are deleted gradually as new ones arrive; valid keys stay', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     const createOne = (caller: string, key: number, hours: number) =>
@@ -570,7 +585,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.match(await createAll('new', 1, 24), [{ isReplayed: true }]);
   });
 
-  t.test('long-lived keys do not keep other keys from being forgotten', async (t) => {
+  t.test('Idempotency-Keys with a long lifetime do not delay the deletion of expired ones', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     const createAll = async (caller: string, count: number, hours: number) => {
@@ -583,7 +598,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.equal(Number(await place.count('idempotency_keys')), 60);
   });
 
-  t.test('stores that edit the same records at once, in any order, do so one after the other', async (t) => {
+  t.test('stores that edit the same records at the same time do so one after the other, in any order', async (t) => {
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)] as const;
     const ids = (await add(stores[0].records, 300)).map(({ id }) => id);
@@ -605,7 +620,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     }
   });
 
-  t.test('two stores that write at once never give the same id', async (t) => {
+  t.test('two stores that create records at the same time never give the same id', async (t) => {
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)] as const;
     const made = await Promise.all(
@@ -615,7 +630,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(stores[0].records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('records survive reopening, and no id is used again', async (t) => {
+  t.test('records survive closing and reopening the store, and no id is used again', async (t) => {
     const place = prepare(t);
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {
@@ -627,28 +642,31 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.equal(new Set(texts).size, 3);
   });
 
-  t.test('if all ids are used, creates fail with a clear error, also with a key; everything else works', async (t) => {
-    const place = prepare(t);
-    const store = await openOne(t, place);
-    const { records } = store;
-    // In the words of either database.
-    const raise = [
-      `INSERT INTO sqlite_sequence (name, seq) VALUES ('${domain.table}', ${MOST - 2n})`,
-      `SELECT setval('${domain.table}_id_seq', ${MOST - 2n})`,
-    ];
-    await Promise.any(raise.map(async (sql) => place.execute(sql)));
-    const [{ id }] = await add(records, 1);
-    t.equal(id, MOST - 1n);
-    const creates = await Promise.allSettled([1, 2, 3, 4].map((index) => records.create(make(index))));
-    const outcomes = creates.map((one) => (one.status === 'rejected' ? one.reason.kind : one.status));
-    t.ok(outcomes.filter((outcome) => outcome === 'ids_used_up').length >= 3, outcomes.join());
-    for (const create of [() => records.create(make(1)), () => createOnce(records, make(1), ONCE)]) {
-      t.match(await Promise.allSettled([create()]), [{ reason: { kind: 'ids_used_up' } }]);
-    }
-    t.strictSame(toPlain(await records.replace(id, make(2))), { id, ...make(2) });
-    t.equal(await records.delete(id), true);
-    await store.check();
-  });
+  t.test(
+    'if all ids are used up, creates fail with a clear error, even with an Idempotency-Key; everything else works',
+    async (t) => {
+      const place = prepare(t);
+      const store = await openOne(t, place);
+      const { records } = store;
+      // In the words of either database.
+      const raise = [
+        `INSERT INTO sqlite_sequence (name, seq) VALUES ('${domain.table}', ${MOST - 2n})`,
+        `SELECT setval('${domain.table}_id_seq', ${MOST - 2n})`,
+      ];
+      await Promise.any(raise.map(async (sql) => place.execute(sql)));
+      const [{ id }] = await add(records, 1);
+      t.equal(id, MOST - 1n);
+      const creates = await Promise.allSettled([1, 2, 3, 4].map((index) => records.create(make(index))));
+      const outcomes = creates.map((one) => (one.status === 'rejected' ? one.reason.kind : one.status));
+      t.ok(outcomes.filter((outcome) => outcome === 'ids_used_up').length >= 3, outcomes.join());
+      for (const create of [() => records.create(make(1)), () => createOnce(records, make(1), ONCE)]) {
+        t.match(await Promise.allSettled([create()]), [{ reason: { kind: 'ids_used_up' } }]);
+      }
+      t.strictSame(toPlain(await records.replace(id, make(2))), { id, ...make(2) });
+      t.equal(await records.delete(id), true);
+      await store.check();
+    },
+  );
 }
 
 /** Builds the functions with which the tests handle records of a domain. */

@@ -27,7 +27,7 @@ async function putFour({ send }: Notes): Promise<string[]> {
 }
 
 function testTags(t: Test, prepare: (t: Test) => Open): void {
-  t.test("a record that reuses a deleted record's id has none of its entity tags", async (t) => {
+  t.test("a record that reuses a deleted record's id never has an entity tag of that record", async (t) => {
     const start = prepareNotes(t, prepare(t));
     let notes = await start();
     const { folders } = notes.collections;
@@ -61,7 +61,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     t.equal(new Set(tags).size, tags.length);
   });
 
-  t.test('among many concurrent changes, no two states of a record share a revision', async (t) => {
+  t.test('among many concurrent changes, no two states of a record have the same revision', async (t) => {
     const { folders, notes } = (await prepareNotes(t, prepare(t))()).collections;
     const states = new Map<string, unknown>();
     const note = (found: unknown) => {
@@ -174,7 +174,7 @@ const toYaml = (schema: Json) =>
   });
 
 function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
-  t.test('if the stored answer of a change no longer fits the contract, the reply is the current record', async (t) => {
+  t.test('if the stored answer of a change no longer fits the contract, a retry gets the current record', async (t) => {
     const start = prepareNotes(t, prepare(t));
     const before = await start();
     const changes: [status: number, ...sent: Parameters<typeof before.send>][] = [
@@ -216,27 +216,30 @@ function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
 }
 
 function testOutputs(t: Test, prepare: (t: Test) => Open): void {
-  t.test("if a later version cannot send a transaction's stored answer, a 409 says that it was done", async (t) => {
-    const open = prepare(t);
-    const { store, pets } = await open();
-    const toOutput = async ({ body, idempotency, orders }: Json) =>
-      orders.add({ name: 'Rex', output: body }, { idempotency });
-    const start = async (schema: Json, answer: (output: Json) => unknown) => {
-      const addOutput = async (call: Json) => ({ status: 200, body: answer(await toOutput(call)) });
-      const { request } = await startVersion(t, toYaml(schema), { addOutput }, store);
-      return (key: string) =>
-        request('/v1/outputs', { method: 'POST', body: { sum: 5 }, headers: { 'idempotency-key': key } });
-    };
-    const before = await start({}, (output) => output);
-    t.match(await before('one'), { status: 200, body: { sum: 5 } });
-    const strict = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
-    t.match(await (await start(strict, (output) => output))('one'), DONE);
-    t.match(await (await start({}, (output) => output.total.toFixed()))('one'), DONE);
-    // With a new key the change is made now. A reply that does not fit is then a fault of the service.
-    t.match(await (await start(strict, (output) => output))('two'), { status: 500 });
-    t.match(await (await start({}, (output) => output))('one'), { status: 200, body: { sum: 5 } });
-    t.equal((await pets.list({ limit: 9 }))?.body.read().length, 2);
-  });
+  t.test(
+    "if a later version cannot send a transaction's stored answer, a retry gets a 409 that says that the change was made",
+    async (t) => {
+      const open = prepare(t);
+      const { store, pets } = await open();
+      const toOutput = async ({ body, idempotency, orders }: Json) =>
+        orders.add({ name: 'Rex', output: body }, { idempotency });
+      const start = async (schema: Json, answer: (output: Json) => unknown) => {
+        const addOutput = async (call: Json) => ({ status: 200, body: answer(await toOutput(call)) });
+        const { request } = await startVersion(t, toYaml(schema), { addOutput }, store);
+        return (key: string) =>
+          request('/v1/outputs', { method: 'POST', body: { sum: 5 }, headers: { 'idempotency-key': key } });
+      };
+      const before = await start({}, (output) => output);
+      t.match(await before('one'), { status: 200, body: { sum: 5 } });
+      const strict = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
+      t.match(await (await start(strict, (output) => output))('one'), DONE);
+      t.match(await (await start({}, (output) => output.total.toFixed()))('one'), DONE);
+      // With a new key the change is made now. A reply that does not fit is then a fault of the service.
+      t.match(await (await start(strict, (output) => output))('two'), { status: 500 });
+      t.match(await (await start({}, (output) => output))('one'), { status: 200, body: { sum: 5 } });
+      t.equal((await pets.list({ limit: 9 }))?.body.read().length, 2);
+    },
+  );
 }
 
 onBoth(t, testSentAgain, {});

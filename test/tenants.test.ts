@@ -24,7 +24,7 @@ const readAll = async (own: AnyCollection, query: object = {}) =>
   (await own.list({ limit: 9, ...query }))?.body.read() as Fields[];
 
 function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
-  t.test('only its own tenant can read, list, change and delete a record', async (t) => {
+  t.test('only the tenant that owns a record can read, list, change and delete it', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const item = (await mine.items.create({ name: 'Ball', shop: 'other' })) as Fields;
     t.match(item, { shop: 'mine', name: 'Ball', stock: 9n });
@@ -45,7 +45,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.items.delete(id), true);
   });
 
-  t.test("a tenant's list has its own pages, and their cursors work for no other tenant", async (t) => {
+  t.test("each tenant's list has its own pages, and its cursors work for no other tenant", async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const shop of [mine, other, mine, other, mine]) {
       const { id: itemId } = (await shop.items.create({ name: String(Math.random()) })) as Fields;
@@ -65,7 +65,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     }
   });
 
-  t.test('unique values and given ids are unique within each tenant', async (t) => {
+  t.test('unique values and ids that clients choose are unique only within a tenant', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const { items, labels } of [mine, other]) {
       t.match(await items.create({ name: 'Ball' }), { name: 'Ball' });
@@ -79,7 +79,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.labels.get('b'), undefined);
   });
 
-  t.test('all callers of a tenant share an idempotency key, and other tenants do not', async (t) => {
+  t.test('callers of one tenant share an Idempotency-Key; callers of other tenants do not', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const create = ({ items }: Shop, caller: string, digest = '') => {
       const idempotency = { ...idempotencyOf('same', digest), caller };
@@ -95,7 +95,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     await t.rejects(create(mine, 'Ada', 'changed')[1], KeyReused);
   });
 
-  t.test('a record refers only to records of its tenant, and is deleted with its own parent', async (t) => {
+  t.test('a record can refer only to records of its tenant, and is deleted together with its own parent', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const [a, b] = (await Promise.all([
       mine.items.create({ name: 'a' }),
@@ -116,7 +116,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
   });
 
   t.test(
-    'a transaction sees the records of its tenant; a transaction without a tenant sees none of them',
+    'a transaction sees only records of its tenant; a transaction without a tenant sees none of them',
     async (t) => {
       const shops = await open(t);
       const [mine, other] = shopsOf(shops);
@@ -136,7 +136,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     },
   );
 
-  t.test('every record belongs to a tenant', async (t) => {
+  t.test('a collection with tenants cannot be used without naming a tenant', async (t) => {
     const { items } = await open(t);
     t.strictSame(Object.keys(items), ['of']);
     for (const none of [undefined, null, '', 'a\0'])
@@ -144,7 +144,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
   });
 }
 
-t.test('memory', async (t) => {
+t.test('tenants are stored in a SQLite database in memory', async (t) => {
   testTenants(t, async (t) => {
     const store = openStore({ kind: 'memory' }, domain, LIMITS, MADE) as unknown as Store;
     t.teardown(() => store.close());
@@ -157,27 +157,30 @@ onBoth(
   (t, prepare) => {
     testTenants(t, async (t) => (await prepare(t)(domain as never)).store.collections as Shops);
 
-    t.test('a unique set or a reference without the tenant stops the start', async (t) => {
-      const open = prepare(t);
-      await (await open(domain)).store.close();
-      const { items, labels, lines } = domain;
-      const unique = [{ fields: ['stock'], code: 'stock_taken' }];
-      await t.rejects(open({ ...domain, items: { ...items, unique } }), {
-        message: /items has no unique index on \(shop, stock\)/,
-      });
-      const shop = { column: 'shop', type: 'text' } as const;
-      const all = [items, labels, lines].map((one) => ({ ...one, columns: { ...one.columns, shop }, unique: [] }));
-      const [free, tags, rows] = all as unknown as [typeof items, typeof labels, typeof lines];
-      await t.rejects(open({ ...domain, items: free, labels: tags, lines: rows }), {
-        message: /labels has no unique index on \(code\)/,
-      });
-      await t.rejects(open({ ...domain, items: free, lines: rows }), {
-        message: /lines refers to labels, which has tenants, so it needs a tenant itself/,
-      });
-      await t.rejects(open({ ...domain, items: free }), {
-        message: /lines\.item_id is not a foreign key to items with ON DELETE CASCADE/,
-      });
-    });
+    t.test(
+      'the start fails if a unique set or a reference of a collection with tenants leaves out the tenant',
+      async (t) => {
+        const open = prepare(t);
+        await (await open(domain)).store.close();
+        const { items, labels, lines } = domain;
+        const unique = [{ fields: ['stock'], code: 'stock_taken' }];
+        await t.rejects(open({ ...domain, items: { ...items, unique } }), {
+          message: /items has no unique index on \(shop, stock\)/,
+        });
+        const shop = { column: 'shop', type: 'text' } as const;
+        const all = [items, labels, lines].map((one) => ({ ...one, columns: { ...one.columns, shop }, unique: [] }));
+        const [free, tags, rows] = all as unknown as [typeof items, typeof labels, typeof lines];
+        await t.rejects(open({ ...domain, items: free, labels: tags, lines: rows }), {
+          message: /labels has no unique index on \(code\)/,
+        });
+        await t.rejects(open({ ...domain, items: free, lines: rows }), {
+          message: /lines refers to labels, which has tenants, so it needs a tenant itself/,
+        });
+        await t.rejects(open({ ...domain, items: free }), {
+          message: /lines\.item_id is not a foreign key to items with ON DELETE CASCADE/,
+        });
+      },
+    );
   },
   MADE,
 );

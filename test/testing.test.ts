@@ -16,7 +16,7 @@ import { edited } from './edited-contract.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NEW = { name: 'Rex', categoryId: 2n ** 63n - 1n };
 
-t.test('a test calls a service by its operation names, with exact integers, on a database in memory', async (t) => {
+t.test('the test client calls operations by their names, with exact integers, on a database in memory', async (t) => {
   const { client, collections, request, key } = await openTestServer(t, service);
   const created = await client.createPet({ body: NEW });
   t.match(created, { status: 201, body: { id: 1n, ...NEW }, headers: { location: '/v1/pets/1' } });
@@ -39,7 +39,7 @@ t.test('a test calls a service by its operation names, with exact integers, on a
   t.match(await request('/v1/none', { key: null, headers: { accept: ['text/html', '*/*'] } }), { status: 404 });
 });
 
-t.test('a status that a third-party contract does not declare may have any body', async (t) => {
+t.test('the test server accepts any body for a status that a third-party contract does not declare', async (t) => {
   const yaml = edited((document) => {
     const { responses } = document.paths['/pets/{petId}'].get;
     for (const status of ['401', 'default']) delete responses[status];
@@ -61,7 +61,7 @@ t.test('each test server has its own database, and is closed with its test', asy
 });
 
 t.test(
-  "a test server makes its services from their settings or takes the test's fakes, and has the plugins",
+  "a test server builds services from their settings or takes the test's fakes, and loads the team's plugins",
   async (t) => {
     const own = {
       ...service,
@@ -84,7 +84,7 @@ t.test(
   },
 );
 
-t.test("a handler that makes a change without its request's key fails the test", async (t) => {
+t.test("a handler that makes a change without passing on the request's Idempotency-Key fails the test", async (t) => {
   const createPet = handle('createPet', async ({ body, pets, urlOf }) => {
     if (body.name === 'Mia') return refuse('idempotency_key_reused', 'No.');
     const pet = await pets.create(body);
@@ -102,7 +102,7 @@ t.test("a handler that makes a change without its request's key fails the test",
   for (const status of [201, 201]) t.match(await ours.createPet({ body: NEW, headers }), { status });
 });
 
-t.test("the test shows a handler's error, since the reply hides it", async (t) => {
+t.test("the test server prints a handler's error, because the reply hides it", async (t) => {
   const listPets = handle('listPets', async () => {
     throw new Error('the shelf is empty');
   });
@@ -171,7 +171,7 @@ const SAFE = {
 };
 const JSON_TYPE = { 'content-type': 'application/json', 'x-count': '1' };
 
-t.test('each kind of broken reply has its own message', (t) => {
+t.test('the test server has its own message for each way in which a reply can break the contract', (t) => {
   const check = new ContractCheck(YAML);
   const strict = new ContractCheck(YAML, { isComplete: true });
   for (const [status, headers, text, problems, { method = 'GET', url = '/v1/books/7', by = check } = {}] of [
@@ -240,15 +240,18 @@ paths:
     get: { responses: { "200": { description: It., content: { "*/*": { schema: { type: integer } }, application/a+json: {}, Text/CSV: {} } } } }
 `;
 
-t.test('an operation without responses documents no success, and its errors may have any body', (t) => {
-  const check = new ContractCheck('openapi: 3.1.0\npaths: { /a: { get: { operationId: a } } }');
-  const reply = { headers: SAFE, text: '' };
-  t.strictSame(check.problemsOf('GET', '/a', { status: 501, ...reply }), []);
-  t.strictSame(check.problemsOf('GET', '/a', { status: 200, ...reply }), ['status 200 is not documented for GET /a']);
-  t.end();
-});
+t.test(
+  'for an operation without declared responses, the test server reports a success and accepts any error body',
+  (t) => {
+    const check = new ContractCheck('openapi: 3.1.0\npaths: { /a: { get: { operationId: a } } }');
+    const reply = { headers: SAFE, text: '' };
+    t.strictSame(check.problemsOf('GET', '/a', { status: 501, ...reply }), []);
+    t.strictSame(check.problemsOf('GET', '/a', { status: 200, ...reply }), ['status 200 is not documented for GET /a']);
+    t.end();
+  },
+);
 
-t.test('replies are checked wherever the contract is served, whatever characters its paths have', (t) => {
+t.test('the test server checks replies below any prefix and for paths with any characters', (t) => {
   const check = new ContractCheck(STRANGE);
   const found = (url: string, status: number, headers = {}, text = '') =>
     check.problemsOf('GET', url, { status, headers: { ...SAFE, ...headers }, text });
@@ -273,7 +276,7 @@ t.test('replies are checked wherever the contract is served, whatever characters
   t.end();
 });
 
-t.test('a composed reply may have the fields of all its parts, and no others', (t) => {
+t.test('a reply with a composed schema may have the fields of all its parts, and no others', (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const text = { type: 'string' };
   const schemas = {
@@ -327,20 +330,23 @@ t.test('a composed reply may have the fields of all its parts, and no others', (
   t.end();
 });
 
-t.test('a request that matches no operation of the contract is reported', async (t) => {
-  const { request } = await openTestServer(t, service);
-  const written = t.capture(process.stderr, 'write');
-  for (const url of ['/v1/pets', '/docs', '/v1/pest']) await request(url);
-  await request('/v1/pets', { method: 'PUT' });
-  t.strictSame(
-    written().map(({ args }) => args[0]),
-    ['GET /docs', 'GET /v1/pest', 'PUT /v1/pets'].map(
-      (one) => `${one} is not an operation of the contract: its reply was not checked.\n`,
-    ),
-  );
-});
+t.test(
+  'the test server prints each request that matches no operation, because it did not check the reply',
+  async (t) => {
+    const { request } = await openTestServer(t, service);
+    const written = t.capture(process.stderr, 'write');
+    for (const url of ['/v1/pets', '/docs', '/v1/pest']) await request(url);
+    await request('/v1/pets', { method: 'PUT' });
+    t.strictSame(
+      written().map(({ args }) => args[0]),
+      ['GET /docs', 'GET /v1/pest', 'PUT /v1/pets'].map(
+        (one) => `${one} is not an operation of the contract: its reply was not checked.\n`,
+      ),
+    );
+  },
+);
 
-t.test('a contract in several files is checked as a whole', async (t) => {
+t.test('the test server checks replies against a contract in several files', async (t) => {
   const whole = edited(({ contract }) => delete contract.servers);
   const files = { schemas: { 'Kind.yaml': 'type: string\nenum: [a]\n' } };
   const yaml = whole.replace(/( +)PetName:\n/, '$1Kind:\n$1  $ref: schemas/Kind.yaml\n$&');
@@ -353,7 +359,7 @@ t.test('a contract in several files is checked as a whole', async (t) => {
 });
 
 t.test(
-  'the test server sends the key where the operation wants it, for the first of several alternatives',
+  'the test server sends the API key in the location that the operation declares, or in the first of several alternatives',
   async (t) => {
     const schemes = {
       header: { type: 'apiKey', in: 'header', name: 'X-Key' },

@@ -22,7 +22,7 @@ async function namesIn({ pets }: Shop): Promise<unknown[]> {
 }
 
 function testTransactions(t: Test, prepare: (t: Test) => Open): void {
-  t.test('of many concurrent orders for one pet, through two stores, exactly one is placed', async (t) => {
+  t.test('of many concurrent orders for one pet, sent through two stores, exactly one is placed', async (t) => {
     const open = prepare(t);
     const shops = [await open(), await open()] as [Shop, Shop];
     const [{ pets, orders }] = shops;
@@ -42,7 +42,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.place?.({ petId: 99n, price: 1n }), { refused: 'pet_not_found' });
   });
 
-  t.test('a refused transaction undoes its own changes, while others are done', async (t) => {
+  t.test('a refused transaction undoes its own changes; other changes in the batch are made', async (t) => {
     const shop = await prepare(t)();
     const { pets, orders } = shop;
     const sold = await pets.create({ ...PET, status: 'sold' });
@@ -58,7 +58,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a transaction that fails, does something forbidden, or lacks a `yield*` undoes only its changes',
+    'a transaction that throws, does something forbidden, or lacks a `yield*` undoes only its own changes',
     async (t) => {
       const shop = await prepare(t)();
       const { orders } = shop;
@@ -77,7 +77,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a transaction may handle a refused change and do it in another way', async (t) => {
+  t.test('a transaction may handle a refused change by making another one', async (t) => {
     const { orders } = await prepare(t)();
     await orders.create({ price: 1n, note: 'a' });
     t.match(await orders.takeNote?.(['a', 'b']), { note: 'b' });
@@ -95,7 +95,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a transaction is done once per key, also concurrently, with the same answer; a refused one leaves its key free',
+    'a transaction with an Idempotency-Key is made once, even concurrently; a refused one leaves its key unused',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()] as [Shop, Shop];
@@ -121,7 +121,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a transaction answers with any plain data, with every digit, and knows the current time', async (t) => {
+  t.test('a transaction may return any plain data, with every digit, and knows the current time', async (t) => {
     const { orders } = await prepare(t)();
     const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
     // A client may send what looks like a mark of ours.
@@ -135,7 +135,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.ok(Math.abs(now - Date.now()) < 10_000);
   });
 
-  t.test('a reading transaction sees one snapshot while others write, even in its own SQL', async (t) => {
+  t.test('a read-only transaction sees one snapshot while others write, even in its own SQL', async (t) => {
     const open = prepare(t);
     const [{ pets, orders }, other] = [await open(), await open()];
     const { id: petId } = await pets.create(PET);
@@ -175,7 +175,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
       await t.rejects(orders.ask?.([sql]) as Promise<unknown>, sql);
   });
 
-  t.test('a statement may have parts, each with its values, and a part cannot write', async (t) => {
+  t.test("a transaction's SQL may be composed of parts, each with its values, and a part cannot write", async (t) => {
     const { orders } = await prepare(t)();
     await orders.createAll([1n, 5n, 7n].map((price) => ({ price, ...(price === 7n && { status: 'paid' }) })));
     t.same(await orders.some?.({ from: 5n }), [{ price: 5n }, { price: 7n }]);
@@ -187,7 +187,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.same(await orders.some?.({ from: 1n }), [{ price: 1n }, { price: 5n }, { price: 7n }]);
   });
 
-  t.test('a transaction reads its own changes', async (t) => {
+  t.test('a transaction sees its own changes', async (t) => {
     const { orders } = await prepare(t)();
     await orders.createAll([1n, 5n].map((price) => ({ price })));
     t.match(await orders.addToSum?.(7n), { sum: 13n, dearest: [{ price: 7n }] });
@@ -197,7 +197,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testTransactions);
 
-t.test('a database in memory also has transactions', async (t) => {
+t.test('transactions also work on a database in memory', async (t) => {
   const store = openStore({ kind: 'memory' }, domain, LIMITS, { transactions }) as unknown as Store;
   t.teardown(() => store.close());
   const { pets, orders } = toShop(store);
@@ -209,21 +209,24 @@ t.test('a database in memory also has transactions', async (t) => {
   t.match(await orders.loop?.('ends'), 'done');
 });
 
-t.test('the writing thread ends an endless transaction and names it in the error; others are done', async (t) => {
-  const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
-  const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
-  t.teardown(() => store.close());
-  const shop = toShop(store);
-  const { orders } = shop;
-  const ended = orders.loop?.('spins') as Promise<unknown>;
-  const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
-  await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
-  t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
-  t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
-  await store.check();
-});
+t.test(
+  'the writing thread ends an endless transaction and names it in the error; other changes are made',
+  async (t) => {
+    const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
+    const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
+    t.teardown(() => store.close());
+    const shop = toShop(store);
+    const { orders } = shop;
+    const ended = orders.loop?.('spins') as Promise<unknown>;
+    const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
+    await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
+    t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
+    t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
+    await store.check();
+  },
+);
 
-t.test('the writing thread rejects records of a transaction that the contract does not allow', async (t) => {
+t.test('the writing thread checks records that a transaction writes against the contract', async (t) => {
   const { pets } = await loadCodecs();
   t.equal(pets.check({ id: 1n, ...PET }), undefined);
   t.match(pets.check({ id: 1n, ...PET, status: 'lost' }), [/status/]);

@@ -65,7 +65,7 @@ const SUBJECTS = { 'the pet store': PETS, stations: toStations(stations.service)
 
 for (const [name, subject] of Object.entries(SUBJECTS)) {
   for (const [way, start] of Object.entries(WAYS)) {
-    t.test(`a record is stored and found, and each failure has the contract's form: ${name}, ${way}`, async (t) => {
+    t.test(`a record is stored and found, and each error has the contract's form: ${name}, ${way}`, async (t) => {
       const app = await start(subject);
       t.teardown(() => app.close());
       const send = buildSend(app, subject);
@@ -91,30 +91,36 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
       checkError(t, subject, wrongType, 415, 'another type');
     });
 
-    t.test(`keys are accepted where the contract says, and their rates are limited: ${name}, ${way}`, async (t) => {
-      const app = await start(subject, { rates: { keyRate: { limit: 3, window: 86_400 } } });
-      t.teardown(() => app.close());
-      const { headers } = await app.inject(subject.list);
-      t.match([headers['www-authenticate']].flat()[0], subject.challenge);
-      for (const { header = {}, query } of subject.toKeyed(KEY)) {
-        const url = query ? `${subject.list}?${query}` : subject.list;
-        t.equal((await app.inject({ url, headers: header })).statusCode, 200, query ?? JSON.stringify(header));
-      }
-      const send = buildSend(app, subject);
-      for (let left = 3 - subject.toKeyed(KEY).length; left > 0; left--) await send(subject.list);
-      const limited = await send(subject.list);
-      checkError(t, subject, limited, 429, 'too many requests');
-      t.match(limited.headers, { 'retry-after': /^\d+$/ });
-      for (const { header = {}, query } of subject.toKeyed('wrong-key-0123456789'))
-        t.equal((await app.inject({ url: `${subject.list}?${query ?? ''}`, headers: header })).statusCode, 401);
-    });
+    t.test(
+      `keys are accepted in the location that the contract declares, and their rates are limited: ${name}, ${way}`,
+      async (t) => {
+        const app = await start(subject, { rates: { keyRate: { limit: 3, window: 86_400 } } });
+        t.teardown(() => app.close());
+        const { headers } = await app.inject(subject.list);
+        t.match([headers['www-authenticate']].flat()[0], subject.challenge);
+        for (const { header = {}, query } of subject.toKeyed(KEY)) {
+          const url = query ? `${subject.list}?${query}` : subject.list;
+          t.equal((await app.inject({ url, headers: header })).statusCode, 200, query ?? JSON.stringify(header));
+        }
+        const send = buildSend(app, subject);
+        for (let left = 3 - subject.toKeyed(KEY).length; left > 0; left--) await send(subject.list);
+        const limited = await send(subject.list);
+        checkError(t, subject, limited, 429, 'too many requests');
+        t.match(limited.headers, { 'retry-after': /^\d+$/ });
+        for (const { header = {}, query } of subject.toKeyed('wrong-key-0123456789'))
+          t.equal((await app.inject({ url: `${subject.list}?${query ?? ''}`, headers: header })).statusCode, 401);
+      },
+    );
 
-    t.test(`an answer that breaks the contract is a 500 in the contract's form: ${name}, ${way}`, async (t) => {
-      const broken = Object.assign(async () => ({ status: 200, body: 'none' }), { operation: subject.listId });
-      const app = await start(subject, { handlers: { [subject.listId]: broken } });
-      t.teardown(() => app.close());
-      checkError(t, subject, await buildSend(app, subject)(subject.list), 500, 'a broken answer');
-    });
+    t.test(
+      `a handler's answer that breaks the contract is a 500 in the contract's error form: ${name}, ${way}`,
+      async (t) => {
+        const broken = Object.assign(async () => ({ status: 200, body: 'none' }), { operation: subject.listId });
+        const app = await start(subject, { handlers: { [subject.listId]: broken } });
+        t.teardown(() => app.close());
+        checkError(t, subject, await buildSend(app, subject)(subject.list), 500, 'a broken answer');
+      },
+    );
 
     t.test(`the documents and health checks are served: ${name}, ${way}`, async (t) => {
       const app = await start(subject);
@@ -143,7 +149,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
   });
 }
 
-t.test('two services in one app keep their own codes, forms and keys', async (t) => {
+t.test('two services in one app keep their own error codes, error forms and keys', async (t) => {
   const app = fastify(serverOptions({ logger: QUIET }));
   t.teardown(() => app.close());
   const all = Object.values(SUBJECTS);
@@ -159,42 +165,45 @@ t.test('two services in one app keep their own codes, forms and keys', async (t)
   }
 });
 
-t.test("an operation at /openapi.json wins; the server's own files and their links are below /docs", async (t) => {
-  const { service } = SUBJECTS.stations;
-  const store = { url: 'sqlite::memory:' };
-  const contract = withPrefix(await loadServiceContract(service), '');
-  const whole = await build(
-    service,
-    { database: { kind: 'memory' } },
-    { contract, log: { logger: QUIET, write() {} } },
-  );
-  const plain = fastify();
-  await plain.register(contractFirst, { service, store, prefix: '/', docs: {} });
-  const around = fastify();
-  const add = async (app: FastifyInstance) =>
-    void (await app.register(contractFirst, { service, store, docs: { prefix: '/v1' } }));
-  await around.register(add, { prefix: '/api' });
-  for (const [app, operation, docs] of [
-    [whole, '', '/docs'],
-    [plain, '', '/docs'],
-    [around, '/api/v1', '/api/v1/docs'],
-  ] as const) {
-    t.teardown(() => app.close());
-    t.match((await app.inject(`${operation}/openapi.json`)).json(), { measures: ['temperature'] });
-    t.equal((await app.inject(`${operation}/openapi.yaml`)).statusCode, 404);
-    const served = (await app.inject(`${docs}/openapi.json`)).json();
-    t.equal(served.info.title, 'Weather stations');
-    t.strictSame(parse((await app.inject(`${docs}/openapi.yaml`)).body), served);
-    for (const page of [docs, `${docs}/`, `${docs}/try`]) {
-      const links = [...(await app.inject(page)).body.matchAll(/href="([^"]*openapi\.(?:json|yaml))"/g)];
-      const paths = links.map(([, link]) => new URL(link as string, `http://localhost${page}`).pathname);
-      const [json, yaml] = [`${docs}/openapi.json`, `${docs}/openapi.yaml`];
-      t.strictSame(paths, [json, json, yaml], page);
+t.test(
+  "an operation at /openapi.json is served there; the server's own documents and their links move below /docs",
+  async (t) => {
+    const { service } = SUBJECTS.stations;
+    const store = { url: 'sqlite::memory:' };
+    const contract = withPrefix(await loadServiceContract(service), '');
+    const whole = await build(
+      service,
+      { database: { kind: 'memory' } },
+      { contract, log: { logger: QUIET, write() {} } },
+    );
+    const plain = fastify();
+    await plain.register(contractFirst, { service, store, prefix: '/', docs: {} });
+    const around = fastify();
+    const add = async (app: FastifyInstance) =>
+      void (await app.register(contractFirst, { service, store, docs: { prefix: '/v1' } }));
+    await around.register(add, { prefix: '/api' });
+    for (const [app, operation, docs] of [
+      [whole, '', '/docs'],
+      [plain, '', '/docs'],
+      [around, '/api/v1', '/api/v1/docs'],
+    ] as const) {
+      t.teardown(() => app.close());
+      t.match((await app.inject(`${operation}/openapi.json`)).json(), { measures: ['temperature'] });
+      t.equal((await app.inject(`${operation}/openapi.yaml`)).statusCode, 404);
+      const served = (await app.inject(`${docs}/openapi.json`)).json();
+      t.equal(served.info.title, 'Weather stations');
+      t.strictSame(parse((await app.inject(`${docs}/openapi.yaml`)).body), served);
+      for (const page of [docs, `${docs}/`, `${docs}/try`]) {
+        const links = [...(await app.inject(page)).body.matchAll(/href="([^"]*openapi\.(?:json|yaml))"/g)];
+        const paths = links.map(([, link]) => new URL(link as string, `http://localhost${page}`).pathname);
+        const [json, yaml] = [`${docs}/openapi.json`, `${docs}/openapi.yaml`];
+        t.strictSame(paths, [json, json, yaml], page);
+      }
     }
-  }
-  const { headers } = await whole.inject('/');
-  t.match(headers, { location: '/docs/openapi.json', link: '</docs/openapi.json>; rel="service-desc"' });
-});
+    const { headers } = await whole.inject('/');
+    t.match(headers, { location: '/docs/openapi.json', link: '</docs/openapi.json>; rel="service-desc"' });
+  },
+);
 
 t.test(
   'the stations service runs by `run`, with CSV, a JSON Patch, composed records and its own /openapi.json',
@@ -228,7 +237,7 @@ t.test(
   },
 );
 
-t.test('a contract in another style can be linted, released and compared', (t) => {
+t.test('lint, release and diff work with a contract in another style', (t) => {
   const { folder, run } = copyStations(t);
   t.match(run('lint'), { status: 0 });
   t.match(run('release'), { status: 0 });

@@ -36,15 +36,18 @@ const PROGRAM = [process.execPath, 'dist/src/main.js'] as const;
 const startAgain = (url: string) => tryRun(old, 'env', 'PORT=0', `DATABASE_URL=${url}`, ...PROGRAM);
 const REFUSED = { status: 1, stderr: /engine\/0004-next\.sql has run, and is not there: start a newer program/ };
 
-t.test('files of an earlier version are an error of one sentence until they are generated again', async (t) => {
-  install(next, pack('new', NEXT).file);
-  const built = tryRun(next, 'npm', 'run', '--silent', 'build');
-  t.match(built, { status: 1, stderr: /1\.0\.0.*npx --no -- contract-first generate/s });
-  run(next, 'npm', 'run', 'generate');
-  for (const args of [['run', 'build'], ['test']]) t.ok(run(next, 'npm', ...args).length >= 0);
-});
+t.test(
+  'after an upgrade of the package, the build fails with one sentence until the files are generated again',
+  async (t) => {
+    install(next, pack('new', NEXT).file);
+    const built = tryRun(next, 'npm', 'run', '--silent', 'build');
+    t.match(built, { status: 1, stderr: /1\.0\.0.*npx --no -- contract-first generate/s });
+    run(next, 'npm', 'run', 'generate');
+    for (const args of [['run', 'build'], ['test']]) t.ok(run(next, 'npm', ...args).length >= 0);
+  },
+);
 
-t.test('the next version answers each request like the version before', async (t) => {
+t.test('after an upgrade of the package, a service answers each request as before', async (t) => {
   const answers = async (folder: string) => {
     const { request, stop } = await start(t, folder, { DATABASE_URL: 'sqlite::memory:' }, ...PROGRAM);
     const once = { 'idempotency-key': 'key-of-a-note' };
@@ -108,8 +111,11 @@ t.test('two servers on PostgreSQL can be replaced one by one without a failed re
   t.match(startAgain(env.DATABASE_URL), REFUSED);
 });
 
-t.test('a SQLite database that a newer version migrated stops the start of the older version', async (t) => {
-  const DATABASE_URL = `sqlite:${join(base, 'notes.db')}`;
-  for (const folder of [old, next]) await (await start(t, folder, { DATABASE_URL }, ...PROGRAM)).stop();
-  t.match(startAgain(DATABASE_URL), REFUSED);
-});
+t.test(
+  'an older version of a service does not start on a SQLite database that a newer version has migrated',
+  async (t) => {
+    const DATABASE_URL = `sqlite:${join(base, 'notes.db')}`;
+    for (const folder of [old, next]) await (await start(t, folder, { DATABASE_URL }, ...PROGRAM)).stop();
+    t.match(startAgain(DATABASE_URL), REFUSED);
+  },
+);

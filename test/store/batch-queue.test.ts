@@ -40,23 +40,26 @@ async function outcomesOf(all: Promise<string>[]): Promise<unknown[]> {
   );
 }
 
-t.test('writes of one turn share a batch, and so do writes that arrive during a batch', async (t) => {
-  const { queue, next, counts } = openQueue();
-  const first = [queue.add(1), queue.add(2)];
-  t.strictSame(await next(), [1, 2]);
-  const second = [queue.add(3)];
-  await nextTurn();
-  second.push(queue.add(4));
-  const handed = next();
-  queue.end(toTexts);
-  t.strictSame(await handed, [3, 4]);
-  queue.end(toTexts);
-  t.strictSame(await outcomesOf([...first, ...second]), ['1', '2', '3', '4']);
-  t.match(counts.latest, { size: 2 });
-});
+t.test(
+  'writes that arrive in one turn of the event loop share a batch, and so do writes that arrive during a batch',
+  async (t) => {
+    const { queue, next, counts } = openQueue();
+    const first = [queue.add(1), queue.add(2)];
+    t.strictSame(await next(), [1, 2]);
+    const second = [queue.add(3)];
+    await nextTurn();
+    second.push(queue.add(4));
+    const handed = next();
+    queue.end(toTexts);
+    t.strictSame(await handed, [3, 4]);
+    queue.end(toTexts);
+    t.strictSame(await outcomesOf([...first, ...second]), ['1', '2', '3', '4']);
+    t.match(counts.latest, { size: 2 });
+  },
+);
 
 t.test(
-  'a write that times out was not done, or has an unknown outcome if it was handed over; a late answer changes neither',
+  'a write that times out before the database gets it is not made; afterwards its outcome is unknown; late answers change neither',
   async (t) => {
     const { queue, next } = openQueue({ timeout: 200 });
     const clock = holdClock(t);
@@ -74,7 +77,7 @@ t.test(
   },
 );
 
-t.test('a successful batch proves for a while that the writer works, until an outage', async (t) => {
+t.test('after a successful batch, health checks pass for a while without a test write, until an outage', async (t) => {
   const { queue, next, batches } = openQueue();
   const checked = queue.check();
   t.strictSame(await next(), []);
@@ -99,7 +102,7 @@ t.test('a successful batch proves for a while that the writer works, until an ou
   }
 });
 
-t.test('a batch without a write proves nothing: the next health check writes', async (t) => {
+t.test('after a batch that wrote nothing, the next health check makes a test write', async (t) => {
   const { queue, next } = openQueue();
   const refused = outcomesOf([queue.add(1), queue.add(2)]);
   await next();
@@ -112,7 +115,7 @@ t.test('a batch without a write proves nothing: the next health check writes', a
 });
 
 t.test(
-  'only a completed write is proof: the next batch answers a waiting health check before other writes',
+  'a health check that waits passes only after a completed write: the next batch tests this before other writes',
   async (t) => {
     const { queue, next, batches } = openQueue();
     const done: string[] = [];
@@ -137,7 +140,7 @@ t.test(
   },
 );
 
-t.test('a write that fails alone is not proof', async (t) => {
+t.test('a failed write does not let a waiting health check pass; the next batch makes a test write', async (t) => {
   const { queue, next } = openQueue();
   const failed = t.rejects(queue.add(1), { message: 'bad' });
   await next();
@@ -156,7 +159,7 @@ t.test('a write that fails alone is not proof', async (t) => {
 });
 
 t.test(
-  'a health check waits no longer than its timeout, and fails at once after a batch that took as long',
+  'a health check fails after its timeout, and immediately if the running batch already takes as long',
   async (t) => {
     const { queue, next } = openQueue({ checkTimeout: 100 });
     const clock = holdClock(t);
@@ -173,20 +176,23 @@ t.test(
   },
 );
 
-t.test('a write that is put back is first again, and its timeout still counts from its arrival', async (t) => {
-  const queue = new Queue<string>(400, () => new Error('late'));
-  const clock = holdClock(t);
-  const first = queue.add('first');
-  const taken = queue.take();
-  clock.pass(200);
-  const second = queue.add('second');
-  queue.putBack(taken);
-  clock.pass(200);
-  await t.rejects(first, { message: 'late' });
-  t.equal(queue.length, 1, 'the second still waits');
-  for (const { item, resolve } of queue.take()) resolve(item);
-  t.equal(await second, 'second');
-});
+t.test(
+  'a write that is put back into the queue is first again, and its timeout still counts from its arrival',
+  async (t) => {
+    const queue = new Queue<string>(400, () => new Error('late'));
+    const clock = holdClock(t);
+    const first = queue.add('first');
+    const taken = queue.take();
+    clock.pass(200);
+    const second = queue.add('second');
+    queue.putBack(taken);
+    clock.pass(200);
+    await t.rejects(first, { message: 'late' });
+    t.equal(queue.length, 1, 'the second still waits');
+    for (const { item, resolve } of queue.take()) resolve(item);
+    t.equal(await second, 'second');
+  },
+);
 
 t.test('writes that several batches took from the queue are put back in their original order', async (t) => {
   const queue = new Queue<string>(60_000, () => new Error('late'));

@@ -4,7 +4,7 @@ import { coalesce } from '../../src/contract-first/store/postgres/coalescing.ts'
 import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 
 t.test(
-  'calls that arrive while a statement of their kind runs share the next statement; a stuck one delays no others',
+  'calls that arrive while a statement of their kind runs share the next statement; a stuck statement delays no later calls',
   async (t) => {
     const statements: number[][] = [];
     const ends: (() => void)[] = [];

@@ -41,7 +41,7 @@ function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   return { pool, opened };
 }
 
-t.test('a task fails after its timeout, and its connection survives', async (t) => {
+t.test('a task that waits too long for a connection fails, and the connection stays usable', async (t) => {
   const { pool, opened } = openPool(t);
   await pool.untilOpen(60_000);
   const clock = holdClock(t);
@@ -77,21 +77,24 @@ t.test('a transaction may wait longer than a single statement', async (t) => {
   }
 });
 
-t.test('a task that loses its connection is repeated, or has an unknown outcome', async (t) => {
-  const { pool, opened } = openPool(t);
-  let runs = 0;
-  const lose = async (connection: PostgresConnection) => {
-    if (++runs % 2 === 0) return 'done';
-    connection.end();
-    throw new Error('lost');
-  };
-  t.equal(await pool.run(lose), 'done');
-  await t.rejects(pool.runOnce(lose), { kind: 'outcome_unknown', cause: { message: 'lost' } });
-  t.equal(await pool.run(async () => 'again'), 'again');
-  t.equal(opened.length, 3);
-});
+t.test(
+  'a task that loses its connection is repeated if that is safe; otherwise it has an unknown outcome',
+  async (t) => {
+    const { pool, opened } = openPool(t);
+    let runs = 0;
+    const lose = async (connection: PostgresConnection) => {
+      if (++runs % 2 === 0) return 'done';
+      connection.end();
+      throw new Error('lost');
+    };
+    t.equal(await pool.run(lose), 'done');
+    await t.rejects(pool.runOnce(lose), { kind: 'outcome_unknown', cause: { message: 'lost' } });
+    t.equal(await pool.run(async () => 'again'), 'again');
+    t.equal(opened.length, 3);
+  },
+);
 
-t.test('a closing pool finishes waiting tasks, and rejects later ones', async (t) => {
+t.test('a connection pool that is closing finishes waiting tasks, and rejects later ones', async (t) => {
   const { pool } = openPool(t);
   const runs = [1, 2, 3].map((result) => pool.run(() => wait(5, result)));
   await pool.close();
@@ -102,7 +105,7 @@ t.test('a closing pool finishes waiting tasks, and rejects later ones', async (t
   );
 });
 
-t.test('if writes of a batch conflict with another program, only they are repeated', async (t) => {
+t.test('if some writes of a batch conflict with another program, only these writes are repeated', async (t) => {
   const { pool } = openPool(t);
   await pool.untilOpen(60_000);
   const asked: string[][] = [];

@@ -13,42 +13,39 @@ async function untilReady(request: SendRequest, isReady = true): Promise<void> {
 
 const codeOf = ({ body }: ReceivedReply) => (body as { code?: string }).code ?? 'created';
 
-t.test(
-  'while the disk stalls, each create is answered, and the answer tells whether the pet may be stored',
-  async (t) => {
-    const disk = prepareFaultyDisk(t);
-    const { request, child, exit } = await startServer(t, {
-      env: { ...disk.env, CREATE_TIMEOUT: '5000' },
-      isCovered: true,
-    });
-    const create = async () => codeOf(await request('/v1/pets', CREATE));
-    await untilReady(request);
-    t.equal(await create(), 'created');
+t.test('while the disk stalls, each create gets a reply that tells whether the pet may be stored', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { request, child, exit } = await startServer(t, {
+    env: { ...disk.env, CREATE_TIMEOUT: '5000' },
+    isCovered: true,
+  });
+  const create = async () => codeOf(await request('/v1/pets', CREATE));
+  await untilReady(request);
+  t.equal(await create(), 'created');
 
-    disk.stall();
-    const handedOver = create();
-    t.equal((await request('/v1/pets/1')).status, 200);
-    const waiting = create();
-    // It still accepts creates, and is no longer ready.
-    await untilReady(request, false);
-    t.equal((await request('/livez')).status, 200);
-    t.equal(await handedOver, 'outcome_unknown');
-    t.equal(await waiting, 'unavailable');
-    t.equal(await create(), 'overloaded');
-    t.equal((await request('/readyz')).status, 503);
-    t.equal((await request('/v1/pets')).status, 200);
+  disk.stall();
+  const handedOver = create();
+  t.equal((await request('/v1/pets/1')).status, 200);
+  const waiting = create();
+  // It still accepts creates, and is no longer ready.
+  await untilReady(request, false);
+  t.equal((await request('/livez')).status, 200);
+  t.equal(await handedOver, 'outcome_unknown');
+  t.equal(await waiting, 'unavailable');
+  t.equal(await create(), 'overloaded');
+  t.equal((await request('/readyz')).status, 503);
+  t.equal((await request('/v1/pets')).status, 200);
 
-    disk.mend();
-    await untilReady(request);
-    t.equal(await create(), 'created');
-    t.strictSame(
-      ((await request('/v1/pets')).body as { id: number }[]).map(({ id }) => id),
-      [1, 2, 3],
-    );
-    child.kill('SIGTERM');
-    t.equal(await exit, 0);
-  },
-);
+  disk.mend();
+  await untilReady(request);
+  t.equal(await create(), 'created');
+  t.strictSame(
+    ((await request('/v1/pets')).body as { id: number }[]).map(({ id }) => id),
+    [1, 2, 3],
+  );
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
 
 t.test('after a failed fsync, the pet may be stored; the server is not ready until fsync works again', async (t) => {
   const disk = prepareFaultyDisk(t);

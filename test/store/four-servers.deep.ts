@@ -196,7 +196,7 @@ async function checkTables(t: Test, shop: Shop, postgres: PostgresServer, url: s
   );
 }
 
-t.test('four servers lose and repeat nothing while they are killed and PostgreSQL stops', async (t) => {
+t.test('four servers lose and repeat no change while they are killed and PostgreSQL stops', async (t) => {
   const root = prepareTasks(t);
   const postgres = await startPostgres(t);
   const url = postgres.newUrl();

@@ -8,7 +8,7 @@ const list = (ids: bigint[], isLast: boolean, from: number, to: number): Call =>
   ...{ from, to },
 });
 
-t.test('a history that a single copy of the pets could produce has no violations', async (t) => {
+t.test('the consistency check accepts a history of calls that a single copy of the pets could produce', async (t) => {
   const histories: Call[][] = [
     [],
     [create(1n, 0, 1), get(1n, true, 2, 3), list([1n], true, 2, 3), get(2n, false, 2, 3)],
@@ -19,7 +19,7 @@ t.test('a history that a single copy of the pets could produce has no violations
   for (const history of histories) t.strictSame(violationsOf(history), []);
 });
 
-t.test('a history that no single copy could produce is a violation', async (t) => {
+t.test('the consistency check rejects a history of calls that no single copy of the pets could produce', async (t) => {
   const histories: Call[][] = [
     [create(1n, 0, 1), create(1n, 0, 1)],
     [create(2n, 0, 1), create(1n, 2, 3)],

@@ -9,21 +9,24 @@ import { domain } from '../../src/generated/domain.ts';
 import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';
 
-t.test('the engine can rebuild its own tables, even a table that triggers on records use', async (t) => {
-  const file = `${t.testdir()}/pets.db`;
-  await openUrl(`sqlite:${file}`).close();
-  const db = new Sqlite(file);
-  t.teardown(() => db.close());
-  const sql = `CREATE TABLE new_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL, note TEXT) STRICT;
+t.test(
+  "a migration of the engine can rebuild the engine's tables, even a table that triggers on records use",
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    await openUrl(`sqlite:${file}`).close();
+    const db = new Sqlite(file);
+    t.teardown(() => db.close());
+    const sql = `CREATE TABLE new_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL, note TEXT) STRICT;
     INSERT INTO new_edits SELECT *, 'kept' FROM record_edits;
     DROP TABLE record_edits;
     ALTER TABLE new_edits RENAME TO record_edits`;
-  const added = { part: 'engine', name: '0004-edits.sql', digest: '', sql };
-  runAlone(db, runMigrations(TARGET, [...loadMigrations('sqlite', domain), added]));
-  t.strictSame(db.prepare('SELECT * FROM record_edits').all(), [{ name: 'pets', count: 0, note: 'kept' }]);
-});
+    const added = { part: 'engine', name: '0004-edits.sql', digest: '', sql };
+    runAlone(db, runMigrations(TARGET, [...loadMigrations('sqlite', domain), added]));
+    t.strictSame(db.prepare('SELECT * FROM record_edits').all(), [{ name: 'pets', count: 0, note: 'kept' }]);
+  },
+);
 
-t.test('migrations are the .sql files of their folder, in the order of their names', (t) => {
+t.test("a collection's migrations are the .sql files of its folder, in the order of their names", (t) => {
   const sqlite = { '0002-b.sql': 'second', '0003-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' };
   const migrations = pathToFileURL(`${t.testdir({ sqlite })}/`);
   const found = loadMigrations('sqlite', { books: { ...books, migrations } });

@@ -204,20 +204,23 @@ t.test('a rebuilt table never reuses the id of a deleted record', async (t) => {
   }
 });
 
-t.test('a migration that removes a parent is undone, and the error names table and file', async (t) => {
-  const place = prepareFile(t);
-  await fill(place);
-  const { files } = place;
-  place.files = {
-    ...files,
-    'clubs/0002-notes.sql': REBUILD.clubs,
-    'members/0002-less.sql': "DELETE FROM members WHERE email = 'ada'",
-  };
-  const why = 'members/0002-less.sql: rows of visits that refer to no row of members: 2';
-  t.match(await failureOf(place.open), ` cannot be used: ${why}.`);
-  place.files = files;
-  t.match(await textsOf((await place.open()).collections.members), 'ada');
-});
+t.test(
+  'a migration that deletes rows to which others refer is undone, and the error names table and file',
+  async (t) => {
+    const place = prepareFile(t);
+    await fill(place);
+    const { files } = place;
+    place.files = {
+      ...files,
+      'clubs/0002-notes.sql': REBUILD.clubs,
+      'members/0002-less.sql': "DELETE FROM members WHERE email = 'ada'",
+    };
+    const why = 'members/0002-less.sql: rows of visits that refer to no row of members: 2';
+    t.match(await failureOf(place.open), ` cannot be used: ${why}.`);
+    place.files = files;
+    t.match(await textsOf((await place.open()).collections.members), 'ada');
+  },
+);
 
 const GONE = 'and is not there: start a newer program, or put the file back';
 
@@ -281,7 +284,7 @@ const REFUSED: [sentence: string, change: (files: Files) => Files, words: string
   ],
 ];
 
-onBoth('wrong files are refused by name, by start and check, before anything is done', async (t, place) => {
+onBoth('the start and its check reject wrong migration files by name, before a migration runs', async (t, place) => {
   place.files['clubs/0002-b.sql'] = `${table('b')};\n-- A comment;\n`;
   await fill(place);
   const { files } = place;
@@ -295,32 +298,35 @@ onBoth('wrong files are refused by name, by start and check, before anything is 
   t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
 });
 
-onBoth('ends of lines, and spaces after the last one, are no edit', async (t, place) => {
+onBoth('other line endings and trailing spaces do not count as an edit of a migration file', async (t, place) => {
   await fill(place);
   for (const [name, sql] of Object.entries(place.files)) place.files[name] = `${sql.replaceAll('\n', '\r\n')} \n\n`;
   t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
 });
 
-onBoth('a new database has none of its migrations when a file is wrong', async (t, place) => {
+onBoth('in a new database, no migration runs if one of the files is wrong', async (t, place) => {
   place.files['visits/0003-a.sql'] = table('a');
   await refuses(t, place, `visits/0003-a.sql must begin with 0002-, the next number`);
   t.equal(await countOf(place, 'a', 'clubs', 'api_keys'), 0);
 });
 
-onBoth('a migration that fails is named, and all are undone, also those of a new database', async (t, place) => {
-  const { files } = place;
-  const failing = { 'clubs/0002-b.sql': table('b'), 'members/0002-c.sql': 'INSERT INTO nowhere VALUES (1)' };
-  for (const tables of [['b', 'clubs', 'api_keys'], ['b']]) {
-    place.files = { ...files, ...failing };
-    t.match(await failureOf(place.open), / cannot be used: members\/0002-c\.sql: .*nowhere/);
-    t.equal(await countOf(place, ...tables), 0);
-    place.files = files;
-    if (tables.length > 1) await fill(place);
-  }
-  t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
-});
+onBoth(
+  'the error names the migration that fails, and all migrations of the start are undone, even in a new database',
+  async (t, place) => {
+    const { files } = place;
+    const failing = { 'clubs/0002-b.sql': table('b'), 'members/0002-c.sql': 'INSERT INTO nowhere VALUES (1)' };
+    for (const tables of [['b', 'clubs', 'api_keys'], ['b']]) {
+      place.files = { ...files, ...failing };
+      t.match(await failureOf(place.open), / cannot be used: members\/0002-c\.sql: .*nowhere/);
+      t.equal(await countOf(place, ...tables), 0);
+      place.files = files;
+      if (tables.length > 1) await fill(place);
+    }
+    t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
+  },
+);
 
-onBoth('the check plans the migrations by name, and changes nothing', async (t, place) => {
+onBoth('the check of a start lists the pending migrations by name, and changes nothing', async (t, place) => {
   const names = () => readdirSync(t.testdirName).filter((name) => name.startsWith('clubs.db'));
   const state = () => names().map((name) => [name, readFileSync(join(t.testdirName, name), 'latin1')]);
   await fill(place);
@@ -334,7 +340,7 @@ onBoth('the check plans the migrations by name, and changes nothing', async (t, 
   t.match(await place.check(), { version: 8, newest: 8, pending: [] });
 });
 
-onBoth('a server that is older than the last migration is not started again', async (t, place) => {
+onBoth('a server does not start if its files lack the last migration that has run', async (t, place) => {
   const { files } = place;
   place.files = { ...files, 'clubs/0002-b.sql': table('b') };
   await fill(place);
@@ -363,29 +369,34 @@ const HARMLESS = {
   ],
 };
 
-onBoth('a comment may name a table of the engine', async (t, place) => {
+onBoth('a comment in a migration may name a table of the engine', async (t, place) => {
   place.files['clubs/0002-a.sql'] = `-- like api_keys\n${table('a')} /* key_uses */`;
   t.equal(await failureOf(place.open), 'it does not fail');
 });
 
-onBoth('a column that is NOT NULL and that nothing fills is an error by name', async (t, place) => {
-  const { files } = place;
-  const bigint = place.kind === 'sqlite' ? 'INTEGER' : 'bigint';
-  const empty = 'the column clubs.a is NOT NULL, and nothing fills it: describe it in domain.ts, or give it a DEFAULT';
-  const [, body = ''] = /CREATE TABLE clubs \(([^;]*)\)/i.exec(files['clubs/0001-clubs.sql'] as string) ?? [];
-  const withColumn = (column: string) => files['clubs/0001-clubs.sql']?.replace(body, `a ${bigint} ${column}, ${body}`);
-  place.files = { ...files, 'clubs/0001-clubs.sql': withColumn('NOT NULL') as string };
-  const failure = await failureOf(place.open);
-  t.ok(failure.endsWith(`: ${empty}.`), failure);
-  t.equal(await countOf(place, 'clubs', 'api_keys'), 0);
-  place.files = { ...files, 'clubs/0001-clubs.sql': withColumn('NOT NULL DEFAULT 1') as string };
-  const { clubs } = (await place.open()).collections;
-  t.match(await clubs.create({ name: 'a' }), { id: 1n });
-  // Another program removes the default: the next start, and the check, find it.
-  if (place.kind === 'sqlite') return;
-  await place.execute('ALTER TABLE clubs ALTER a DROP DEFAULT');
-  await refuses(t, place, empty);
-});
+onBoth(
+  'a NOT NULL column without a description and a DEFAULT stops the start, and the error names the column',
+  async (t, place) => {
+    const { files } = place;
+    const bigint = place.kind === 'sqlite' ? 'INTEGER' : 'bigint';
+    const empty =
+      'the column clubs.a is NOT NULL, and nothing fills it: describe it in domain.ts, or give it a DEFAULT';
+    const [, body = ''] = /CREATE TABLE clubs \(([^;]*)\)/i.exec(files['clubs/0001-clubs.sql'] as string) ?? [];
+    const withColumn = (column: string) =>
+      files['clubs/0001-clubs.sql']?.replace(body, `a ${bigint} ${column}, ${body}`);
+    place.files = { ...files, 'clubs/0001-clubs.sql': withColumn('NOT NULL') as string };
+    const failure = await failureOf(place.open);
+    t.ok(failure.endsWith(`: ${empty}.`), failure);
+    t.equal(await countOf(place, 'clubs', 'api_keys'), 0);
+    place.files = { ...files, 'clubs/0001-clubs.sql': withColumn('NOT NULL DEFAULT 1') as string };
+    const { clubs } = (await place.open()).collections;
+    t.match(await clubs.create({ name: 'a' }), { id: 1n });
+    // Another program removes the default: the next start, and the check, find it.
+    if (place.kind === 'sqlite') return;
+    await place.execute('ALTER TABLE clubs ALTER a DROP DEFAULT');
+    await refuses(t, place, empty);
+  },
+);
 
 t.test('a column that a trigger fills may be NOT NULL', async (t) => {
   const place = prepareSchema(t);
@@ -397,11 +408,14 @@ t.test('a column that a trigger fills may be NOT NULL', async (t) => {
   t.match(await clubs.create({ name: 'a' }), { id: 1n });
 });
 
-onBoth('words of transaction control in texts, names, comments and bodies are harmless', async (t, place) => {
-  const sql = HARMLESS[place.kind].map((sql, index) => [`clubs/000${index + 3}-a.sql`, sql]);
-  Object.assign(place.files, { 'clubs/0002-a.sql': table('a'), ...Object.fromEntries(sql) });
-  t.equal(await failureOf(place.open), 'it does not fail');
-});
+onBoth(
+  'a migration may contain words such as COMMIT in texts, names, comments and function bodies',
+  async (t, place) => {
+    const sql = HARMLESS[place.kind].map((sql, index) => [`clubs/000${index + 3}-a.sql`, sql]);
+    Object.assign(place.files, { 'clubs/0002-a.sql': table('a'), ...Object.fromEntries(sql) });
+    t.equal(await failureOf(place.open), 'it does not fail');
+  },
+);
 
 /** SQL that would end the transaction, or leave a part of it, and the words that are named. */
 const CONTROL: Record<Place['kind'], [sql: string, word: string][]> = {
@@ -434,14 +448,17 @@ const CONTROL: Record<Place['kind'], [sql: string, word: string][]> = {
   ],
 };
 
-onBoth('transaction control is found in each statement', async (t, place) => {
-  for (const [sql, word] of CONTROL[place.kind]) {
-    place.files['clubs/0002-a.sql'] = sql;
-    t.match(await failureOf(place.check), `clubs/0002-a.sql has ${word},`, sql);
-  }
-});
+onBoth(
+  'a migration with transaction control, such as COMMIT, in any of its statements is rejected',
+  async (t, place) => {
+    for (const [sql, word] of CONTROL[place.kind]) {
+      place.files['clubs/0002-a.sql'] = sql;
+      t.match(await failureOf(place.check), `clubs/0002-a.sql has ${word},`, sql);
+    }
+  },
+);
 
-t.test('a table that later migrations rename or rebuild is counted like any other table', async (t) => {
+t.test('after a migration renames or rebuilds a table, reads still show changes by other programs', async (t) => {
   const place = prepareFile(t);
   await fill(place);
   place.files['clubs/0002-a.sql'] = 'ALTER TABLE clubs RENAME TO a; ALTER TABLE a RENAME TO clubs;';

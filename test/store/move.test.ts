@@ -157,7 +157,7 @@ async function fill(t: Test, { all, ...store }: Opened, execute: Place['execute'
 }
 
 testPairs(
-  'all records and keys are there, equal to the byte, and all goes on as it would have',
+  'a move copies all records and keys byte for byte, and the target continues where the source ended',
   async (t, from, to) => {
     const source = await from.open();
     await fill(t, source, from.execute);
@@ -180,18 +180,21 @@ testPairs(
   },
 );
 
-testPairs('a database without records is moved, too, with the ids that were given', async (t, from, to) => {
-  const source = await from.open();
-  await source.all.pets.create(REX);
-  await source.all.pets.delete(1n);
-  const counts = await move(from.database, to.database, domain);
-  t.strictSame([...new Set(counts.values())], [0]);
-  const { all } = await to.open();
-  t.match(await all.pets.create(REX), { id: 2n });
-  t.match(await all.books.create(BOOK), { id: 1n });
-});
+testPairs(
+  'a move of a database without records keeps the ids that were given, so that none is given again',
+  async (t, from, to) => {
+    const source = await from.open();
+    await source.all.pets.create(REX);
+    await source.all.pets.delete(1n);
+    const counts = await move(from.database, to.database, domain);
+    t.strictSame([...new Set(counts.values())], [0]);
+    const { all } = await to.open();
+    t.match(await all.pets.create(REX), { id: 2n });
+    t.match(await all.books.create(BOOK), { id: 1n });
+  },
+);
 
-testPairs('many records, and large ones, are there in their order, each once', async (t, from, to) => {
+testPairs('a move copies many records and large records in their order, each once', async (t, from, to) => {
   const { all } = await from.open();
   await Promise.all(Array.from({ length: 2500 }, () => all.pets.create(REX)));
   for (let count = 0; count < 40; count++) await all.books.create({ ...BOOK, title: 'é'.repeat(200_000) });
@@ -211,29 +214,32 @@ testPairs('many records, and large ones, are there in their order, each once', a
   t.equal((await target.all.books.get(40n))?.text, (await all.books.get(40n))?.text);
 });
 
-testPairs('where a record is refused nothing is there, and what is fixed can be moved', async (t, from, to) => {
-  const source = await from.open();
-  await source.all.pets.create(REX);
-  await source.all.coupons.create({ code: 'a', left: 1n });
-  // The table would refuse this record, so its check is turned off first.
-  const unchecked =
-    from.database.kind === 'sqlite'
-      ? 'PRAGMA ignore_check_constraints = 1'
-      : 'ALTER TABLE pets DROP CONSTRAINT pets_id_check';
-  await from.execute(`${unchecked}; INSERT INTO pets (id, name, category_id) VALUES (-1, 'Max', 7)`);
-  await t.rejects(move(from.database, to.database, domain), {
-    name: 'StoreError',
-    message: /(CHECK|check) constraint.* Nothing was moved\.$/,
-  });
-  const target = await to.open();
-  for (const collection of Object.values(target.all))
-    t.equal((await collection.list({ limit: 1, after: undefined }))?.body.text, '[]');
-  await from.execute('DELETE FROM pets WHERE id = -1');
-  await move(from.database, to.database, domain);
-  t.strictSame((await readAll(target)).pages, (await readAll(source)).pages, 'a store that is open sees it, too');
-});
+testPairs(
+  'if the target rejects a record, nothing is moved; once the record is repaired, the move succeeds',
+  async (t, from, to) => {
+    const source = await from.open();
+    await source.all.pets.create(REX);
+    await source.all.coupons.create({ code: 'a', left: 1n });
+    // The table would refuse this record, so its check is turned off first.
+    const unchecked =
+      from.database.kind === 'sqlite'
+        ? 'PRAGMA ignore_check_constraints = 1'
+        : 'ALTER TABLE pets DROP CONSTRAINT pets_id_check';
+    await from.execute(`${unchecked}; INSERT INTO pets (id, name, category_id) VALUES (-1, 'Max', 7)`);
+    await t.rejects(move(from.database, to.database, domain), {
+      name: 'StoreError',
+      message: /(CHECK|check) constraint.* Nothing was moved\.$/,
+    });
+    const target = await to.open();
+    for (const collection of Object.values(target.all))
+      t.equal((await collection.list({ limit: 1, after: undefined }))?.body.text, '[]');
+    await from.execute('DELETE FROM pets WHERE id = -1');
+    await move(from.database, to.database, domain);
+    t.strictSame((await readAll(target)).pages, (await readAll(source)).pages, 'a store that is open sees it, too');
+  },
+);
 
-testPairs('a target that has records or keys is refused, and stays as it is', async (t, from, to) => {
+testPairs('a move into a database with records or keys is rejected, and leaves both unchanged', async (t, from, to) => {
   const source = await from.open();
   await source.all.pets.create(REX);
   for (const [held, hold] of [
@@ -249,79 +255,92 @@ testPairs('a target that has records or keys is refused, and stays as it is', as
   }
 });
 
-testPairs('what an empty target knew of deleted records and of keys is forgotten', async (t, from, to) => {
-  await from.open();
-  const { all, ...target } = await to.open();
-  t.strictSame(await createOnce(all), [1n, false]);
-  await all.pets.delete(1n);
-  await target.addUses([{ keyId: 'API_KEYS.1', usedAt: '2026-01-01T00:00:00.000Z' }]);
-  while ((await target.listUses()).length < 1) await nextTurn();
-  await move(from.database, to.database, domain);
-  t.strictSame(await target.listUses(), []);
-  t.strictSame(await createOnce(all), [2n, false]);
-});
+testPairs(
+  'a move deletes what an empty target still stores about deleted records and about uses of keys',
+  async (t, from, to) => {
+    await from.open();
+    const { all, ...target } = await to.open();
+    t.strictSame(await createOnce(all), [1n, false]);
+    await all.pets.delete(1n);
+    await target.addUses([{ keyId: 'API_KEYS.1', usedAt: '2026-01-01T00:00:00.000Z' }]);
+    while ((await target.listUses()).length < 1) await nextTurn();
+    await move(from.database, to.database, domain);
+    t.strictSame(await target.listUses(), []);
+    t.strictSame(await createOnce(all), [2n, false]);
+  },
+);
 
-testPairs('a database of an older or a newer program is refused, and stays as it is', async (t, from, to) => {
-  const none = KINDS[from.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
-  await t.rejects(move(none.database, to.database, domain), {
-    message: /: it has no tables of this program\. Nothing/,
-  });
-  await from.open();
-  const older = KINDS[to.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
-  await (await openStore(older.database, shop, LIMITS)).close();
-  const message =
-    /: its version is 6, and not 7: start this program on it first, which migrates it\. Nothing was moved\.$/;
-  await t.rejects(move(from.database, older.database, domain), { message });
-  await t.rejects(move(older.database, to.database, domain), { message });
-  const newer = /: engine\/0009-next\.sql has run, and is not there: start a newer program, .*\. Nothing was moved\.$/s;
-  await (await to.open()).close();
-  for (const place of [from, to]) {
-    await place.execute("INSERT INTO applied_migrations VALUES ('engine', '0009-next.sql', 'digest')");
-    await t.rejects(move(from.database, to.database, domain), { message: newer });
-    await place.execute("DELETE FROM applied_migrations WHERE name = '0009-next.sql'");
-  }
-});
-
-t.test('a database in memory cannot be moved or filled, because no other program can see it', async (t) => {
-  t.testdir({});
-  const file = KINDS.SQLite?.(t) as Place;
-  await file.open();
-  for (const pair of [
-    [{ kind: 'memory' }, file.database],
-    [file.database, { kind: 'memory' }],
-  ] as [Database, Database][])
-    await t.rejects(move(...pair, domain), {
-      message: 'SQLite, in memory: no other program can see it. Nothing was moved.',
+testPairs(
+  'a move from or to a database of an older or newer version is rejected, and leaves both unchanged',
+  async (t, from, to) => {
+    const none = KINDS[from.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
+    await t.rejects(move(none.database, to.database, domain), {
+      message: /: it has no tables of this program\. Nothing/,
     });
-});
+    await from.open();
+    const older = KINDS[to.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
+    await (await openStore(older.database, shop, LIMITS)).close();
+    const message =
+      /: its version is 6, and not 7: start this program on it first, which migrates it\. Nothing was moved\.$/;
+    await t.rejects(move(from.database, older.database, domain), { message });
+    await t.rejects(move(older.database, to.database, domain), { message });
+    const newer =
+      /: engine\/0009-next\.sql has run, and is not there: start a newer program, .*\. Nothing was moved\.$/s;
+    await (await to.open()).close();
+    for (const place of [from, to]) {
+      await place.execute("INSERT INTO applied_migrations VALUES ('engine', '0009-next.sql', 'digest')");
+      await t.rejects(move(from.database, to.database, domain), { message: newer });
+      await place.execute("DELETE FROM applied_migrations WHERE name = '0009-next.sql'");
+    }
+  },
+);
 
-t.test('the error names a target that somebody else writes to, and a damaged source', async (t) => {
-  t.testdir({});
-  const [from, to, other] = [KINDS.SQLite?.(t), KINDS.SQLite?.(t), KINDS.PostgreSQL?.(t)] as [Place, Place, Place];
-  const { all, ...source } = await from.open();
-  await Promise.all(Array.from({ length: 5000 }, () => all.pets.create(REX)));
-  for (const { open } of [to, other]) await (await open()).close();
-  const [{ file }, { file: damaged }] = [to.database, from.database] as { file: string }[] as [File, File];
-  const writer = new Sqlite(file);
-  writer.exec('BEGIN IMMEDIATE');
-  await t.rejects(move(from.database, to.database, domain), {
-    message: `SQLite, ${file}: database is locked. Nothing was moved.`,
-  });
-  writer.close();
-  const session = await server.connect(t, other.url);
-  await session.query('BEGIN; INSERT INTO pets (name, category_id) VALUES (1, 1)');
-  await t.rejects(move(from.database, other.database, domain), {
-    message: /^PostgreSQL, .*: canceling statement due to lock timeout\. Nothing was moved\.$/,
-  });
-  await session.query('ROLLBACK');
+t.test(
+  'a database in memory cannot be the source or target of a move, because no other program can see it',
+  async (t) => {
+    t.testdir({});
+    const file = KINDS.SQLite?.(t) as Place;
+    await file.open();
+    for (const pair of [
+      [{ kind: 'memory' }, file.database],
+      [file.database, { kind: 'memory' }],
+    ] as [Database, Database][])
+      await t.rejects(move(...pair, domain), {
+        message: 'SQLite, in memory: no other program can see it. Nothing was moved.',
+      });
+  },
+);
 
-  await source.close();
-  const bytes = readFileSync(damaged);
-  writeFileSync(damaged, bytes.fill(0, bytes.length / 2, bytes.length - 4096));
-  await t.rejects(move(from.database, to.database, domain), {
-    message: `SQLite, ${damaged}: database disk image is malformed. Nothing was moved.`,
-  });
-});
+t.test(
+  'if another program writes to the target, or the source is damaged, the move fails with an error that names it',
+  async (t) => {
+    t.testdir({});
+    const [from, to, other] = [KINDS.SQLite?.(t), KINDS.SQLite?.(t), KINDS.PostgreSQL?.(t)] as [Place, Place, Place];
+    const { all, ...source } = await from.open();
+    await Promise.all(Array.from({ length: 5000 }, () => all.pets.create(REX)));
+    for (const { open } of [to, other]) await (await open()).close();
+    const [{ file }, { file: damaged }] = [to.database, from.database] as { file: string }[] as [File, File];
+    const writer = new Sqlite(file);
+    writer.exec('BEGIN IMMEDIATE');
+    await t.rejects(move(from.database, to.database, domain), {
+      message: `SQLite, ${file}: database is locked. Nothing was moved.`,
+    });
+    writer.close();
+    const session = await server.connect(t, other.url);
+    await session.query('BEGIN; INSERT INTO pets (name, category_id) VALUES (1, 1)');
+    await t.rejects(move(from.database, other.database, domain), {
+      message: /^PostgreSQL, .*: canceling statement due to lock timeout\. Nothing was moved\.$/,
+    });
+    await session.query('ROLLBACK');
+
+    await source.close();
+    const bytes = readFileSync(damaged);
+    writeFileSync(damaged, bytes.fill(0, bytes.length / 2, bytes.length - 4096));
+    await t.rejects(move(from.database, to.database, domain), {
+      message: `SQLite, ${damaged}: database disk image is malformed. Nothing was moved.`,
+    });
+  },
+);
 
 /** Two places on PostgreSQL, behind a proxy that can cut their connections. */
 async function startCut(t: Test) {
@@ -331,7 +350,7 @@ async function startCut(t: Test) {
   return { proxy, behind, place: toPlace(t, url, async () => {}) };
 }
 
-t.test('a connection to PostgreSQL that is lost during the copy leaves nothing behind', async (t) => {
+t.test('if a connection to PostgreSQL is lost during a move, nothing is moved', async (t) => {
   const [from, to] = [await startCut(t), await startCut(t)];
   await (await from.place.open()).all.pets.create(REX);
   const target = await to.place.open();
@@ -360,7 +379,7 @@ t.test(
   },
 );
 
-t.test('a PostgreSQL server that does not answer is named without its password', async (t) => {
+t.test('if PostgreSQL does not answer, the error of a move names the server without its password', async (t) => {
   t.testdir({});
   const file = KINDS.SQLite?.(t) as Place;
   await file.open();

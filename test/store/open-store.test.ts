@@ -11,20 +11,23 @@ async function openAndClose(t: Test, url: string): Promise<void> {
   await store.close();
 }
 
-t.test('a file is named by an absolute or relative path, with or without slashes before it', async (t) => {
-  const folder = t.testdir();
-  const urls = [
-    `sqlite:${folder}/1.db`,
-    `sqlite://${folder}/2.db`,
-    `sqlite:${relative('.', folder)}/3.db`,
-    `sqlite:./${relative('.', folder)}/4.db`,
-    `sqlite:${folder}/Größe #5 50%.db`,
-  ];
-  for (const url of urls) await openAndClose(t, url);
-  for (const name of ['1.db', '2.db', '3.db', '4.db', 'Größe #5 50%.db']) t.ok(existsSync(`${folder}/${name}`), name);
-});
+t.test(
+  'DATABASE_URL names a SQLite file by an absolute or relative path, with or without slashes before it',
+  async (t) => {
+    const folder = t.testdir();
+    const urls = [
+      `sqlite:${folder}/1.db`,
+      `sqlite://${folder}/2.db`,
+      `sqlite:${relative('.', folder)}/3.db`,
+      `sqlite:./${relative('.', folder)}/4.db`,
+      `sqlite:${folder}/Größe #5 50%.db`,
+    ];
+    for (const url of urls) await openAndClose(t, url);
+    for (const name of ['1.db', '2.db', '3.db', '4.db', 'Größe #5 50%.db']) t.ok(existsSync(`${folder}/${name}`), name);
+  },
+);
 
-t.test('a database in memory has no file, and no other store shares it', async (t) => {
+t.test('a database in memory creates no file, and no other store shares it', async (t) => {
   const one = openUrl('sqlite::memory:');
   const other = openUrl('sqlite::memory:');
   t.teardown(() => [one.close(), other.close()]);
@@ -33,7 +36,7 @@ t.test('a database in memory has no file, and no other store shares it', async (
   t.notOk(existsSync(':memory:'));
 });
 
-t.test('without a contract, the numbers of a record have the types of their columns', async (t) => {
+t.test('numbers of a record without a contract are read as the types of its columns', async (t) => {
   const fields = [
     { name: 'count', type: 'int64' },
     { name: 'price', type: 'number' },

@@ -25,12 +25,12 @@ function failing(fails: Record<string, Error>, lostAt = ''): PostgresConnection 
 const run = buildRunChanges('public', []);
 const changes = [{ table: 'none' }, { table: 'none' }] as unknown as Change[];
 
-t.test('if a batch cannot begin, each of its changes fails, and no other change', async (t) => {
+t.test('if a batch cannot begin, each of its changes fails with the error', async (t) => {
   const broken = new Error('the transaction is broken');
   t.strictSame(await run(failing({ BEGIN: broken }), changes), [broken, broken]);
 });
 
-t.test('a connection that is lost before the commit is an outage', async (t) => {
+t.test('if the connection is lost before COMMIT, each change of the batch fails as an outage', async (t) => {
   const lost = new Error('the connection is lost');
   for (const answer of await run(failing({ BEGIN: lost }, 'BEGIN'), changes)) {
     t.match(answer, { name: 'StoreUnavailable', cause: lost });
@@ -39,7 +39,7 @@ t.test('a connection that is lost before the commit is an outage', async (t) => 
   t.strictSame(await run(failing({ BEGIN: outage }, 'BEGIN'), changes), [outage, outage]);
 });
 
-t.test('a connection that is lost inside a savepoint is an outage for the whole batch', async (t) => {
+t.test('if the connection is lost inside a savepoint, the whole batch fails as an outage', async (t) => {
   const lost = new Error('the connection is lost');
   const connection = failing({ DELETE: lost });
   const { query } = connection;
@@ -54,7 +54,7 @@ t.test('a connection that is lost inside a savepoint is an outage for the whole 
 });
 
 t.test(
-  'a change begins only if it has time left, also after a late lock; a transaction ends after its turn',
+  'after a late lock, changes run only as long as time is left; a batch that takes too long commits and continues in another',
   async (t) => {
     const clock = holdClock(t);
     const asked: string[] = [];

@@ -28,7 +28,7 @@ async function startDisguise(t: Test): Promise<number> {
 }
 
 t.test(
-  'if sessions may be shared, the role needs certain settings, and the start prints how to set them',
+  'if a pooler may share sessions, the start fails until the role has certain settings, and prints how to set them',
   async (t) => {
     const port = await startDisguise(t);
     const url = server.newUrl();

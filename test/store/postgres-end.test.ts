@@ -12,7 +12,7 @@ const PROGRAM = `
   await signal('SIGSTOP');
   console.log(folder);`;
 
-t.test('a killed test leaves neither a PostgreSQL nor a folder behind', async (t) => {
+t.test('a test that is killed leaves neither a PostgreSQL server nor its folder behind', async (t) => {
   const child = spawn(process.execPath, [...NODE_ARGS, '--input-type=module', '-e', PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

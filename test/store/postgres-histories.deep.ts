@@ -10,22 +10,25 @@ const ROUND = 10_000;
 /** A busy machine may answer late. */
 const TIMEOUT = 60_000;
 
-t.test(`${INSTANCES} stores on one database share one history, in ${ROUNDS} rounds`, async (t) => {
-  const server = await startPostgres(t);
-  const url = server.newUrl();
-  const limits = { createTimeout: TIMEOUT, maxCreates: 10_000 };
-  let count = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    await t.test(`round ${round + 1}`, async (t) => {
-      const openOne = async () => {
-        const store = await openPostgresUrl(url, limits, TIMEOUT);
-        t.teardown(() => store.close());
-        return store;
-      };
-      const calls = await record(await Promise.all(Array.from({ length: INSTANCES }, openOne)), 4 * INSTANCES, ROUND);
-      count += calls.length;
-      t.strictSame(violationsOf(calls), []);
-    });
-  }
-  addFigures('histories', `${count} calls to ${INSTANCES} stores in ${ROUNDS} rounds, each checked`);
-});
+t.test(
+  `${INSTANCES} stores on one PostgreSQL behave like a single copy of the pets, in ${ROUNDS} rounds`,
+  async (t) => {
+    const server = await startPostgres(t);
+    const url = server.newUrl();
+    const limits = { createTimeout: TIMEOUT, maxCreates: 10_000 };
+    let count = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      await t.test(`round ${round + 1}`, async (t) => {
+        const openOne = async () => {
+          const store = await openPostgresUrl(url, limits, TIMEOUT);
+          t.teardown(() => store.close());
+          return store;
+        };
+        const calls = await record(await Promise.all(Array.from({ length: INSTANCES }, openOne)), 4 * INSTANCES, ROUND);
+        count += calls.length;
+        t.strictSame(violationsOf(calls), []);
+      });
+    }
+    addFigures('histories', `${count} calls to ${INSTANCES} stores in ${ROUNDS} rounds, each checked`);
+  },
+);

@@ -48,14 +48,14 @@ async function migrateWith(
   );
 }
 
-t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
+t.test('ten servers that start at the same time on an empty database migrate it once', async (t) => {
   const url = server.newUrl('Größe "1" %');
   const stores = await Promise.all(Array.from({ length: 10 }, () => open(t, url)));
   const pets = await Promise.all(stores.map((store) => store.records.create(REX)));
   t.strictSame(new Set(pets.map(({ id }) => id)).size, 10);
 });
 
-t.test('a schema with an earlier layout, or with other contents, is an error and stays unchanged', async (t) => {
+t.test('a PostgreSQL schema with an earlier layout or other tables stops the start and stays unchanged', async (t) => {
   const url = server.newUrl();
   const schema = schemaOf(url);
   await server.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (part text, version int);
@@ -67,37 +67,43 @@ t.test('a schema with an earlier layout, or with other contents, is an error and
   await t.rejects(open(t, url), /^books\/0001-pets\.sql has run, and is not there: start a newer program/);
 });
 
-t.test('a running program goes on when a newer program migrates, but cannot start again', async (t) => {
-  const url = server.newUrl();
-  const store = await open(t, url);
-  const { id } = await store.records.create(REX);
-  const text = `{"id":${id},"name":"Rex","categoryId":7}`;
+t.test(
+  'a running server keeps working when a newer version migrates its database, but cannot start again',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await open(t, url);
+    const { id } = await store.records.create(REX);
+    const text = `{"id":${id},"name":"Rex","categoryId":7}`;
 
-  let isOver = false;
-  const use = async () => {
-    for (let count = 0; !isOver || count < 10; count++) {
-      t.equal((await store.records.get(id))?.text, text);
-      await store.records.create({ ...REX, status: 'sold' });
-    }
-  };
-  const used = use();
-  await migrateWith(url, [NEXT]);
-  isOver = true;
-  await used;
+    let isOver = false;
+    const use = async () => {
+      for (let count = 0; !isOver || count < 10; count++) {
+        t.equal((await store.records.get(id))?.text, text);
+        await store.records.create({ ...REX, status: 'sold' });
+      }
+    };
+    const used = use();
+    await migrateWith(url, [NEXT]);
+    isOver = true;
+    await used;
 
-  // On new connections, too.
-  await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'");
-  t.equal((await listPets(store, { limit: 1 })).body.text, `[${text}]`);
-  t.equal((await listPets(store, { limit: 1, status: 'sold' })).next, toCursor(id + 1n, valuesOf({ status: 'sold' })));
-  await store.check();
-  const version = (await store.readKeys()).version;
-  await store.createKey(toStoredKey('key', 'Ada'));
-  t.not((await store.readKeys()).version, version);
-  t.match(await store.listKeys(), [{ name: 'Ada' }]);
-  t.equal(await store.countInvalidRecords('another contract', () => true), 0);
+    // On new connections, too.
+    await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'");
+    t.equal((await listPets(store, { limit: 1 })).body.text, `[${text}]`);
+    t.equal(
+      (await listPets(store, { limit: 1, status: 'sold' })).next,
+      toCursor(id + 1n, valuesOf({ status: 'sold' })),
+    );
+    await store.check();
+    const version = (await store.readKeys()).version;
+    await store.createKey(toStoredKey('key', 'Ada'));
+    t.not((await store.readKeys()).version, version);
+    t.match(await store.listKeys(), [{ name: 'Ada' }]);
+    t.equal(await store.countInvalidRecords('another contract', () => true), 0);
 
-  await t.rejects(open(t, url), NEWER);
-});
+    await t.rejects(open(t, url), NEWER);
+  },
+);
 
 t.test('a failed migration is named in the error, and leaves the database unchanged', async (t) => {
   const url = server.newUrl();
@@ -111,7 +117,7 @@ t.test('a failed migration is named in the error, and leaves the database unchan
   await open(t, url);
 });
 
-t.test("a start waits for another program's migration for a limited time, and reports it", async (t) => {
+t.test('a start waits a limited time while another program migrates the database, and then reports it', async (t) => {
   const url = server.newUrl();
   const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
@@ -125,7 +131,7 @@ t.test("a start waits for another program's migration for a limited time, and re
   t.ok(await (await opened).records.create(REX));
 });
 
-t.test('a start that needs no migration waits for nobody', async (t) => {
+t.test('a start without pending migrations does not wait for other programs', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
@@ -134,7 +140,7 @@ t.test('a start that needs no migration waits for nobody', async (t) => {
   t.ok(await (await open(t, url)).records.create(REX));
 });
 
-t.test('a start reports a PostgreSQL that does not answer in time', async (t) => {
+t.test('a start fails with the reason if PostgreSQL does not answer in time', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
@@ -144,12 +150,12 @@ t.test('a start reports a PostgreSQL that does not answer in time', async (t) =>
   });
 });
 
-t.test('a pooled connection without a statement timeout is an error', async (t) => {
+t.test('a connection through a pooler without a statement timeout is an error', async (t) => {
   const connect = buildConnect(settingsOf(server.newUrl()));
   await t.rejects(connect({ toConnect: TIMEOUT, toAnswer: 0 }), /ALTER ROLE … SET statement_timeout/);
 });
 
-t.test('a migration gives up soon on a locked table, because others would queue behind it', async (t) => {
+t.test('a migration soon gives up on a locked table, because other statements would queue behind it', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
   const other = await server.connect(t, url);
@@ -173,7 +179,7 @@ function prepare(t: Test) {
   });
 }
 
-t.test("a migration that changes no record leaves the records' tags unchanged", async (t) => {
+t.test('a migration that changes no record leaves the entity tags of the records unchanged', async (t) => {
   const start = prepare(t);
   const before = await start();
   await before.send('PUT', 'a', { body: 'A' });
@@ -190,7 +196,7 @@ t.test("a migration that changes no record leaves the records' tags unchanged", 
   });
 });
 
-t.test('a running program keeps writing while a newer program migrates its table', async (t) => {
+t.test('a running server keeps writing while a newer version migrates its table', async (t) => {
   const start = prepare(t);
   const { notes } = (await start()).collections;
   let isOver = false;

@@ -122,7 +122,7 @@ t.test('when connections are killed, no read fails, and every pet that got an id
   );
 });
 
-t.test('if the server does not answer, each call fails soon, and everything works afterwards', async (t) => {
+t.test('if PostgreSQL does not answer, each call fails soon, and everything works afterwards', async (t) => {
   const store = await openOne(t);
   await worksAgain(store);
   await server.signal('SIGSTOP');
@@ -132,7 +132,7 @@ t.test('if the server does not answer, each call fails soon, and everything work
   await worksAgain(store);
 });
 
-t.test('if the server is away, each call fails soon, and everything works afterwards', async (t) => {
+t.test('if PostgreSQL is stopped, each call fails soon, and everything works after its restart', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const id = await addRex(url);
@@ -143,7 +143,7 @@ t.test('if the server is away, each call fails soon, and everything works afterw
   t.equal((await store.records.get(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
 });
 
-t.test('a start keeps trying while the server rejects connections for some seconds', async (t) => {
+t.test('a start keeps trying while PostgreSQL does not answer for some seconds', async (t) => {
   const url = server.newUrl();
   await openOne(t, url);
   await server.signal('SIGSTOP');
@@ -155,7 +155,7 @@ t.test('a start keeps trying while the server rejects connections for some secon
   await worksAgain(store);
 });
 
-t.test('a start prints for each server why it cannot write to it', async (t) => {
+t.test('a start prints for each PostgreSQL server of its URL why it cannot write to it', async (t) => {
   const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
   const opening = openPostgresUrl(url, {}, 1700, 2000);
   const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
@@ -172,7 +172,7 @@ t.test('a start that gets too few connections reports it, and closes them', asyn
   while (Number((await server.execute(count)).rows[0]?.count) > 0) await wait(20);
 });
 
-t.test('a store can be closed while the server is away; waiting and later calls fail', async (t) => {
+t.test('a store can be closed while PostgreSQL is stopped; waiting and later calls fail', async (t) => {
   const store = await openOne(t);
   await server.stop();
   const refused = failsInAll(t, store);
@@ -201,7 +201,7 @@ t.test(
   },
 );
 
-t.test('if a lock is held, PostgreSQL itself ends the wait, and nothing is done', async (t) => {
+t.test('if another session holds a lock, PostgreSQL itself ends the wait, and nothing is changed', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const id = await addRex(url);
@@ -215,7 +215,7 @@ t.test('if a lock is held, PostgreSQL itself ends the wait, and nothing is done'
   t.strictSame(await idsIn(store), [id]);
 });
 
-t.test('a create that waited for a lock was not done, for any CREATE_TIMEOUT', async (t) => {
+t.test('a create that waits too long for a lock is not made, for any CREATE_TIMEOUT', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, { createTimeout: 5000 }, LONG);
   await addRex(url);
@@ -229,7 +229,7 @@ t.test('a create that waited for a lock was not done, for any CREATE_TIMEOUT', a
   await worksAgain(store);
 });
 
-t.test('more concurrent creates than one statement takes are all stored, in their order', async (t) => {
+t.test('more concurrent creates than fit into one statement are all stored, in their order', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, LONG);
   const names = Array.from({ length: 2500 }, (_, index) => `Pet ${index}`);
   const pets = await Promise.all(names.map((name) => store.records.create({ ...REX, name })));
@@ -268,7 +268,7 @@ t.test('while no standby confirms a write, health checks and creates fail soon, 
   await worksAgain(store);
 });
 
-t.test('records that were read from a former primary are read again from the new one', async (t) => {
+t.test('after a failover, records that were read from the old primary are read again from the new one', async (t) => {
   const other = await startPostgres(t);
   const url = server.newUrl();
   const store = await openOne(t, url.replace('/postgres?', `,127.0.0.1:${other.port}/postgres?`), {}, 10_000);
@@ -306,7 +306,7 @@ t.test('if PostgreSQL ends a long transaction, reads are repeated, and creates h
   await worksAgain(store);
 });
 
-t.test('an answer that is lost after COMMIT is reported as an unknown outcome', async (t) => {
+t.test('a write whose answer is lost after COMMIT has an unknown outcome', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
   // Prepared statements are sent by their names.
@@ -326,7 +326,7 @@ t.test('an answer that is lost after COMMIT is reported as an unknown outcome', 
   await worksAgain(store);
 });
 
-t.test('if the database rejects one pet of many, only this pet fails', async (t) => {
+t.test('if PostgreSQL rejects one pet of many, only its create fails', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, {}, LONG);
   await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
@@ -340,7 +340,7 @@ t.test('if the database rejects one pet of many, only this pet fails', async (t)
   t.equal((await idsIn(store)).length, 4);
 });
 
-t.test('creates over the limit of waiting ones fail at once', async (t) => {
+t.test('creates over the limit of waiting creates fail immediately', async (t) => {
   const store = await openOne(t, server.newUrl(), { maxCreates: 2 }, LONG);
   const created = [store.records.create(REX), store.records.create(REX)];
   await failsSoon(t, 'overloaded', () => store.records.create(REX));
@@ -348,7 +348,7 @@ t.test('creates over the limit of waiting ones fail at once', async (t) => {
   t.ok(await store.records.create(REX));
 });
 
-t.test('making a key has an unknown outcome if the answer is lost', async (t) => {
+t.test('creating an API key has an unknown outcome if the answer is lost', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
   const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`), {}, LONG);
@@ -359,7 +359,7 @@ t.test('making a key has an unknown outcome if the answer is lost', async (t) =>
   t.equal((await store.listKeys()).length, 1);
 });
 
-t.test('a server without free connections serves nobody; once it has some, everything works', async (t) => {
+t.test('while PostgreSQL has no free connections, every call fails; once it has some, everything works', async (t) => {
   await server.execute(`CREATE ROLE limited LOGIN PASSWORD '${server.password}'`);
   await server.execute('GRANT CREATE ON DATABASE postgres TO limited');
   const store = await openOne(t, server.newUrl().replace('petstore:', 'limited:'));
@@ -397,7 +397,7 @@ t.test('a write that conflicts with another program is retried a few times', asy
   }
 });
 
-t.test('a deadlock with another program ends, and the change is done', async (t) => {
+t.test('a deadlock with another program is resolved, and the change is made', async (t) => {
   const url = server.newUrl();
   await server.execute("ALTER DATABASE postgres SET deadlock_timeout = '100ms'");
   const store = await openOne(t, url, {}, LONG);
@@ -414,7 +414,7 @@ t.test('a deadlock with another program ends, and the change is done', async (t)
   }
 });
 
-t.test('a transaction that never stops running queries is given up, and the outage names it', async (t) => {
+t.test('a transaction that endlessly runs queries is ended, and the error names it', async (t) => {
   const settings = settingsOf(server.newUrl());
   const store = await openPostgres(settings, orders, LIMITS, { transactions }, 2600);
   t.teardown(() => store.close());
@@ -454,53 +454,59 @@ async function checkAccounts(t: Test, { schema, moved, unknown = 0 }: Moved): Pr
   t.ok(orders >= 2 * moved && orders <= 2 * (moved + unknown), `${orders} orders, ${moved} moved, ${unknown} unknown`);
 }
 
-t.test('of many concurrent transactions, those that fit into the time are done, and the others are not', async (t) => {
-  const url = server.newUrl();
-  const near = await openAccounts(t, url, LONG);
-  // Each takes more than a tenth of a second.
-  const proxy = await startCuttingProxy(t, server.port, 8);
-  const { orders, ids } = await openAccounts(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
-  const moves = Array.from({ length: 64 }, (_, index) =>
-    orders.move?.({ from: ids[index % 10], to: ids[(index + 1) % 10], amount: 1n }),
-  );
-  const outcomes = await Promise.allSettled(moves);
-  const done = outcomes.filter(({ status }) => status === 'fulfilled');
-  t.ok(done.length > 0 && done.length < 64, `${done.length}`);
-  const others = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  const refused = others.filter(({ kind }) => kind !== 'outcome_unknown');
-  t.match(refused, Array(refused.length).fill({ name: 'StoreUnavailable', kind: 'unavailable' }));
-  await checkAccounts(t, { schema: schemaOf(url), moved: done.length, unknown: others.length - refused.length });
-  t.equal(await near.orders.move?.({ from: ids[0], to: ids[1], amount: 1n }), 1);
-});
+t.test(
+  'of many concurrent transactions, those that fit into the time limit are made, and the others are not',
+  async (t) => {
+    const url = server.newUrl();
+    const near = await openAccounts(t, url, LONG);
+    // Each takes more than a tenth of a second.
+    const proxy = await startCuttingProxy(t, server.port, 8);
+    const { orders, ids } = await openAccounts(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
+    const moves = Array.from({ length: 64 }, (_, index) =>
+      orders.move?.({ from: ids[index % 10], to: ids[(index + 1) % 10], amount: 1n }),
+    );
+    const outcomes = await Promise.allSettled(moves);
+    const done = outcomes.filter(({ status }) => status === 'fulfilled');
+    t.ok(done.length > 0 && done.length < 64, `${done.length}`);
+    const others = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    const refused = others.filter(({ kind }) => kind !== 'outcome_unknown');
+    t.match(refused, Array(refused.length).fill({ name: 'StoreUnavailable', kind: 'unavailable' }));
+    await checkAccounts(t, { schema: schemaOf(url), moved: done.length, unknown: others.length - refused.length });
+    t.equal(await near.orders.move?.({ from: ids[0], to: ids[1], amount: 1n }), 1);
+  },
+);
 
-t.test('while connections are killed, transactions of two servers are done once per key or not at all', async (t) => {
-  const url = server.newUrl();
-  const shops = [await openAccounts(t, url, LONG), await openAccounts(t, url, LONG)] as const;
-  const { ids } = shops[0];
-  let [isOver, moved, failed] = [false, 0, 0];
-  const moveOnce = async (client: number, round: number) => {
-    const way = { from: ids[(client + round) % 10], to: ids[(client + 3 * round + 1) % 10], amount: 1n };
-    for (;;) {
-      const idempotency = { ...idempotencyOf(`${client} ${round}`), operation: 'move' };
-      const outcome = shops[client % 2]?.orders.move?.(way, { idempotency }).catch((error: unknown) => error);
-      const answer = await outcome;
-      if (!(answer instanceof StoreUnavailable)) return answer;
-      failed++;
+t.test(
+  'while connections are killed, the transactions of two servers are made once per Idempotency-Key or not at all',
+  async (t) => {
+    const url = server.newUrl();
+    const shops = [await openAccounts(t, url, LONG), await openAccounts(t, url, LONG)] as const;
+    const { ids } = shops[0];
+    let [isOver, moved, failed] = [false, 0, 0];
+    const moveOnce = async (client: number, round: number) => {
+      const way = { from: ids[(client + round) % 10], to: ids[(client + 3 * round + 1) % 10], amount: 1n };
+      for (;;) {
+        const idempotency = { ...idempotencyOf(`${client} ${round}`), operation: 'move' };
+        const outcome = shops[client % 2]?.orders.move?.(way, { idempotency }).catch((error: unknown) => error);
+        const answer = await outcome;
+        if (!(answer instanceof StoreUnavailable)) return answer;
+        failed++;
+      }
+    };
+    const clients = Array.from({ length: 40 }, async (_, client) => {
+      for (let round = 0; !isOver; round++) {
+        const answer = await moveOnce(client, round);
+        if (answer === 1) moved++;
+        else t.match(answer, { refused: 'too_little' });
+      }
+    });
+    const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'";
+    for (let count = 0; count < 5 || failed === 0; count++) {
+      await wait(300);
+      await server.execute(kill);
     }
-  };
-  const clients = Array.from({ length: 40 }, async (_, client) => {
-    for (let round = 0; !isOver; round++) {
-      const answer = await moveOnce(client, round);
-      if (answer === 1) moved++;
-      else t.match(answer, { refused: 'too_little' });
-    }
-  });
-  const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'";
-  for (let count = 0; count < 5 || failed === 0; count++) {
-    await wait(300);
-    await server.execute(kill);
-  }
-  isOver = true;
-  await Promise.all(clients);
-  await checkAccounts(t, { schema: schemaOf(url), moved });
-});
+    isOver = true;
+    await Promise.all(clients);
+    await checkAccounts(t, { schema: schemaOf(url), moved });
+  },
+);

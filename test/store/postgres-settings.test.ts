@@ -168,19 +168,22 @@ async function useAll(t: Test, url: string): Promise<string> {
   );
 }
 
-t.test('records are stored and answered alike with any settings of the role and its database', async (t) => {
-  const set = await makeHostile('hostile');
-  t.ok(Object.keys(set).length > 100);
-  const url = server.newUrl().replace('petstore:', 'hostile:').replace('/postgres?', '/hostile?');
-  const other = new pg.Client(url.replace('hostile:', 'petstore:').replace(/\?.*/, ''));
-  await other.connect();
-  await other.query(EVIL);
-  await other.end();
-  const expected = await useAll(t, server.newUrl());
-  t.equal(await useAll(t, url), expected);
-});
+t.test(
+  'records are stored and returned identically with any settings of the PostgreSQL role and database',
+  async (t) => {
+    const set = await makeHostile('hostile');
+    t.ok(Object.keys(set).length > 100);
+    const url = server.newUrl().replace('petstore:', 'hostile:').replace('/postgres?', '/hostile?');
+    const other = new pg.Client(url.replace('hostile:', 'petstore:').replace(/\?.*/, ''));
+    await other.connect();
+    await other.query(EVIL);
+    await other.end();
+    const expected = await useAll(t, server.newUrl());
+    t.equal(await useAll(t, url), expected);
+  },
+);
 
-t.test('a role that disables triggers, and may not enable them, is an error', async (t) => {
+t.test('a PostgreSQL role that disables triggers, and may not enable them, stops the start', async (t) => {
   await server.execute(`CREATE ROLE replica LOGIN PASSWORD '${server.password}'`);
   await server.execute(
     "GRANT CREATE ON DATABASE postgres TO replica; ALTER ROLE replica SET session_replication_role = 'replica'",

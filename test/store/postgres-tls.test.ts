@@ -66,7 +66,7 @@ async function startImpostor(t: Test) {
   };
 }
 
-t.test('the store sends nothing to a server that it does not trust', async (t) => {
+t.test('the store sends nothing to a PostgreSQL server that it does not trust', async (t) => {
   const listen = await startImpostor(t);
   for (const [host, options, reason] of [
     ['localhost', `sslmode=require&sslrootcert=${OTHER}`, /self-signed|unable to verify/],
@@ -82,7 +82,7 @@ t.test('the store sends nothing to a server that it does not trust', async (t) =
   }
 });
 
-t.test('the store encrypts the connection to a trusted server', async (t) => {
+t.test('the store encrypts its connection to a trusted PostgreSQL server', async (t) => {
   const listen = await startImpostor(t);
   for (const [host, options] of [
     ['127.0.0.1', 'sslmode=require'],
@@ -96,7 +96,7 @@ t.test('the store encrypts the connection to a trusted server', async (t) => {
   }
 });
 
-t.test('the store shows its certificate; the key file must be readable by nobody else', async (t) => {
+t.test('the store shows PostgreSQL its client certificate; a key file that others can read is an error', async (t) => {
   const listen = await startImpostor(t);
   const folder = t.testdir({ key: PEM.key.toString() });
   const options = `sslmode=require&sslcert=${OWN}&sslkey=${folder}/key`;
@@ -106,7 +106,7 @@ t.test('the store shows its certificate; the key file must be readable by nobody
   t.equal((await listen('localhost', options)).certificate, 'localhost');
 });
 
-t.test('an unknown or contradictory option of libpq is an error with its name', (t) => {
+t.test('an unknown or contradictory libpq option in DATABASE_URL is an error that names the option', (t) => {
   for (const [options, message] of [
     [`sslrootcert=${OWN}`, 'has sslrootcert, which needs sslmode=verify-full'],
     ['sslcert=a&sslkey=b', 'has sslcert, which needs sslmode=verify-full'],

@@ -37,7 +37,7 @@ const idsIn = async (store: OwnStore, status?: PetStatus): Promise<bigint[]> => 
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 };
 
-t.test('all servers share the count of a limit in its window', async (t) => {
+t.test('all servers on one PostgreSQL count requests against the same rate limit', async (t) => {
   const url = server.newUrl();
   const stores = [await openOne(t, url), await openOne(t, url)];
   const add = (id: string, amount: number) =>
@@ -64,7 +64,7 @@ function toText(answer: unknown): unknown {
   return body ? [body.text, next] : answer;
 }
 
-t.test('both stores give the same answers, to the same text, for any data', async (t) => {
+t.test('PostgreSQL and SQLite give the same answers, to the same text, for any data', async (t) => {
   const [postgres, sqlite] = [await openOne(t), openUrl('sqlite::memory:')];
   t.teardown(() => sqlite.close());
   const stores = [postgres, sqlite];
@@ -94,14 +94,14 @@ t.test('both stores give the same answers, to the same text, for any data', asyn
   await runProperties(t, [property], 1 / 10);
 });
 
-t.test('several concurrent stores share one history', async (t) => {
+t.test('several concurrent stores on one PostgreSQL behave like a single copy of the pets', async (t) => {
   const url = server.newUrl();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
   const calls = await record(stores, 16, 1000);
   t.strictSame(violationsOf(calls), []);
 });
 
-t.test('writers of pets take turns, so that no later id is visible before an earlier one', async (t) => {
+t.test('transactions that create pets take turns, so that no later id is visible before an earlier one', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const other = await server.connect(t, url);
@@ -116,7 +116,7 @@ t.test('writers of pets take turns, so that no later id is visible before an ear
   t.strictSame(await idsIn(store), [id - 1n, id]);
 });
 
-t.test('pets of other statuses, however many, do not slow down the page of one status', async (t) => {
+t.test('any number of pets with other statuses does not slow down the page of one status', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const other = await server.connect(t, url);
@@ -148,7 +148,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
   }
 });
 
-t.test('if the database rejects one read of many, only this read fails', async (t) => {
+t.test('if PostgreSQL rejects one read of many, only this read fails', async (t) => {
   const store = await openOne(t);
   const { id } = await store.records.create({ name: 'Rex', categoryId: 7n });
   const ids = [id, 2n ** 63n, id, id, -(2n ** 64n), id];
@@ -157,7 +157,7 @@ t.test('if the database rejects one read of many, only this read fails', async (
   t.match(gets, [found, refused, found, found, refused, found]);
 });
 
-t.test("each caller has its own count, whatever the caller's name is", async (t) => {
+t.test('each caller has its own request count, whatever characters its name contains', async (t) => {
   const { countWindow } = await openOne(t);
   const names = ['a\0', 'a', 'a\ud800', 'a\ufffd', 'b'.repeat(10_000), `${'b'.repeat(9999)}c`];
   const count = (amount: number) => Promise.all(names.map((name) => countWindow?.(name, 86_400, amount)));
@@ -165,7 +165,7 @@ t.test("each caller has its own count, whatever the caller's name is", async (t)
   t.match(await count(2), Array(names.length).fill({ total: 3 }));
 });
 
-t.test('a text that only the database finds too long fails alone', async (t) => {
+t.test('if PostgreSQL finds one text of many too long, only the create of this text fails', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   await server.execute(`CREATE INDEX ON ${schemaOf(url)}.pets (name)`);
@@ -176,7 +176,7 @@ t.test('a text that only the database finds too long fails alone', async (t) => 
   t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'INVALID_VALUE' } }, { value: { name: 'Bob' } }]);
 });
 
-t.test('keys are made and revoked durably, with any settings of the session', async (t) => {
+t.test('API keys are created and revoked durably, with any settings of the session', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   await store.createKey({ id: 'a', name: 'Ada', hash: 'x'.repeat(64), createdAt: '' });
@@ -189,18 +189,18 @@ t.test('keys are made and revoked durably, with any settings of the session', as
   }
 });
 
-t.test('a database with another encoding is an error', async (t) => {
+t.test('a database with an encoding other than UTF-8 stops the start', async (t) => {
   await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));
 });
 
-t.test('of several hosts, the store uses the first one that it can write to', async (t) => {
+t.test('if the URL lists several PostgreSQL hosts, the store uses the first one that it can write to', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url.replace('127.0.0.1:', `127.0.0.1:1,localhost:2,127.0.0.1:`));
   t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
 });
 
-t.test('if a database cannot be used, the reason is printed without the password', async (t) => {
+t.test('if PostgreSQL cannot be used, the error gives the reason without the password', async (t) => {
   const url = server.newUrl();
   const messages: [url: string, message: RegExp][] = [
     [
@@ -223,7 +223,7 @@ t.test('if a database cannot be used, the reason is printed without the password
   }
 });
 
-t.test('a start does not wait for a server that accepts connections but never answers', async (t) => {
+t.test('a start fails after its timeout if a server accepts its connection and never answers', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   t.teardown(() => silent.close());
@@ -232,45 +232,48 @@ t.test('a start does not wait for a server that accepts connections but never an
   await t.rejects(openPostgresUrl(url, {}, 1000, 1000), /it does not answer/);
 });
 
-t.test('the URL decides whether a connection is encrypted and its server verified', async (t) => {
-  const [certificate, key] = ['server.crt', 'server.key'].map((name) => {
-    const file = join(server.folder, name);
-    copyFileSync(new URL(`certificate/${name}`, import.meta.url), file);
-    return file;
-  }) as [string, string];
-  const { uid, gid } = statSync(server.folder);
-  chmodSync(key, 0o600);
-  chownSync(key, uid, gid);
-  await server.execute(`ALTER SYSTEM SET ssl_cert_file = '${certificate}'`);
-  await server.execute(`ALTER SYSTEM SET ssl_key_file = '${key}'`);
-  await server.execute('ALTER SYSTEM SET ssl = on');
-  await server.execute('SELECT pg_reload_conf()');
+t.test(
+  "DATABASE_URL decides whether the connection to PostgreSQL is encrypted and the server's certificate verified",
+  async (t) => {
+    const [certificate, key] = ['server.crt', 'server.key'].map((name) => {
+      const file = join(server.folder, name);
+      copyFileSync(new URL(`certificate/${name}`, import.meta.url), file);
+      return file;
+    }) as [string, string];
+    const { uid, gid } = statSync(server.folder);
+    chmodSync(key, 0o600);
+    chownSync(key, uid, gid);
+    await server.execute(`ALTER SYSTEM SET ssl_cert_file = '${certificate}'`);
+    await server.execute(`ALTER SYSTEM SET ssl_key_file = '${key}'`);
+    await server.execute('ALTER SYSTEM SET ssl = on');
+    await server.execute('SELECT pg_reload_conf()');
 
-  const byAddress = server.newUrl();
-  const byName = byAddress.replace('127.0.0.1', 'localhost');
-  for (const url of [
-    `${byName}&sslmode=verify-full&sslrootcert=${certificate}`,
-    `${byAddress}&sslmode=verify-ca&sslrootcert=${certificate}`,
-    `${byAddress}&sslmode=require`,
-  ]) {
-    const store = await openOne(t, url);
-    t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
-    const { rows } = await server.execute(
-      "SELECT bool_and(ssl) AS encrypted FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'petstore'",
-    );
-    t.equal(rows[0].encrypted, true, url);
-    await store.close();
-  }
+    const byAddress = server.newUrl();
+    const byName = byAddress.replace('127.0.0.1', 'localhost');
+    for (const url of [
+      `${byName}&sslmode=verify-full&sslrootcert=${certificate}`,
+      `${byAddress}&sslmode=verify-ca&sslrootcert=${certificate}`,
+      `${byAddress}&sslmode=require`,
+    ]) {
+      const store = await openOne(t, url);
+      t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
+      const { rows } = await server.execute(
+        "SELECT bool_and(ssl) AS encrypted FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'petstore'",
+      );
+      t.equal(rows[0].encrypted, true, url);
+      await store.close();
+    }
 
-  const store = await openOne(t, `${byAddress}&sslmode=require`, 4000);
-  await server.signal('SIGSTOP');
-  await t.rejects(async () => store.records.get(1n), StoreUnavailable);
-  await server.signal('SIGCONT');
-  for (let isBack = false; !isBack; ) {
-    const got = Promise.resolve(store.records.get(1n));
-    isBack = await got.then(
-      () => true,
-      () => false,
-    );
-  }
-});
+    const store = await openOne(t, `${byAddress}&sslmode=require`, 4000);
+    await server.signal('SIGSTOP');
+    await t.rejects(async () => store.records.get(1n), StoreUnavailable);
+    await server.signal('SIGCONT');
+    for (let isBack = false; !isBack; ) {
+      const got = Promise.resolve(store.records.get(1n));
+      isBack = await got.then(
+        () => true,
+        () => false,
+      );
+    }
+  },
+);

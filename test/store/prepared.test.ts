@@ -23,7 +23,7 @@ async function preparedBy(connection: PostgresConnection): Promise<number> {
   return Number((await connection.query('SELECT count(*) FROM pg_prepared_statements'))[0]?.[0]);
 }
 
-t.test('the latest statements are prepared, and no plan is used for long', async (t) => {
+t.test('PostgreSQL keeps only the most recent statements prepared, and each of them for a limited time', async (t) => {
   const connection = await connect(t);
   const clock = holdClock(t);
   const ask = async (number: number) => {
@@ -41,7 +41,7 @@ t.test('the latest statements are prepared, and no plan is used for long', async
   t.equal(await preparedBy(connection), 1);
 });
 
-t.test('nothing is prepared if the URL forbids it', async (t) => {
+t.test('with prepared=off in DATABASE_URL, no statement is prepared', async (t) => {
   const connection = await connect(t, '&prepared=off');
   t.strictSame(await connection.query('SELECT $1::int', [1]), [['1']]);
   t.equal(await preparedBy(connection), 0);
@@ -58,7 +58,7 @@ const FREE = {
   unique: [],
 } as const;
 
-t.test('prepared statements keep working while tables change', async (t) => {
+t.test('prepared statements keep working while migrations change their tables', async (t) => {
   const url = server.newUrl();
   const open = async (orders: AnyDescription): Promise<Shop> => {
     const settings = settingsOf(url);

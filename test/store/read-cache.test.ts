@@ -45,7 +45,7 @@ async function copy(from: string, to: string): Promise<void> {
 const FULL = { limit: 2 };
 const LAST = { limit: 3, after: 3n };
 
-t.test('a pet that any program adds is on the last page at once', async (t) => {
+t.test('a pet that any program adds is immediately on the last page of the list', async (t) => {
   const { store, db, names } = await openShared(t);
   t.strictSame(await names(LAST), ['Dot', 'Eve']);
   await store.records.create({ name: 'Fay', categoryId: 7n, status: 'sold' });
@@ -58,14 +58,14 @@ t.test('a pet that any program adds is on the last page at once', async (t) => {
   t.strictSame(await names({ limit: 4, after: 3n }), ['Dot', 'Eve', 'Fay', 'Gus']);
 });
 
-t.test('each limit and status has its own page, even if a status ends in a digit', async (t) => {
+t.test('each limit and status has its own cached page, even if a status ends in a digit', async (t) => {
   const { db, names } = await openShared(t);
   db.exec("INSERT INTO pets (name, category_id, status) VALUES ('Gus', 7, 'sold1')");
   t.strictSame(await names({ limit: 2, status: 'sold1' as PetStatus }), ['Gus']);
   t.strictSame(await names({ limit: 12, status: 'sold' }), ['Ada', 'Bob', 'Cid', 'Dot', 'Eve']);
 });
 
-t.test('while pets are only added, a full page is read once', async (t) => {
+t.test('while pets are only added, a full page of the list is read from the database once', async (t) => {
   holdClock(t);
   const { store, names } = await openShared(t);
   await names(FULL);
@@ -75,7 +75,7 @@ t.test('while pets are only added, a full page is read once', async (t) => {
   t.equal(await listPets(store, FULL), before);
 });
 
-t.test('while pets are only added, a pet is read once', async (t) => {
+t.test('while pets are only added, each pet is read from the database once', async (t) => {
   holdClock(t);
   const { store } = await openShared(t);
   const before = await store.records.get(1n);
@@ -84,7 +84,7 @@ t.test('while pets are only added, a pet is read once', async (t) => {
   t.equal(await store.records.get(1n), before);
 });
 
-t.test('a pet that is read right after a write is not cached; one that is read a second later is', async (t) => {
+t.test('a pet that is read right after a write is not cached; a pet that is read a second later is', async (t) => {
   const { store } = await openShared(t);
   const isKept = async () => {
     await nextTurn();
@@ -100,7 +100,7 @@ t.test('a pet that is read right after a write is not cached; one that is read a
   t.ok(await isKept());
 });
 
-t.test('a missing pet is found as soon as any program adds it', async (t) => {
+t.test('a pet that was missing is found as soon as any program adds it', async (t) => {
   const { store, db } = await openShared(t);
   t.equal(await store.records.get(6n), undefined);
   db.exec("INSERT INTO pets (name, category_id) VALUES ('Fay', 7)");
@@ -108,7 +108,7 @@ t.test('a missing pet is found as soon as any program adds it', async (t) => {
   t.match((await store.records.get(6n))?.text, '"name":"Fay"');
 });
 
-t.test('a pet that another program changes, deletes or inserts is seen at once', async (t) => {
+t.test('a pet that another program changes, deletes or inserts is immediately visible', async (t) => {
   const { store, db, names } = await openShared(t);
   t.strictSame(await names(FULL), ['Ada', 'Bob']);
   db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
@@ -185,7 +185,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
   });
 }
 
-t.test('if the last pet is replaced by one with another status, there is no next page', async (t) => {
+t.test('if another program gives the last pet another status, the page before it has no next cursor', async (t) => {
   const { store, db } = await openShared(t);
   const query = { limit: 4, status: 'sold' } as const;
   t.equal((await listPets(store, query)).next, toCursor(4n, valuesOf({ status: 'sold' })));
@@ -194,7 +194,7 @@ t.test('if the last pet is replaced by one with another status, there is no next
   t.equal((await listPets(store, query)).next, undefined);
 });
 
-t.test('a change that no trigger counts is seen after at most a second', async (t) => {
+t.test('a change that bypasses the triggers is visible after at most a second', async (t) => {
   const { db, names } = await openShared(t);
   const clock = holdClock(t);
   await names(FULL);
@@ -205,7 +205,7 @@ t.test('a change that no trigger counts is seen after at most a second', async (
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });
 
-t.test("a change over the reading connection is seen, though SQLite's data version stays the same", async (t) => {
+t.test("a change over the reading connection is visible, although SQLite's data version stays the same", async (t) => {
   const db = new Sqlite(`${t.testdir()}/pets.db`);
   t.teardown(() => db.close());
   db.defaultSafeIntegers();
@@ -255,7 +255,7 @@ t.test("a change over the reading connection is seen, though SQLite's data versi
   t.strictSame([await idsOf(2), await idsOf(5)], [[], []]);
 });
 
-t.test('a change that cannot be read at first is seen later', async (t) => {
+t.test('a change that cannot be read at first is visible once it can be read', async (t) => {
   const { db, names } = await openShared(t);
   await names(FULL);
   db.exec("ALTER TABLE record_edits RENAME TO away; UPDATE pets SET name = 'Abe' WHERE id = 1");

@@ -3,7 +3,7 @@ import { buildSetAssociativeCache } from '../../src/contract-first/store/sqlite/
 
 const build = (maxSize = 100) => buildSetAssociativeCache<string>(maxSize, ({ length }) => length);
 
-t.test('an id returns the value that was cached last', async (t) => {
+t.test('the cache returns the value that was last stored for an id', async (t) => {
   const cache = build();
   t.equal(cache.get(5n), undefined);
   cache.set(5n, 'Ada');
@@ -12,7 +12,7 @@ t.test('an id returns the value that was cached last', async (t) => {
   t.strictSame([cache.get(5n), cache.get(6n)], ['Abe', 'Bob']);
 });
 
-t.test('an id never returns the value of another id in its two slots', async (t) => {
+t.test('the cache never returns the value of another id that shares its two slots', async (t) => {
   const ids = [1n, 1n + 2n ** 16n, 1n + 2n ** 32n, 1n + 2n ** 53n, 1n + 2n ** 62n, 1n - 2n ** 16n, 1n - 2n ** 63n];
   const cache = build(1000);
   for (const [index, id] of ids.entries()) {
@@ -24,7 +24,7 @@ t.test('an id never returns the value of another id in its two slots', async (t)
   }
 });
 
-t.test('an id that is cached again is stored once, whichever slot it had before', async (t) => {
+t.test('an id that is stored in the cache again is kept once, whichever slot it had before', async (t) => {
   const cache = build(10);
   const [one, two] = [1n, 1n + 2n ** 20n];
   for (const id of [one, two, one, one, two, two]) {
@@ -36,14 +36,17 @@ t.test('an id that is cached again is stored once, whichever slot it had before'
   t.strictSame([one, two, 7n].map(cache.get), ['Ada', 'Ada', 'Bob']);
 });
 
-t.test('consecutive ids are all cached, even across a multiple of the number of slots', async (t) => {
-  const cache = build(10_000);
-  const ids = Array.from({ length: 100 }, (_, index) => 2n ** 32n - 50n + BigInt(index));
-  for (const id of ids) cache.set(id, String(id));
-  t.strictSame(ids.map(cache.get), ids.map(String));
-});
+t.test(
+  'the cache holds all of a range of consecutive ids, even across a multiple of the number of slots',
+  async (t) => {
+    const cache = build(10_000);
+    const ids = Array.from({ length: 100 }, (_, index) => 2n ** 32n - 50n + BigInt(index));
+    for (const id of ids) cache.set(id, String(id));
+    t.strictSame(ids.map(cache.get), ids.map(String));
+  },
+);
 
-t.test('the cache never exceeds its limit; replaced and forgotten values no longer count', async (t) => {
+t.test('the cache never exceeds its limit of bytes; replaced and deleted values no longer count', async (t) => {
   const cache = build(10);
   const ids = Array.from({ length: 20 }, (_, index) => BigInt(index));
   const cached = () => ids.flatMap((id) => cache.get(id) ?? []);
@@ -59,7 +62,7 @@ t.test('the cache never exceeds its limit; replaced and forgotten values no long
   t.strictSame(cached(), ['Ada', 'Ada', 'Ada']);
 });
 
-t.test('a value that is too large by itself is not cached', async (t) => {
+t.test('a value larger than the whole cache is not cached', async (t) => {
   const cache = build(10);
   cache.set(1n, 'Ada');
   cache.set(2n, 'Bob, the cat of the house');

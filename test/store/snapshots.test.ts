@@ -22,16 +22,19 @@ function open(t: Test) {
   };
 }
 
-t.test('all reads of one turn see the same snapshot; reads of the next turn see later writes', async (t) => {
-  const { add, read } = open(t);
-  t.strictSame(read(), { snapshot: 1, count: 0 });
-  add();
-  t.strictSame(read(), { snapshot: 1, count: 0 });
-  await nextTurn();
-  t.strictSame(read(), { snapshot: 2, count: 1 });
-});
+t.test(
+  'all reads in one turn of the event loop see the same snapshot; reads in the next turn see later writes',
+  async (t) => {
+    const { add, read } = open(t);
+    t.strictSame(read(), { snapshot: 1, count: 0 });
+    add();
+    t.strictSame(read(), { snapshot: 1, count: 0 });
+    await nextTurn();
+    t.strictSame(read(), { snapshot: 2, count: 1 });
+  },
+);
 
-t.test('a read outside the snapshot sees the latest writes', async (t) => {
+t.test('a read that leaves the shared snapshot sees the latest writes', async (t) => {
   const { snapshots, add, read } = open(t);
   read();
   add();
@@ -39,7 +42,7 @@ t.test('a read outside the snapshot sees the latest writes', async (t) => {
   t.strictSame(read(), { snapshot: 2, count: 1 });
 });
 
-t.test('a snapshot ends with its turn, so that the log of writes can be emptied', async (t) => {
+t.test('a snapshot ends with its turn of the event loop, so that SQLite can empty its write-ahead log', async (t) => {
   const { reader, read } = open(t);
   read();
   t.equal(reader.inTransaction, true);
@@ -47,7 +50,7 @@ t.test('a snapshot ends with its turn, so that the log of writes can be emptied'
   t.equal(reader.inTransaction, false);
 });
 
-t.test("if SQLite ends the snapshot's transaction itself, the next read begins a new one", async (t) => {
+t.test("if SQLite ends a snapshot's transaction itself, the next read begins a new one", async (t) => {
   const { reader, snapshots, add, read } = open(t);
   read();
   reader.exec('ROLLBACK');

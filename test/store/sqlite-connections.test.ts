@@ -15,14 +15,14 @@ async function isKept(node: string): Promise<boolean> {
   return made.deref() !== undefined;
 }
 
-t.test('on Node versions that need it, certain objects are never garbage-collected', async (t) => {
+t.test('SQLite connections are kept from garbage collection on the versions of Node that need it', async (t) => {
   t.equal(await isKept('20.20.0'), false);
   t.equal(await isKept('22.23.3'), false);
   t.equal(await isKept('24.21.0'), true);
   t.equal(await isKept('26.0.0'), true);
 });
 
-t.test('a file that cannot be opened does not stay open', async (t) => {
+t.test('a SQLite file that cannot be opened leaves no open file descriptor', async (t) => {
   const file = `${t.testdir({ 'pets.db': 'no database '.repeat(1000) })}/pets.db`;
   for (let count = 0; count < 5; count++) t.throws(() => openConnection(file), { code: 'SQLITE_NOTADB' });
   const descriptors = readdirSync('/proc/self/fd').map((name) => `/proc/self/fd/${name}`);
@@ -43,7 +43,7 @@ t.test('a process survives the garbage collection of a closed store', async (t) 
   collect();
 });
 
-t.test('a pragma is read and set as in better-sqlite3, however often', async (t) => {
+t.test('a pragma is read and set as in better-sqlite3, any number of times', async (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const version of [1, 2]) {
@@ -56,15 +56,24 @@ t.test('a pragma is read and set as in better-sqlite3, however often', async (t)
   t.throws(() => db.pragma('user_version = ?'), { code: 'SQLITE_ERROR' });
 });
 
-t.test('a connection is kept if a new one would not help: on a full disk, a locked file or an invalid row', (t) => {
-  for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_CONSTRAINT_UNIQUE'])
-    t.equal(isSpent(code), false, code);
-  for (const code of ['SQLITE_READONLY', 'SQLITE_READONLY_DBMOVED', 'SQLITE_IOERR_WRITE', 'SQLITE_CORRUPT', undefined])
-    t.equal(isSpent(code), true, String(code));
-  t.end();
-});
+t.test(
+  'a SQLite connection is kept if a new one would not help: on a full disk, a locked file or an invalid row',
+  (t) => {
+    for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_CONSTRAINT_UNIQUE'])
+      t.equal(isSpent(code), false, code);
+    for (const code of [
+      'SQLITE_READONLY',
+      'SQLITE_READONLY_DBMOVED',
+      'SQLITE_IOERR_WRITE',
+      'SQLITE_CORRUPT',
+      undefined,
+    ])
+      t.equal(isSpent(code), true, String(code));
+    t.end();
+  },
+);
 
-t.test('new Node versions keep every prepared statement, and old ones only the latest', (t) => {
+t.test('new Node versions keep every prepared statement; old ones keep only the most recent', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const [node, isThere] of [
@@ -79,7 +88,7 @@ t.test('new Node versions keep every prepared statement, and old ones only the l
   t.end();
 });
 
-t.test('a trial create fails whenever every create would fail, and not because of its own row', (t) => {
+t.test('a trial create fails if every create would fail, but not because its own row is invalid', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   db.exec("CREATE TABLE free (n); CREATE TABLE narrow (n CHECK (n = 'fits'))");

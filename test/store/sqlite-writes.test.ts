@@ -30,7 +30,7 @@ t.test('if the disk is full during a change, nothing of its batch is stored, and
   t.strictSame(names(), ['small', 'large']);
 });
 
-t.test('if several transactions together used up the time of a batch, none of them is blamed', async (t) => {
+t.test('if several transactions together use up the time of a batch, none of them is named as the cause', async (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   db.defaultSafeIntegers();

@@ -3,4 +3,6 @@ import { domain } from '../../src/generated/domain.ts';
 import { testStore } from '../store-suite.ts';
 import { prepareFilePlace } from './file-place.ts';
 
-t.test('a file', async (t) => testStore(t, { isShared: true, prepare: prepareFilePlace }, domain.pets));
+t.test('pets are stored in a SQLite file', async (t) =>
+  testStore(t, { isShared: true, prepare: prepareFilePlace }, domain.pets),
+);

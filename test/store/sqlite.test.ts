@@ -11,7 +11,7 @@ import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
-t.test('a start creates a missing file and its folders', async (t) => {
+t.test('a start creates a missing database file and its folders', async (t) => {
   const file = `${t.testdir()}/some/where/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   t.teardown(() => store.close());
@@ -40,7 +40,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 
-t.test('a database that cannot use WAL mode is an error', (t) => {
+t.test('a database that cannot use WAL mode stops the start', (t) => {
   // SQLite makes it in a temporary file, without shared memory.
   const db = new Sqlite('');
   t.teardown(() => db.close());
@@ -76,7 +76,7 @@ t.test("a create with a key returns its pet's id, even if the last id was edited
 
 const APPLIED = 'CREATE TABLE applied_migrations (part TEXT, name TEXT, digest TEXT)';
 
-t.test('a database with a newer or foreign schema is an error, and not a byte of it changes', async (t) => {
+t.test('a database with a newer or foreign schema stops the start, and not a byte of it changes', async (t) => {
   for (const [mode, sql, said] of [
     [
       'wal',
@@ -107,7 +107,7 @@ t.test('a database with a newer or foreign schema is an error, and not a byte of
   }
 });
 
-t.test('a file that is not a database is an error, and not a byte of it changes', async (t) => {
+t.test('a file that is not a database stops the start, and not a byte of it changes', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, 'My notes, which nobody may overwrite.\n'.repeat(100));
   const bytes = readFileSync(file);
@@ -118,7 +118,7 @@ t.test('a file that is not a database is an error, and not a byte of it changes'
   t.ok(bytes.equals(readFileSync(file)));
 });
 
-t.test('a path that cannot become a file is an error', async (t) => {
+t.test('a database path below a file stops the start', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, '');
   t.throws(() => openUrl(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
@@ -147,7 +147,7 @@ t.test('opening a database waits for another program that is writing', async (t)
   await exit;
 });
 
-t.test('a file that another program uses in another mode is an error', async (t) => {
+t.test('a database file that another program uses without WAL mode stops the start', async (t) => {
   const { file, open, connect } = prepareFile(t);
   await open().close();
   const db = connect();
@@ -156,7 +156,7 @@ t.test('a file that another program uses in another mode is an error', async (t)
   t.throws(() => openUrl(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
 });
 
-t.test('a file that was moved away or replaced takes no writes until it is back', async (t) => {
+t.test('a database file that was moved away or replaced takes no writes until it is back', async (t) => {
   const { file, open } = prepareFile(t);
   const store = open();
   await store.records.create(REX);
@@ -178,7 +178,7 @@ t.test('a file that was moved away or replaced takes no writes until it is back'
   t.equal(await idsIn(store), '[1,2]');
 });
 
-t.test('a file that is moved away before the first write is not created again', async (t) => {
+t.test('a database file that is moved away before the first write is not created again', async (t) => {
   const { file, open } = prepareFile(t);
   const store = open();
   renameSync(file, `${file}.moved`);
@@ -188,7 +188,7 @@ t.test('a file that is moved away before the first write is not created again', 
   t.equal((await store.records.create(REX)).id, 1n);
 });
 
-t.test('a damaged file fails reads and the health check with 503', async (t) => {
+t.test('with a damaged database file, reads and the health check fail as an outage', async (t) => {
   const { file, open, connect } = prepareFile(t);
   const first = open();
   await first.records.create(REX);
@@ -205,7 +205,7 @@ t.test('a damaged file fails reads and the health check with 503', async (t) => 
   }
 });
 
-t.test('a pet that breaks a rule of the table is a fault, not an outage', async (t) => {
+t.test('a pet that breaks a constraint of the table is an internal error, not an outage', async (t) => {
   for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
     const store = openUrl(url);
     t.teardown(() => store.close());
@@ -232,7 +232,7 @@ async function rejectsUnavailable(t: Test, store: OwnStore, code: string): Promi
   }
 }
 
-t.test('after keys were removed or a backup was restored, all keys are read again', async (t) => {
+t.test('after API keys were deleted or a backup was restored, all keys are read again', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const [a, b] = ['a', 'b'].map((name) => toStoredKey(makeKey('petstore'), name)) as [StoredKey, StoredKey];
   const store = openUrl(`sqlite:${file}`);

@@ -73,28 +73,31 @@ function countCommits(file: string): number {
   return count;
 }
 
-t.test('a create that waited shares its transaction with a create of a client that was just answered', async (t) => {
-  const { file, store, other } = await openShared(t);
-  const counts = new Set<number>();
-  for (let round = 0; round < 20; round++) {
-    await store.records.create(REX);
-    const before = countCommits(file);
-    other.exec('BEGIN EXCLUSIVE');
-    const first = store.records.create(REX);
-    await nextTurn();
-    await nextTurn();
-    const waited = store.records.create(REX);
-    other.exec('ROLLBACK');
-    await first;
-    await nextTurn();
-    await Promise.all([waited, store.records.create(REX)]);
-    counts.add(countCommits(file) - before);
-  }
-  // Three only where this machine stood still for longer than a create may be kept waiting.
-  t.ok(counts.has(2), `in a round: ${[...counts]} transactions`);
-});
+t.test(
+  'a create that waited shares its transaction with the next create of a client that was just answered',
+  async (t) => {
+    const { file, store, other } = await openShared(t);
+    const counts = new Set<number>();
+    for (let round = 0; round < 20; round++) {
+      await store.records.create(REX);
+      const before = countCommits(file);
+      other.exec('BEGIN EXCLUSIVE');
+      const first = store.records.create(REX);
+      await nextTurn();
+      await nextTurn();
+      const waited = store.records.create(REX);
+      other.exec('ROLLBACK');
+      await first;
+      await nextTurn();
+      await Promise.all([waited, store.records.create(REX)]);
+      counts.add(countCommits(file) - before);
+    }
+    // Three only where this machine stood still for longer than a create may be kept waiting.
+    t.ok(counts.has(2), `in a round: ${[...counts]} transactions`);
+  },
+);
 
-t.test('creates over the limit of waiting and running ones fail at once; the others are done', async (t) => {
+t.test('creates over the limit of waiting and running creates fail immediately; the others are made', async (t) => {
   const { store, other } = await openShared(t, { maxCreates: 3 });
   other.exec('BEGIN EXCLUSIVE');
   const first = store.records.create(REX);
@@ -107,14 +110,17 @@ t.test('creates over the limit of waiting and running ones fail at once; the oth
   t.strictSame(await outcomesOf([first, ...creates.slice(0, 2)]), ['Rex', 'Rex', 'Rex']);
 });
 
-t.test('a health check that fails without an outage fails at once, and is not retried', async (t) => {
-  const { store, other } = await openShared(t, { checkTimeout: 60_000 });
-  other.exec('ALTER TABLE pets RENAME TO animals; CREATE VIEW pets AS SELECT * FROM animals');
-  t.strictSame(await outcomesOf([store.records.create(REX)]), ['Error']);
-  await t.rejects(async () => store.check(), { kind: 'unavailable', cause: { message: /pets.* is a view/ } });
-});
+t.test(
+  'if a test write fails for another reason than an outage, the health check fails immediately, without a retry',
+  async (t) => {
+    const { store, other } = await openShared(t, { checkTimeout: 60_000 });
+    other.exec('ALTER TABLE pets RENAME TO animals; CREATE VIEW pets AS SELECT * FROM animals');
+    t.strictSame(await outcomesOf([store.records.create(REX)]), ['Error']);
+    await t.rejects(async () => store.check(), { kind: 'unavailable', cause: { message: /pets.* is a view/ } });
+  },
+);
 
-t.test('a create that fails does not fail the others', async (t) => {
+t.test('an invalid pet fails alone; other creates in its batch are made', async (t) => {
   const { store, other } = await openShared(t);
   const names = ['Ada', 'Bob', 'Cid', 'Dot', 'Eve', 'Fay', 'Gus'];
   for (const [broken, outcome] of [
@@ -133,7 +139,7 @@ t.test('a create that fails does not fail the others', async (t) => {
   }
 });
 
-t.test('a writing thread that ends leaves no create unanswered, and is started again', async (t) => {
+t.test('if the writing thread ends, every create gets an answer, and the thread is started again', async (t) => {
   const { store, thread, other } = await openShared(t);
   let current = thread;
   for (let count = 1; count <= 2; count++) {
@@ -156,7 +162,7 @@ t.test('a writing thread that ends leaves no create unanswered, and is started a
   }
 });
 
-t.test('a create that arrives as the writing thread ends is done by the next thread', async (t) => {
+t.test('a create that arrives while the writing thread ends is made by the next thread', async (t) => {
   const { store, thread } = await openShared(t);
   await store.records.create(REX);
   const late = once(thread, 'exit').then(() => outcomesOf([store.records.create(REX)]));
@@ -167,7 +173,7 @@ t.test('a create that arrives as the writing thread ends is done by the next thr
   t.strictSame([await atOnce, await late], [['Rex'], ['Rex']]);
 });
 
-t.test('a folder that leads nowhere is an outage, not a fault', async (t) => {
+t.test('a database folder that is a broken link is an outage, not an internal error', async (t) => {
   const folder = `${t.testdir({ data: {} })}/data`;
   const store = openUrl(`sqlite:${folder}/pets.db`);
   t.teardown(() => store.close());
@@ -181,32 +187,35 @@ t.test('a folder that leads nowhere is an outage, not a fault', async (t) => {
   t.strictSame(await outcomesOf([store.records.create(REX)]), ['Rex']);
 });
 
-t.test('for a closing store, an ended writing thread is not started again', async (t) => {
+t.test('if the writing thread ends while the store is closing, it is not started again', async (t) => {
   const { store, thread } = await openShared(t);
   await store.records.create(REX);
   await thread.terminate();
   await store.close();
 });
 
-t.test("a store without its log file accepts no more pets, and moves the log's pets into the database", async (t) => {
-  for (const name of ['-wal', '-shm']) {
-    for (const isIdle of [false, true]) {
-      const { file, store } = await openShared(t);
-      for (let count = 0; count < 3; count++) await store.records.create(REX);
-      rmSync(file + name);
-      t.throws(() => store.check(), { kind: 'unavailable', cause: { code: 'SQLITE_READONLY_DBMOVED' } });
-      if (!isIdle) t.strictSame(await outcomesOf([store.records.create(REX)]), ['unavailable']);
-      while (namesInCopy(t, file).length < 3) await wait(20);
-      t.strictSame(await outcomesOf([store.records.create(REX)]), ['unavailable']);
-      t.equal(JSON.parse((await listPets(store, { limit: 10 })).body.text).length, 3);
-      await store.close();
-      t.equal(namesInFile(t, file).length, 3);
-      rmSync(file);
+t.test(
+  'a store that lost its write-ahead log accepts no more pets, and moves the logged pets into the database',
+  async (t) => {
+    for (const name of ['-wal', '-shm']) {
+      for (const isIdle of [false, true]) {
+        const { file, store } = await openShared(t);
+        for (let count = 0; count < 3; count++) await store.records.create(REX);
+        rmSync(file + name);
+        t.throws(() => store.check(), { kind: 'unavailable', cause: { code: 'SQLITE_READONLY_DBMOVED' } });
+        if (!isIdle) t.strictSame(await outcomesOf([store.records.create(REX)]), ['unavailable']);
+        while (namesInCopy(t, file).length < 3) await wait(20);
+        t.strictSame(await outcomesOf([store.records.create(REX)]), ['unavailable']);
+        t.equal(JSON.parse((await listPets(store, { limit: 10 })).body.text).length, 3);
+        await store.close();
+        t.equal(namesInFile(t, file).length, 3);
+        rmSync(file);
+      }
     }
-  }
-});
+  },
+);
 
-t.test('a file that is replaced before the first write accepts no pets', async (t) => {
+t.test('a store whose file is replaced before the first write accepts no pets', async (t) => {
   const { file, store } = await openShared(t);
   renameSync(file, `${file}.moved`);
   copyFileSync(`${file}.moved`, file);
@@ -214,7 +223,7 @@ t.test('a file that is replaced before the first write accepts no pets', async (
   t.strictSame(namesInFile(t, file), []);
 });
 
-t.test("damage to an open store's file fails only the reads of the damaged part", async (t) => {
+t.test('damage to an open database file fails only reads of the damaged part', async (t) => {
   const MANY = 20_000;
   for (const damage of [
     (file: string) => truncateSync(file, 0),
@@ -236,7 +245,7 @@ t.test("damage to an open store's file fails only the reads of the damaged part"
   }
 });
 
-t.test('creates get their turn next to a program that writes almost all the time', async (t) => {
+t.test('creates are made even next to a program that writes almost all the time', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   t.teardown(() => store.close());
