@@ -1,4 +1,7 @@
-/** Builds this package next to its sources, in `dist/`: JavaScript with blanks for types. `--types` adds the declarations for a tarball. */
+/**
+ * Builds this package into `dist/`, as JavaScript with blanks instead of types. `--types` also writes the declarations
+ * for a tarball.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +12,7 @@ import { compile } from './typescript/erase-types.js';
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** Files that a built package does not need. */
+/** Matches the files that a built package does not need. */
 const IS_LEFT_OUT =
   /^(dist|bin|node_modules)\/|\.md$|^cli\/build-package\.js$|\/sources\.js$|^(package|tsconfig[.\w]*)\.json$/;
 
@@ -20,18 +23,18 @@ function readPackageFiles() {
     .filter((path) => !IS_LEFT_OUT.test(path));
 }
 
-/** Writes only changed files, and each in one step: running servers may still load some of them. */
+/** Writes only files that have changed, each in one step, because running servers may still load some of them. */
 export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);
   for (const path of readPackageFiles()) {
     const content = readFileSync(join(PACKAGE, path));
-    // JavaScript files may also import TypeScript, as some rules of the lint do.
+    // JavaScript is compiled as well, because it may import TypeScript, as some rules of the lint do.
     const isCode = /\.[jt]s$/.test(path) && !path.endsWith('.d.ts');
     const target = isCode ? path.replace(/ts$/, 'js') : path;
     write(join(folder, target), isCode ? Buffer.from(await compile(content.toString(), path)) : content);
     made.add(target);
   }
-  // npm does not bundle a package that a workspace shares with its root.
+  // The code of recheck is copied, because npm cannot bundle a package that a workspace shares with its root.
   write(join(folder, 'cli/recheck.cjs'), readFileSync(require.resolve('recheck/lib/browser.js')));
   for (const one of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(one.parentPath, one.name).slice(folder.length + 1);
@@ -46,7 +49,7 @@ function write(file, content) {
   renameSync(`${file}.${process.pid}`, file);
 }
 
-/** Removes declarations that no entry point uses: the compiler writes them for all files. */
+/** Removes the declarations that no entry point imports. The compiler has written one for each file. */
 function dropUnusedDeclarations() {
   const { exports: entryPoints } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
   const used = new Set();

@@ -1,6 +1,6 @@
 /**
- * `build` checks the service in the current folder, and compiles it to `dist/`. If nothing has changed since the last build, it does
- * nothing.
+ * The command `build`: checks the service in the current folder, and compiles it to `dist/`. Does nothing if nothing
+ * has changed since the last build.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,14 +16,17 @@ const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Shows progress on standard error, because standard output belongs to the program. */
+/** Shows progress on standard error, because standard output belongs to the service: `npm start` builds it first. */
 const say = (text) => process.stderr.write(`${text} …\n`);
 
 if (!existsSync('dist/built-from')) say('The first build takes some ten seconds');
 await prepareEngine();
 
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
-/** The checks. `generate` is first, because its messages about missing handlers are clearer than the compiler's. */
+/**
+ * The checks. `generate` is the first, because its messages about missing handlers are clearer than those of the
+ * compiler.
+ */
 const CHECKS = [
   [`--import=${ours('typescript/register.js')}`, ours(`main.${isSource ? 'ts' : 'js'}`), 'generate', '--check'],
   [
@@ -34,10 +37,10 @@ const CHECKS = [
     String(process.stderr.isTTY ?? false),
   ],
 ];
-/** The files that contain the settings of the checks and the list of installed packages. */
+/** Files that influence the checks: the settings, and npm's list of the installed packages. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
 
-/** Makes a digest of the contents of all files that a build reads. File times would be wrong after a checkout or a copy. */
+/** Hashes the contents of all files that a build reads. Their times would be wrong after a checkout or a copy. */
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);
@@ -48,14 +51,14 @@ function toDigest(program) {
   return hash.digest('hex');
 }
 
-/** Runs the checks at the same time, and returns the output of the first that fails. */
+/** Runs all checks at the same time, and returns the output of the first failed one, or undefined if none failed. */
 async function findFault() {
   const results = await Promise.allSettled(CHECKS.map((args) => promisify(execFile)(process.execPath, args)));
   const fault = results.find(({ status }) => status === 'rejected')?.reason;
   return fault && (fault.stdout + fault.stderr || String(fault));
 }
 
-// The files are read once, so that the digest belongs to the compiled files.
+// The files are read only once, so that the digest is that of the compiled files.
 const program = readProgram();
 const digest = toDigest(program);
 if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {

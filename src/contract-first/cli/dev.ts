@@ -1,4 +1,7 @@
-/** `contract-first dev` builds and starts the service, again after each change. Prints errors; the last server keeps running. */
+/**
+ * The command `dev`: builds and starts the service, again after each change. If a change has errors, the previous
+ * server keeps running.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
@@ -17,13 +20,13 @@ const env = {
   API_KEYS: process.env.API_KEYS || makeKey(withoutScope(readPackage().name ?? '')),
 };
 
-/** How long to wait for further changes, in milliseconds. */
+/** The time to wait for further changes before work starts, in milliseconds. */
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
-/** The number of errors that the compiler has found; unknown until it has run once. */
+/** The number of errors that the compiler has found; undefined until it has run once. */
 let errorCount: number | undefined;
-/** Whether `generate` has failed on the current contract. */
+/** True if `generate` has failed for the current contract. */
 let isBroken = false;
 
 const say = (text: string) => console.log(`\n${text}\n`);
@@ -37,7 +40,7 @@ async function stop(): Promise<void> {
 async function restart(): Promise<void> {
   if (isBroken) return reportErrors(1);
   await prepareEngine();
-  // A server that is still starting would load removed files.
+  // The old server stops before `dist/` is replaced: if it is still starting, it would load files of both programs.
   await placeProgram(undefined, '', stop);
   const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
   server = started.once('exit', () => {
@@ -50,8 +53,8 @@ async function restart(): Promise<void> {
 let working = Promise.resolve();
 
 /**
- * Runs the work once for changes that arrive together, and only after all earlier work. A server must start with the code that belongs to
- * its contract.
+ * Runs the work once for changes that arrive together, and only after all earlier work has ended, so that a server
+ * starts with the code that belongs to its contract.
  */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -70,18 +73,24 @@ function reportErrors(count: number): void {
   say(`Errors: ${count}. ${server ? 'The last good server goes on.' : 'No server runs yet.'}`);
 }
 
-/** Runs `generate` in another process, because it loads modules of the service. */
+/**
+ * Runs `generate` in another process, because it loads modules of the service, and a process loads a module only once.
+ */
 async function generate(): Promise<void> {
   const command = [...process.execArgv, process.argv[1] as string, 'generate'];
   const [code] = await once(spawn(process.execPath, command, { stdio: 'inherit' }), 'exit');
   const wasBroken = isBroken;
   isBroken = code !== 0;
   if (isBroken) reportErrors(1);
-  // The compiler notices files that `generate` has changed. If a corrected contract changes no file, the server is started again here.
+  // If `generate` has changed a file, the compiler notices and restarts the server. If a correction changes no file,
+  // this line does.
   else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
 }
 
-/** Notices changes at once. The compiler's own watcher would wait for a quarter of a second. */
+/**
+ * Calls the compiler's timers after `TOGETHER`, because its own watcher would wait a quarter of a second after a
+ * change.
+ */
 const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
 
 const host = ts.createWatchCompilerHost(
@@ -93,14 +102,14 @@ const host = ts.createWatchCompilerHost(
   (_status, _newLine, _options, errors) => {
     errorCount = errors;
     if (errors) reportErrors(errors);
-    // A missing handler may have been added.
+    // If `generate` has failed, it runs again, because the developer may have added the missing handler.
     else if (errors === 0) (isBroken ? generateSoon : restartSoon)();
   },
 );
 
 /**
- * Watches the files of the service. In Node 20, `watch` of a single file misses changes by an editor that replaces the file. A package
- * below `src/` is left out, because it is built into its own `dist/`.
+ * Watches the files of a folder. Watching single files with Node 20's `watch` would miss changes by an editor that
+ * replaces the file. `dist` is ignored, also that of a package below `src/`.
  */
 function onChange(folder: string, then: (file: string) => void): void {
   const ignored = (path: string) => /^(dist|node_modules)$/.test(basename(path));
@@ -110,7 +119,7 @@ function onChange(folder: string, then: (file: string) => void): void {
 await generate();
 say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
-// A contract may be in several files.
+// All files of the folder are watched, because a contract may be in several files.
 onChange(dirname(contract), (file) => /\.(ya?ml|json)$/.test(file) && generateSoon());
 onChange('src', (file) => !file.endsWith('.ts') && restartSoon());
 const end = () => stop().then(() => process.exit(0));

@@ -1,6 +1,6 @@
 /**
- * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and makes its reference page, in its own
- * process: a process loads each module only once.
+ * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and writes its reference page. It
+ * runs in its own process, because a process loads each module only once, and the modules of a service change.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [, , folder, contract] = process.argv;
-// The modules are those that the program imports, so that the same code finishes the contract and reads it.
+// The modules are loaded from the package that the program imports, so that the same code finishes the contract and
+// reads it.
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
 const [

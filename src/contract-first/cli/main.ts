@@ -1,16 +1,22 @@
-/** The command `contract-first`: developers run it in the folder of their service. A tool is loaded only when its command is called. */
+/**
+ * The command `contract-first`. Developers run it in the folder of their service. Each tool is loaded only when a
+ * command needs it.
+ */
 import { toPrintableLines } from '../json/literals.ts';
 import { type Command, type CommandCall, runCommand } from '../operate/commands/command-line.ts';
 import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
 import { findMissingTools, type Tool } from './tools.ts';
 
-/** Tools that read and write TypeScript, and one that reads contracts in several files. */
+/** The tools of commands that read and write TypeScript. Redocly reads contracts in several files. */
 const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
 const LINTER: Tool[] = ['@redocly/openapi-core', 'ts-blank-space'];
 const ANY_NUMBER = [0, Number.POSITIVE_INFINITY] as const;
 
-/** Runs a command if its tools are installed. A command that starts on import sets the exit code itself. */
+/**
+ * Runs a command if its tools are installed. Some modules, such as `build.js`, run when they are imported, and set the
+ * exit code themselves.
+ */
 const having =
   (tools: Tool[], load: (call: CommandCall) => Promise<unknown>): Command['run'] =>
   async (call) => {

@@ -1,4 +1,7 @@
-/** Makes a service of a folder that contains the installed package. Prints the name of each file that it writes, and overwrites none. */
+/**
+ * The command `new`: makes a service in a folder where the package is installed. Prints the name of each file it
+ * writes, and overwrites none.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,8 +13,8 @@ import { findContract, findContracts, ProjectError, readPackage } from './projec
 import { findMissingTools, OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
 
 /**
- * The folders of files to copy: for every service, for one with the first contract, for one with its own contract, and for a contract that
- * was given to the command.
+ * The files to copy, in four folders: `common` for every service, `first` for a service with the first contract, `own`
+ * for one with its own contract, and `given` for a contract that was an argument of the command.
  */
 const TEMPLATE = fileURLToPath(new URL('template/', import.meta.url));
 
@@ -24,10 +27,10 @@ const TOOLS: Tool[] = [
   'typescript',
 ];
 
-/** The arguments of Node that run tests in TypeScript. */
+/** The options for Node to run tests in TypeScript. */
 const TEST = [`--import=${new URL('typescript/register.js', import.meta.url)}`, '--test'];
 
-/** The scripts use no syntax of a shell, so that they also run on Windows. */
+/** The scripts in package.json. They use no syntax of a shell, so that they also run on Windows. */
 const SCRIPTS = {
   generate: 'contract-first generate',
   build: 'contract-first build',
@@ -38,7 +41,7 @@ const SCRIPTS = {
   types: 'tsc',
 };
 
-/** The fields of package.json that `npm init -y` writes and that a service cannot use. */
+/** Values that `npm init -y` writes into package.json, and that `new` replaces, because a service cannot use them. */
 const OF_NPM_INIT: Record<string, unknown> = {
   type: 'commonjs',
   'scripts.test': 'echo "Error: no test specified" && exit 1',
@@ -52,15 +55,15 @@ ${isGenerated ? '' : GENERATE}  npm start          serves; prints a key, and a r
 
 const say = (text: string) => console.log(toPrintable(text));
 
-/** The parsed options of the command. */
+/** The options of the command. */
 interface NewOptions {
-  /** The contract: a file, relative to the working directory, or a URL. */
+  /** The contract: a URL, or a file, relative to the working directory. */
   contract?: string;
   'no-collections'?: boolean;
   assume?: boolean;
 }
 
-/** Returns the exit code. */
+/** Runs the command, and returns its exit code. */
 export async function runNew(folder: string, options: NewOptions): Promise<number> {
   const isFile = options.contract !== undefined && !/^https?:/.test(options.contract);
   const contract = isFile ? relative(folder, options.contract as string) : options.contract;
@@ -77,7 +80,7 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   return isFirst || isGenerated ? 0 : 1;
 }
 
-/** Changes the working directory. @throws ProjectError if this package is not installed there */
+/** Makes the folder the working directory. @throws ProjectError if this package is not installed there */
 function enter(folder: string): void {
   const file = join(folder, 'package.json');
   const { dependencies = {} } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -88,7 +91,7 @@ function enter(folder: string): void {
 
 type Fields = Record<string, unknown>;
 
-/** Adds what is missing to package.json, changes what `npm init` has written, and returns the name of the service. */
+/** Adds missing fields to package.json, replaces those of `npm init`, and returns the name of the service. */
 function completePackage(): string {
   const before: Fields = JSON.parse(readFileSync('package.json', 'utf8'));
   const name = before.name ?? toName(basename(resolve('.')));
@@ -112,7 +115,7 @@ function completePackage(): string {
     return target;
   };
   const after = fill({ ...before }, wanted, '');
-  // The fields are in the order that readers know.
+  // The fields are in the usual order of a package.json.
   const text = `${JSON.stringify({ ...wanted, ...after }, null, 2)}\n`;
   if (added.length + changed.length > 0) writeFileSync('package.json', text);
   if (added.length > 0) say(`package.json: added ${added.join(', ')}`);
@@ -120,7 +123,7 @@ function completePackage(): string {
   return String(name);
 }
 
-/** Makes the name of a service from the name of its folder. Keys and files begin with this name. */
+/** Makes a service's name from its folder's name. API keys and the files of the service begin with this name. */
 const toName = (folder: string) =>
   folder
     .toLowerCase()
@@ -135,7 +138,7 @@ function writeTemplate(part: string, name: string): void {
     write(file.replace(/\.txt$/, ''), readFileSync(join(folder, file), 'utf8').replaceAll('{{name}}', name));
 }
 
-/** Writes a file unless it exists. Returns whether it was written. */
+/** Writes a file, unless it exists. Returns true if it was written. */
 function write(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   const isThere = existsSync(file);
@@ -146,34 +149,37 @@ function write(file: string, text: string): boolean {
 
 const hasContract = () => readPackage().contract !== undefined || findContracts().length > 0;
 
-/** Runs a command that may take minutes, and shows that it is still running. */
+/** Runs a program that may take minutes, and shows that it is still running. Returns true if it succeeds. */
 async function runProgram(name: string, command: string, args: string[], shell = false): Promise<boolean> {
   say(`\n${name} …`.trim());
   const [code] = await withProgress(name, () => once(spawn(command, args, { stdio: 'inherit', shell }), 'exit'));
   return code === 0;
 }
 
-/** @throws ProjectError */
+/** Installs the devDependencies. @throws ProjectError if npm fails */
 async function install(): Promise<void> {
-  // On Windows, npm is a script that only a shell can run.
+  // On Windows, npm is a script that only a shell can start.
   const isWindows = process.platform === 'win32';
   const args = ['install', '--no-audit', '--no-fund'];
   if (!(await runProgram('npm install, for the devDependencies', 'npm', args, isWindows)))
     throw new ProjectError('npm install failed: run it again, and then this command.');
 }
 
-/** The file of the contract in the service. */
+/** Returns the path for a copy of the contract in the service, such as `openapi/books.yaml`. */
 const toContractFile = (source: string) => `openapi/${toName(parse(source.replace(/[?#].*$/, '')).name)}.yaml`;
 
 const NOT_SERVED =
   'The contract is not served as it is: change it as the table says, and run this command again. Nothing was written.';
 
-/** The codes of errors if a contract in several files, or the errors.ts of an earlier run, needs a tool that is not installed yet. */
+/**
+ * The codes of errors if a contract in several files, or the `errors.ts` of an earlier run, needs a tool that is not
+ * installed yet.
+ */
 const WAITS_FOR_TOOLS = ['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'];
 
 /**
- * Judges the contract before anything is written or installed. Prints the judgement if it cannot be served.
- * @throws ProjectError if it cannot be read
+ * Judges the contract before anything is written or installed. Prints the judgement if the contract cannot be served.
+ * @throws ProjectError if the contract cannot be read
  */
 async function canBeServed(source: string): Promise<boolean> {
   if (existsSync(toContractFile(source))) return true;
@@ -192,7 +198,9 @@ async function canBeServed(source: string): Promise<boolean> {
   }
 }
 
-/** The contract in its normal form, judged by `inspect`. */
+/**
+ * Writes the contract in its normal form, as `inspect --write` does. Returns false if the contract cannot be served.
+ */
 async function writeContract(source: string): Promise<boolean> {
   const out = toContractFile(source);
   if (existsSync(out)) {
@@ -211,14 +219,17 @@ async function writeContract(source: string): Promise<boolean> {
 
 interface Written {
   isGenerated: boolean;
-  /** A request that creates a record, with its introduction; empty if no test has created one. */
+  /** A request that creates a record, with a sentence before it; empty if no test has created a record. */
   first: string;
 }
 
-/** Writes the parts that the contract gives: the form of its errors, the collections of its records, and a handler for each operation. */
+/**
+ * Writes the files that follow from the contract: error bodies, collections of records, and a handler for each
+ * operation.
+ */
 async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<Written> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
-  // The imports below need the tools that have just been installed.
+  // These modules are imported only now, because they need the tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
   const { writeFirstRequest } = await import('./scaffold/first-create.ts');

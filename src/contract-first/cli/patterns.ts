@@ -1,4 +1,7 @@
-/** Finds invalid patterns of a contract, and those that could hang the server because they need more than linear time. Uses recheck. */
+/**
+ * Finds patterns of a contract that are invalid, or that could hang the server because they do not run in linear time.
+ * Uses recheck.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import recheck from '#recheck';
 import { reportInOperation } from '../contract/read/operations.ts';
@@ -9,10 +12,13 @@ import { toRegExp } from '../engine/schema/ajv.ts';
 import type { ContractProblem, Schema } from '../engine/schema/json.ts';
 import { toPointerOf } from '../json/pointer.ts';
 
-/** The number of steps that a match may take, which need some milliseconds. */
+/** The maximum number of steps that one match may take. So many need some milliseconds. */
 const STEPS = 1_000_000;
 
-/** The patterns, one line each, with the first operation that uses it. Headers of replies are omitted, because clients do not send them. */
+/**
+ * Returns a problem for each such pattern, with the first operation that uses it. Skips headers of replies, because
+ * clients do not send them.
+ */
 export function findSlowPatterns({ operations }: ReadContract, budget = newBudget()): ContractProblem[] {
   const seen = new Set<unknown>();
   const reported = new Map<string, ContractProblem>();
@@ -50,12 +56,12 @@ function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
   const bound = boundOf(expression);
-  // On average, half of the text follows a position in it.
+  // A match may start at each position in the text. On average, half of the text follows the position.
   if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
   const isLate = budget.left < budget.one;
   const degree = degreeOf(expression, budget);
   if (degree === undefined) {
-    // Verdicts are stored, so that the next run has more steps for the remaining patterns.
+    // The verdicts so far are stored, so a second run has more steps for the remaining patterns.
     const [steps, again] = isLate ? [' in the steps that others left', 'run it again, or '] : ['', ''];
     const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
     return `is too complex to tell${steps} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
@@ -77,11 +83,14 @@ function readExpression(pattern: string): RegExp | string {
   }
 }
 
-/** A cache of verdicts, by expression. */
+/** The file that stores verdicts by expression, for later runs. */
 const FOLDER = 'node_modules/.cache';
 const FILE = `${FOLDER}/complexity-of-expressions.json`;
 
-/** The steps that the checker may make, for one expression and in total. A million steps take a few seconds. */
+/**
+ * The number of steps that the checker may make for one expression, and that it has left. A million steps take a few
+ * seconds.
+ */
 export interface Budget {
   readonly one: number;
   left: number;
@@ -89,15 +98,17 @@ export interface Budget {
 
 const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
 
-/** The maximum size of automata. Larger ones take seconds for a few steps, so the checker tries texts instead. */
+/**
+ * The maximum number of an automaton's states. With more, a few steps take seconds, so the checker tries texts instead.
+ */
 const MOST_STATES = 10_000;
 
-/** The exponents by expression. Null means infinity, which JSON cannot express. */
+/** The stored verdicts: the exponent of each expression. Null stands for infinity, which JSON cannot express. */
 let degrees: Record<string, number | null> | undefined;
 
 /**
- * Returns the exponent of the time's growth with the text's length: 1 is linear, and infinity is exponential. Returns undefined if there is
- * no verdict, and stores nothing then.
+ * Returns the exponent with which the time of a match grows with the text's length: 1 is linear, and infinity is
+ * exponential. Returns undefined, and stores nothing, if the checker reaches no verdict.
  */
 export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);
@@ -117,18 +128,22 @@ export function degreeOf(expression: RegExp, budget = newBudget()): number | und
 
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
-/** The number of letters that is small enough to be tried at each position in a text. Above `MANY`, the checker reaches its limit. */
+/**
+ * An expression of degree 1 with at most this many letters counts as linear: a match tries few letters at each
+ * position.
+ */
 const FEW = 100;
+/** With more letters than this, the checker always reaches its limit, unless the expression begins with `^`. */
 const MANY = 500;
 
-/** Matches a letter, a class of letters or an assertion, and the number of its repetitions. */
+/** Matches a letter, a class of letters or an assertion, together with its repetition. */
 const ITEM =
   /(?:\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^()|*+?{}\\[\]^$])(?:(?<free>[*+?]|\{\d+,\d*\})\??|\{(?<count>\d+)\})?/gsu;
 
 /**
- * Finds a bound for the steps of an expression: at most `size` steps, times the text's length to the power of `degree`. A match tries each
- * position in the text and each number of repetitions once. The bound is only for expressions without groups and alternatives, since the
- * checker takes long for them.
+ * Returns a bound for the steps of a match: at most `size` steps, times the text's length to the power of `degree`,
+ * because a match tries each position and each number of repetitions once. Returns undefined for an expression with
+ * groups or alternatives. The bound spares the checker, which takes long for some simple expressions.
  */
 function boundOf({ source }: RegExp): { degree: number; size: number } | undefined {
   const bound = { degree: Number(!source.startsWith('^')), size: 0 };
@@ -142,8 +157,9 @@ function boundOf({ source }: RegExp): { degree: number; size: number } | undefin
 }
 
 /**
- * The checker reads the clock after each step. This clock counts the reads, so the checker's limit in milliseconds becomes a limit of
- * steps, and a busy machine gives the same verdict.
+ * Asks the checker for the exponent. The checker reads the clock after each step, and stops after a number of
+ * milliseconds. This function replaces the clock by a counter of the reads, so that the limit is a number of steps, and
+ * a busy machine gives the same verdict.
  */
 function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   const limit = Math.min(budget.one, budget.left);
@@ -162,7 +178,7 @@ function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   }
 }
 
-/** Reads the cache; empty if it does not exist yet, or another process is writing it. */
+/** Reads the stored verdicts. Returns none if the file does not exist yet, or if another process is writing it. */
 function readDegrees(): Record<string, number | null> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));

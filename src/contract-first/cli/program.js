@@ -1,4 +1,7 @@
-/** Builds the program of a service: `src/` and `handlers/` without types, the files that they read, and the finished contract. */
+/**
+ * Builds the program of a service: `src/` and `handlers/` without types, the files that the program reads, and the
+ * finished contract.
+ */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -10,17 +13,17 @@ const PACKAGE_BUILD = new URL('build-package.js', import.meta.url);
 const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));
 const PARTS = ['src', 'handlers'];
 
-/** Whether this is the package's source: it is also built, before a service that imports it. */
+/** True if this file is a source of the package, not built code. Then the package is built before each service. */
 export const isSource = existsSync(PACKAGE_BUILD);
 
-/** Builds the package again if its sources are here. */
+/** Builds the package first, if this file is one of its sources. */
 export async function prepareEngine() {
   if (isSource) await (await import(PACKAGE_BUILD.href)).buildPackage();
 }
 
 /**
- * Returns the files below these folders, by their paths from the current folder. A folder with a package.json is another package, and left
- * out.
+ * Reads all files in these folders, by their paths from the current folder. A folder with a package.json is skipped,
+ * because it is another package.
  */
 export function readFilesIn(folders) {
   const entries = folders.flatMap((folder) => {
@@ -34,7 +37,7 @@ export function readFilesIn(folders) {
   return new Map(entries);
 }
 
-/** The declarations for an app in TypeScript that serves the program. The types of the program's parts are not visible from outside. */
+/** The declarations for an app in TypeScript that imports the built program. They expose only `service`. */
 const DECLARATION = `import type { Service } from 'contract-first/run';
 export declare const service: Service;
 `;
@@ -42,7 +45,8 @@ export declare const service: Service;
 export const readProgram = () => readFilesIn(PARTS);
 
 /**
- * Names files that a server cannot or must not send: a link could show any file of the machine to everybody. Undefined if there are none.
+ * Returns the message for an entry in `clients/` that is neither a file nor a folder, because a symbolic link could
+ * send any file of the machine to everybody. Returns undefined if there is none.
  */
 export function findUnfitClient(contract) {
   const clients = join(dirname(contract), 'clients');
@@ -55,7 +59,7 @@ export function findUnfitClient(contract) {
   );
 }
 
-/** Writes the program to a folder below the project's folder, so that it finds the contract and the packages. */
+/** Writes the program to a folder. The folder must be in the project, so that the program finds the packages. */
 export async function writeProgram(folder, files = readProgram()) {
   for (const [path, content] of files) {
     if (path.endsWith('.md')) continue;
@@ -72,7 +76,10 @@ export async function writeProgram(folder, files = readProgram()) {
   execFileSync(process.execPath, [FINISH, resolve(folder), contract], { stdio: 'inherit' });
 }
 
-/** Writes the program to a new folder, which then replaces `dist/`, once `makeWay` has ended. `note` becomes a file in it. */
+/**
+ * Writes the program to a new folder, waits for `makeWay`, and then replaces `dist/` by the folder. `note` is written
+ * into a file in it.
+ */
 export async function placeProgram(files, note = '', makeWay = async () => {}) {
   const folder = `dist.${process.pid}`;
   try {

@@ -1,9 +1,9 @@
-/** Prints a line during long work, to show that the work continues. */
+/** Prints a line at intervals during long work, to show that it continues. */
 
-/** The time without a line, in milliseconds. */
+/** The time between two lines, in milliseconds. */
 const SILENCE = 4000;
 
-/** Prints on standard error, because the tool uses standard output. */
+/** Runs `work`, and prints the lines on standard error, because standard output belongs to the tool. */
 export async function withProgress<Made>(name: string, work: () => Promise<Made>): Promise<Made> {
   const started = Date.now();
   const timer = setInterval(() => {

@@ -1,23 +1,29 @@
-/** The project that a tool works on: the current folder, with its package.json and its contract. */
+/** Reads the project in the current folder: its package.json and its contract. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { normalize } from 'node:path';
 import { inspect } from 'node:util';
 
-/** The error of a folder that is not a project, or of an unclear contract. Only its message is printed, without a stack. */
+/**
+ * The error if the folder is not a project, or if the contract is not clear. The command prints only its message,
+ * without a stack.
+ */
 export class ProjectError extends Error {
   [inspect.custom]() {
     return this.message;
   }
 }
 
-/** @throws ProjectError */
+/** Reads package.json. @throws ProjectError if there is none */
 export function readPackage() {
   if (existsSync('package.json')) return JSON.parse(readFileSync('package.json', 'utf8'));
   throw new ProjectError(`There is no package.json in ${process.cwd()}: go to the folder of the service.`);
 }
 
-/** The path of the contract: `openapi/books.yaml`. @throws ProjectError */
+/**
+ * Returns the path of the contract, such as `openapi/books.yaml`. @throws ProjectError if there is none, or more than
+ * one
+ */
 export function findContract() {
   const { contract } = readPackage();
   if (contract !== undefined) return checkContract(contract);
@@ -29,7 +35,10 @@ export function findContract() {
   return `openapi/${found[0]}`;
 }
 
-/** The names of the files in `openapi/` that may be the contract: not `redocly.yaml`, the rules of the lint. */
+/**
+ * Returns the names of the files in `openapi/` that may be the contract. `redocly.yaml` is not one: it contains the
+ * rules of the lint.
+ */
 export function findContracts() {
   const entries = existsSync('openapi') ? readdirSync('openapi', { withFileTypes: true }) : [];
   const files = entries.filter((one) => one.isFile()).map(({ name }) => name);
@@ -38,7 +47,10 @@ export function findContracts() {
 
 const GENERATED = 'src/generated/domain.ts';
 
-/** Returns a warning if another version of this package has generated the existing files, because they may not fit its types. */
+/**
+ * Returns a message if another version of this package wrote the generated files, because they may not fit the types of
+ * this one.
+ */
 export function findOtherVersion() {
   const { version } = createRequire(import.meta.url)('contract-first/package.json');
   const text = existsSync(GENERATED) ? readFileSync(GENERATED, 'utf8') : '';
@@ -47,7 +59,10 @@ export function findOtherVersion() {
   return `src/generated is made by contract-first ${other}, and this is ${version}: run \`npx --no -- contract-first generate\`.`;
 }
 
-/** Checks that the contract is in a folder of the project, because the build copies that folder. */
+/**
+ * Checks that the contract is in a folder of the project, because the build copies this folder. @throws ProjectError if
+ * it is not
+ */
 function checkContract(contract) {
   const path = typeof contract === 'string' ? normalize(contract) : '';
   if (!/^(?!\.\.)[^/\\]+[/\\]/.test(path))
@@ -56,7 +71,7 @@ function checkContract(contract) {
   return path;
 }
 
-/** Finds the contract, or ends the tool with the message. */
+/** Returns the path of the contract, or prints the reason and exits. */
 export function findContractOrExit() {
   try {
     return findContract();
@@ -67,7 +82,10 @@ export function findContractOrExit() {
   }
 }
 
-/** Writes the compiler's settings for the program alone, without the tests and without other packages below `src/`; returns their path. */
+/**
+ * Writes a tsconfig for the program alone, and returns its path. Tests are left out, and so are other packages below
+ * `src/`.
+ */
 export function writeCompilerSettings() {
   const file = 'node_modules/.cache/tsconfig.program.json';
   const packages = readdirSync('src').filter((name) => existsSync(`src/${name}/package.json`));

@@ -1,4 +1,4 @@
-/** The parts of a service that decide whether its contract is valid. A service may have none of them yet. */
+/** Loads the files of a service that decide whether its contract is valid. Each of them may be missing. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ export interface LoadedParts extends TeamParts {
   verifyToken: VerifyToken<never> | undefined;
 }
 
-/** Loads the parts from the current folder. */
+/** Loads the files from the current folder, with a default for each missing one. */
 export async function loadTeamParts(): Promise<LoadedParts> {
   const load = async (path: string): Promise<Partial<LoadedParts>> =>
     existsSync(path) ? import(pathToFileURL(resolve(path)).href) : {};

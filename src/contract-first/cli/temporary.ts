@@ -1,9 +1,12 @@
-/** A temporary folder, which does not outlive its use. */
+/** Makes a temporary folder for one function call. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs a function with a new folder. The folder is removed afterwards, even if the process exits meanwhile. */
+/**
+ * Runs a function with the path of a new folder. The folder is removed afterwards, also if the process exits during the
+ * call.
+ */
 export async function withTemporaryFolder<Made>(prefix: string, run: (folder: string) => Promise<Made>): Promise<Made> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   const remove = () => rmSync(folder, { recursive: true, force: true });

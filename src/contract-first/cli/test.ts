@@ -1,4 +1,7 @@
-/** Runs the tests of a service by Node's own runner. In Node 20, this runner does not find files of TypeScript. */
+/**
+ * Runs the tests of a service with Node's test runner, and finds their files, because the runner of Node 20 does not
+ * find TypeScript.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +10,7 @@ import { findOtherVersion, ProjectError, readPackage } from './project.js';
 
 const REGISTER = new URL('typescript/register.js', import.meta.url);
 
-/** The arguments are files, and options of Node. Returns the exit code. */
+/** Runs the tests, and returns the exit code. `args` are files and options for Node. */
 export async function runTest(args: string[]): Promise<number> {
   readPackage();
   const isOther = findOtherVersion();

@@ -1,13 +1,13 @@
 /**
- * The tools are devDependencies of a service, because a server does not need them. As optional peers, npm would install them in production
- * as well.
+ * Finds the development tools. They are devDependencies of a service, because a server does not need them. If they were
+ * optional peers of this package, npm would also install them in production.
  */
 import { createRequire } from 'node:module';
 
 interface Package {
   version: string;
   devDependencies: Record<string, string>;
-  /** npm only reads overrides of the top package, so `new` writes them there. */
+  /** Versions that npm must use. npm reads them only from the service's package.json, so `new` copies them there. */
   overrides: Record<string, string>;
 }
 
@@ -26,7 +26,7 @@ export type Tool =
 export const toRanges = (tools: Tool[]) =>
   tools.map((name) => [name, OWN_PACKAGE.devDependencies[name] as string] as const);
 
-/** A sentence that names the missing tools; undefined if all are installed. */
+/** Returns a sentence that names the missing tools, or undefined if all are installed. */
 export function findMissingTools(tools: Tool[]): string | undefined {
   const missing = tools.filter((name) => !isInstalled(name));
   if (missing.length === 0) return undefined;

@@ -1,4 +1,7 @@
-/** Finds the problems of a contract that stop `generate`. `lint` and `inspect` also use it, so that all three agree. */
+/**
+ * Finds the problems of a contract that stop `generate`. `lint` and `inspect` use the same function, so that all three
+ * agree.
+ */
 import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { findUnknownCodes, isOfErrors } from '../contract/checks/server-errors.ts';
 import { ContractError, type ReadContract } from '../engine/contract/contract.ts';
@@ -9,14 +12,14 @@ import type { LoadedParts } from './team-parts.ts';
 export interface Unservable {
   /** Problems of the contract. */
   ofContract: ContractProblem[];
-  /** Problems of `src/errors.ts`, which only its team can write. */
+  /** Problems of `src/errors.ts`, which only the team can solve. */
   ofTeam: ContractProblem[];
-  /** Warnings about parts that cannot be proven to fit. */
+  /** Warnings about requests, records and replies that are not proven to fit each other. */
   warnings: ContractProblem[];
 }
 
 export function findUnservable(contract: ReadContract, own: LoadedParts): Unservable {
-  // A service without collections cannot declare any.
+  // Error codes are checked only if the service has collections, because only a collection can declare them.
   const unknown = Object.keys(own.domain).length > 0 ? findUnknownCodes(contract, own.domain) : [];
   if (unknown.length > 0) return { ofContract: unknown, ofTeam: [], warnings: [] };
   const slow = findSlowPatterns(contract);
@@ -28,7 +31,7 @@ export function findUnservable(contract: ReadContract, own: LoadedParts): Unserv
   return { ofContract, ofTeam: problems.filter(isOfErrors), warnings };
 }
 
-/** Runs a function, and returns the problems that it throws. @throws any Error other than a ContractError */
+/** Runs a function, and returns the problems of the ContractError that it throws. @throws any other error unchanged */
 export function problemsThrownBy(run: () => void): readonly ContractProblem[] {
   try {
     run();

@@ -1,5 +1,6 @@
 /**
- * Prepares schemas of a contract for openapi-typescript, which knows schemas only by name, and cannot express a list that contains itself.
+ * Prepares the schemas of a contract for openapi-typescript, which finds only schemas with a name, and cannot write the
+ * type of an array that contains itself.
  */
 import type { Document } from '../../engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -11,14 +12,17 @@ import { type CheckedCode, checkedName, code } from './source-text.ts';
 type Named = Record<string, Schema>;
 
 const COMPONENTS = '#/components/schemas/';
-/** Steps of a pointer that would add nothing to a name. */
+/** Matches keys of a JSON Pointer that would not make a name clearer. */
 const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|responses|content|schema|)$/;
 
-/** The key that stores the name of the type of a list that contains itself. */
+/** The key of a recursive array's schema with the name of its TypeScript type. */
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 
-/** Gives each target of a reference a name among the components, and replaces other references by their targets. */
+/**
+ * Gives each target of a reference a name in `components/schemas`. Replaces references to other nodes than schemas by
+ * their targets.
+ */
 export function nameTargets(document: Document): void {
   document.components ??= {};
   document.components.schemas ??= {};
@@ -49,10 +53,10 @@ export function nameTargets(document: Document): void {
   visit(document, false);
 }
 
-/** Matches the places of components other than schemas that openapi-typescript finds. */
+/** Matches the references to other nodes than schemas that openapi-typescript can follow. */
 const FOUND = /^#\/(components|paths|webhooks)\//;
 
-/** Replaces a reference by its target if openapi-typescript would not find it. Never reads files or URLs. */
+/** Replaces a reference by its target, if openapi-typescript could not follow it. Reads neither files nor URLs. */
 function replace(node: Record<string, unknown>, document: Document, seen = new Set<unknown>()): void {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string' || FOUND.test($ref)) return;
@@ -62,7 +66,7 @@ function replace(node: Record<string, unknown>, document: Document, seen = new S
   replace(node, document, seen.add($ref));
 }
 
-/** Names the schema, and returns the name. */
+/** Adds the schema to the components under the wanted name, or one with a number if that is taken. Returns the name. */
 function addSchema(schemas: Named, schema: Schema, wanted: string): string {
   const word = wanted.replace(/\W+/g, '_').replace(/^_|_$/g, '');
   let name = word;
@@ -72,8 +76,8 @@ function addSchema(schemas: Named, schema: Schema, wanted: string): string {
 }
 
 /**
- * Gives each list that contains itself, also indirectly, its own type: as a field, `A: A[]` is a compile error.
- * Returns these types.
+ * Gives its own interface to each array that contains itself, directly or through other arrays, because `A: A[]` as a
+ * field's type is a compile error. Returns the interfaces.
  */
 export function toListTypes(document: Document): CheckedCode[] {
   const schemas = document.components?.schemas as Named;
@@ -94,7 +98,7 @@ export function toListTypes(document: Document): CheckedCode[] {
   });
 }
 
-/** The schemas of the same value and of its items. */
+/** Returns the subschemas of the same value, and the schemas of its items. */
 const partsOf = (schema: Keywords): Listed[] =>
   subschemasOf(schema)
     .filter(({ keyword }) => /^((all|any|one)Of|items|prefixItems)$/.test(keyword))
@@ -102,7 +106,10 @@ const partsOf = (schema: Keywords): Listed[] =>
 
 const withParts = (schema: Schema): Listed[] => [keywordsOf(schema), ...partsOf(keywordsOf(schema)).flatMap(withParts)];
 
-/** Whether the list contains itself. An object in between ends the search, since the compiler accepts such a circle. */
+/**
+ * True if the array contains itself without an object in between: TypeScript accepts a type that refers to itself
+ * through an object.
+ */
 function isItself(list: Keywords, document: Document, seen = new Set<Keywords>()): boolean {
   const leads = (part: Keywords): boolean => {
     if (seen.has(part)) return part === list;

@@ -1,4 +1,4 @@
-/** Writes the contract as TypeScript types, with 64-bit integers as bigint, as in the server. */
+/** Writes the contract as TypeScript types, with `bigint` for 64-bit integers, as in the server. */
 import { randomBytes } from 'node:crypto';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
@@ -20,7 +20,7 @@ import { toPointerOf } from '../../json/pointer.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 import { type CheckedCode, code, joined, printed } from './source-text.ts';
 
-/** The types of a 64-bit integer, and of the alternatives that its schema may allow. */
+/** The TypeScript types of a 64-bit integer, and of the other types that its schema may allow. */
 const INT64_TYPES = {
   integer: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
   string: ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
@@ -31,21 +31,22 @@ const INT64_TYPES = {
 const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
 
 /**
- * Names of methods that every object inherits. If such a name is the name of a schema or a step of a reference, openapi-typescript would
- * find the method.
+ * Matches names of properties that every object inherits. openapi-typescript would find the inherited property if a
+ * schema, or a key in a reference, has such a name.
  */
 const INHERITED =
   /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
-/** Matches a JSON string that is a reference, or such a name. */
+/** Matches a JSON string that is a reference or a single word, where `INHERITED` may match. */
 const NAMING = /"#\/(?:[^"\\]|\\.)*"(?!:)|"\w+"/g;
-/** A marker that never occurs in a contract. */
+/** A random text, which no contract contains. It is put before inherited names, and removed from the finished types. */
 const MARK = `name_${randomBytes(16).toString('hex')}_`;
 
 const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
 
-/** Writes the types. @throws ContractError that names unused components that are not schemas */
+/** Writes the types. @throws ContractError that lists faulty schemas among the components */
 export async function buildTypes(contract: Document): Promise<CheckedCode> {
-  // openapi-typescript would write the value as JSON, which does not support bigint.
+  // Limits and defaults become doubles, because openapi-typescript writes them as JSON, which does not support
+  // `bigint`.
   const document: Document = JSON.parse(withMarks(JSON.stringify(toDoubles(contract))));
   checkComponents(document);
   nameTargets(document);
@@ -69,7 +70,7 @@ export async function buildTypes(contract: Document): Promise<CheckedCode> {
     emptyObjectsUnknown: true,
     readWriteMarkers: true,
     transform(schema) {
-      // The schema may be true or false.
+      // A schema may also be `true` or `false`.
       const { type = [], format, 'x-extensible-enum': codes, [LIST]: list }: Listed = Object(schema);
       if (list && type === 'array') return ts.factory.createTypeReferenceNode(list);
       const types = [type].flat();
@@ -90,7 +91,7 @@ export type OpenOperation = ${toOpen(document)};
 `;
 }
 
-/** All identifiers in these types; they may be names of the contract. */
+/** Returns all identifiers in a type, because some of them are names from the contract. */
 function identifiersIn(node: ts.Node): string[] {
   const inside: string[] = ts.isIdentifier(node) ? [node.text] : [];
   ts.forEachChild(node, (child) => {
@@ -124,7 +125,10 @@ function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
   );
 }
 
-/** Converts a parameter. JSON in a parameter is parsed. If there is a default, the handler always gets a value. */
+/**
+ * Describes a parameter as the handler gets it: JSON in a parameter is parsed, and a parameter with a default always
+ * has a value.
+ */
 function plain(parameter: ParameterNode): void {
   const [media] = Object.values(parameter.content ?? {});
   if (media?.schema !== undefined) parameter.schema = media.schema;
@@ -134,7 +138,10 @@ function plain(parameter: ParameterNode): void {
 
 type Node = Record<string, unknown>;
 
-/** Changes each node after the nodes inside it. `hasNames` tells that the keys of a node are names of the contract. */
+/**
+ * Calls `change` for each node, after the nodes inside it. `hasNames` is true if the keys of the node are names from
+ * the contract.
+ */
 function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, key = ''): void {
   if (!isNode(node)) return;
   const hasNames = isNames(key);
@@ -142,7 +149,10 @@ function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, k
   change(node, hasNames);
 }
 
-/** Converts a header. JSON in a header stays text. openapi-typescript treats a referenced header as required. */
+/**
+ * Describes headers as the handler sends them: a header with JSON is a text. A referenced header is copied, because
+ * openapi-typescript would treat it as required.
+ */
 function inlineHeaders(node: Node, document: Document): void {
   const { headers } = node;
   for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
@@ -156,9 +166,9 @@ function inlineHeaders(node: Node, document: Document): void {
 }
 
 /**
- * Removes parts that would mislead openapi-typescript: examples and references to other files, which it would read or fetch; `nullable`,
- * which means nothing in 3.1; `$defs`, which would become a field; and a discriminator without alternatives, which would take its field
- * away from the schemas that have this one in `allOf`.
+ * Removes keywords that would mislead openapi-typescript: examples and references in other files, which it would read
+ * or fetch; `nullable`, which has no meaning in 3.1; and `$defs`, which it would take for a field. Also removes a
+ * discriminator without alternatives, which would remove its field from the schemas that have this one in `allOf`.
  */
 function dropUntyped(node: Node, hasNames: boolean): void {
   if (typeof node.externalValue === 'string') delete node.externalValue;
@@ -169,7 +179,9 @@ function dropUntyped(node: Node, hasNames: boolean): void {
   if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
 }
 
-/** Widens the type of unnamed fields by the types of named fields, because the compiler also checks named fields against it. */
+/**
+ * Adds the types of named fields to the type of unnamed fields, because TypeScript checks named fields against both.
+ */
 function widenOthers(node: Keywords): void {
   const { properties = {}, patternProperties = {}, additionalProperties = {} } = node;
   const isTyped = [...Object.values(patternProperties), additionalProperties].some(
@@ -179,7 +191,10 @@ function widenOthers(node: Keywords): void {
   if (isTyped) node.patternProperties = { ...patternProperties, ...Object.fromEntries(named) };
 }
 
-/** Turns a schema's name in the mapping of a discriminator into a reference (OpenAPI 3.1, section 4.8.25), and drops other texts. */
+/**
+ * Replaces a schema's name in the mapping of a discriminator by a reference to it (OpenAPI 3.1, section 4.8.25).
+ * Removes texts that refer to nothing.
+ */
 function pointMappings({ discriminator }: Keywords, document: Document): void {
   const mapping = discriminator?.mapping ?? {};
   for (const [name, schema] of Object.entries(mapping)) {
@@ -188,7 +203,7 @@ function pointMappings({ discriminator }: Keywords, document: Document): void {
   }
 }
 
-/** Marks a field as read-only or write-only if the schema that it refers to is. */
+/** Makes a field read-only or write-only if the schema that it refers to is. */
 function markReferences({ properties }: Keywords, document: Document): void {
   for (const field of Object.values(properties ?? {}).map(keywordsOf)) {
     const { readOnly, writeOnly } = keywordsOf(lookUp(document, String(field.$ref)) as Schema | undefined);

@@ -1,6 +1,6 @@
 /**
- * Writes the files that are generated from the contract, and names missing handlers. Fails if a handler is missing. With `--check`, also
- * fails if the committed files are stale.
+ * The command `generate`: writes the files that follow from the contract, and fails if an operation has no handler.
+ * With `--check`, it writes nothing, and also fails if a committed file is stale.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
@@ -34,7 +34,7 @@ import type { CheckedCode } from './source-text.ts';
 
 const SOURCE = pathToFileURL(`${resolve('src')}/`);
 
-/** Generates the files. With `isCheck`, it writes nothing, and fails if a file is stale. Returns the exit code. */
+/** Runs the command, and returns its exit code. With `isCheck`, it writes nothing, and fails if a file is stale. */
 export async function runGenerate(isCheck: boolean): Promise<number> {
   let path = '';
   try {
@@ -50,13 +50,16 @@ export async function runGenerate(isCheck: boolean): Promise<number> {
 }
 
 interface Outcome {
-  /** With `--check`, the stale files. */
+  /** With `--check`, a message for each stale file; otherwise none. */
   notes: string[];
-  /** Operations without a handler, and handlers without an operation. A server would not start with them. */
+  /**
+   * Messages for operations without a handler, and for handlers without an operation. The server would not start with
+   * either.
+   */
   unmatched?: string[];
 }
 
-/** @throws ContractError or OperatorError */
+/** Writes or compares the files. @throws ContractError or OperatorError if the service could not start */
 async function generate(path: string, isCheck: boolean): Promise<Outcome> {
   const isOther = isCheck && findOtherVersion();
   if (isOther) return { notes: [isOther] };
@@ -70,9 +73,9 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
     ...write('register', buildRegister(contract, present)),
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
-  // The modules are loaded here, because they import the domain, and its folder may just have been replaced.
+  // The team's modules are imported only now, because they import the domain, whose file may just have been written.
   const own = await loadTeamParts();
-  // Reports the errors that would stop the server's start, in the same words.
+  // `checkMigrations` throws the errors that would also stop the server's start, in the same words.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
   checkMigrations(own.domain, warn);
   const { ofContract, ofTeam, warnings } = findUnservable(contract, own);
@@ -91,8 +94,9 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
 }
 
 /**
- * If all migrations for SQLite exist, runs them in memory, to warn about lists without an index.
- * @throws OperatorError with the reason if a start would fail
+ * Checks the migrations of both databases. If those for SQLite are complete, also runs them in memory, to warn about
+ * lists without an index.
+ * @throws OperatorError with the reason why a start would fail
  */
 function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {
   const made = new Set<string>();
@@ -111,14 +115,17 @@ function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void
     onWarning(`no migration makes the table of ${lacking.join(', ')}: npx --no -- contract-first migration first`);
 }
 
-/** Makes a function that writes a file, or nothing with `--check`, and returns the file's name if it is stale. */
+/**
+ * Builds a function that writes a file if its text has changed. With `--check`, the function instead returns a message
+ * if it has changed.
+ */
 function buildWrite(contract: string, isCheck: boolean): (name: string, made: CheckedCode) => string[] {
   return (name, made) => {
     const path = `src/generated/${name}.ts`;
     const text = GENERATED_HEADER(contract) + made.text;
     if (existsSync(path) && readFileSync(path, 'utf8') === text) return [];
     if (isCheck) return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
-    // Files are only written if they differ: otherwise, watchers of the file would generate again.
+    // An unchanged file is not written, because watchers of the file would then run `generate` again.
     writeFileSync(path, text);
     return [];
   };

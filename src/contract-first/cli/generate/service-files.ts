@@ -1,6 +1,7 @@
 /**
- * The files that join the parts of a service. Each folder below `src/` with a `domain.ts` is a collection, under the name of its export; a
- * `transactions.ts` next to it exports its transactions.
+ * Writes the files that connect the contract, the collections and the handlers of a service. Each folder in `src/` with
+ * a `domain.ts` is a collection, which is named after the export of that file. A `transactions.ts` next to it exports
+ * its transactions.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
@@ -8,11 +9,14 @@ import { OperatorError } from '../../operator-error.ts';
 import { OWN_PACKAGE } from '../tools.ts';
 import { type CheckedCode, checkedName, code, joined } from './source-text.ts';
 
-/** The first line of each generated file. */
+/** Returns the first line of each generated file. */
 export const GENERATED_HEADER = (contract: string) =>
   `// Made from ${contract} by contract-first ${OWN_PACKAGE.version}: \`npm run generate\`. Never edited.\n\n`;
 
-/** Finds the collections; returns an empty list if there are none. @throws ContractError if a `domain.ts` exports anything else */
+/**
+ * Writes `domain.ts`, with all collections of the folder. @throws ContractError if a collection's `domain.ts` does not
+ * export one constant
+ */
 export function buildDomain(folder: URL): CheckedCode {
   const collections = findCollections(folder);
   const names = collections.map(({ name }) => checkedName(name));
@@ -20,7 +24,8 @@ export function buildDomain(folder: URL): CheckedCode {
     (one) => code`import { ${checkedName(one.name)} } from '../${checkedName(one.folder)}/domain.ts';\n`,
   );
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  // A service without collections cannot declare the contract's codes yet.
+  // A service without collections cannot declare the error codes of the contract yet, so `MissingErrors` would not
+  // compile.
   const [type, demand] = names.length > 0 ? [code`, type MissingErrors`, code` satisfies MissingErrors`] : [[], []];
   return code`import { addErrors${type} } from 'contract-first';
 ${hasTransactions ? code`import { readingOf, transactionOf } from 'contract-first/store';\n` : []}${imports}
@@ -34,8 +39,8 @@ export const reading = readingOf<typeof domain>();
 `;
 
 /**
- * Writes the file that the writing thread also loads: with the contract, and the transactions of each `transactions.ts` next to a
- * `domain.ts`.
+ * Writes `writing.ts`, which the writing thread also loads: the location of the contract, and the transactions of all
+ * collections.
  */
 export function buildWriting(folder: URL, contract: string): CheckedCode {
   const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
@@ -71,21 +76,21 @@ function nameIn(folder: string, text: string): string {
   return first;
 }
 
-/** The part of package.json that a service uses. */
+/** The fields of package.json that a service uses. */
 interface Package {
   name?: string;
   version?: string;
 }
 
-/** The optional files of a team. */
+/** The names of the optional files in `src/`. */
 export const OPTIONAL = ['errors', 'services', 'tokens', 'plugins'] as const;
 type Optional = (typeof OPTIONAL)[number];
 
-/** Returns the line only if the file exists. */
+/** Builds a function that returns a line of code if the optional file exists, and otherwise no code. */
 const buildIf = (present: readonly Optional[]) => (name: Optional, line: CheckedCode) =>
   present.includes(name) ? line : code`${[]}`;
 
-/** Writes the types of the service, which the engine's types read from `Register`. */
+/** Writes `register.ts`: the types of the service, which the engine's types read from the interface `Register`. */
 export function buildRegister({ operations }: ReadContract, present: readonly Optional[]): CheckedCode {
   const only = buildIf(present);
   const byToken = [...operations].flatMap(([id, { security }]) =>
@@ -108,10 +113,10 @@ ${only('services', code`    services: services.Services;\n`)}${only('tokens', co
 `;
 }
 
-/** Writes the table of handlers by operation. */
+/** Writes `handlers.ts`, the handlers by operation. */
 export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
   const ids = [...operations.keys()];
-  // An operationId may not be a valid variable: `delete`, `find-book`. Every operationId is without a `$`.
+  // A valid operationId, such as `delete` or `find-book`, may not be a valid variable. It never contains a `$`.
   const nameOf = (id: string) => checkedName(`${id.replaceAll('-', '$')}Handler`);
   return code`${ids.map((id) => code`import ${nameOf(id)} from '../../handlers/${checkedName(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
 
@@ -120,13 +125,16 @@ ${ids.map((id) => code`  ${id.includes('-') ? id : checkedName(id)}: ${nameOf(id
 `;
 }
 
-/** Matches a name that may be part of a key, of a file name, and of PostgreSQL's application_name, which is limited to 63 bytes. */
+/** Matches a name that fits into keys, file names, and PostgreSQL's application_name, which is limited to 63 bytes. */
 const SERVICE_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 
-/** Returns the name of the service: the name of its package without the scope, such as `books` for `@acme/books`. */
+/** Returns the name of the service: its package's name without the scope, such as `books` for `@acme/books`. */
 export const withoutScope = (name: string): string => name.replace(/^@[^/]*\//, '');
 
-/** Writes the value that the program passes to `run`. @throws OperatorError if the name of the package cannot be used for keys and files */
+/**
+ * Writes `service.ts`, with the value that `main.ts` passes to `run`. @throws OperatorError if keys and files cannot
+ * have the package's name
+ */
 export function buildService(
   { operations }: ReadContract,
   { name = '', version = '' }: Package,

@@ -1,6 +1,7 @@
 /**
- * Writes generated TypeScript. A third party may have written the contract. So each part of the contract in the code is a string literal,
- * or a name that is checked here. Generators return a `Source`, which only this module can make.
+ * Writes generated TypeScript. A third party may have written the contract, so each text of the contract in the code is
+ * a string literal, or a name that this module has checked. Generators return a `CheckedCode`, which only this module
+ * can make.
  */
 import { toScriptLiteral } from '../../json/literals.ts';
 
@@ -21,7 +22,8 @@ export type { CheckedCode };
 type Value = CheckedCode | string | number | bigint | boolean | null | Value[];
 
 /**
- * The template tag for code. Writes a value as a literal, unless it is already code, and writes the items of a list one after the other.
+ * The tag for template literals of generated code. A `CheckedCode` is inserted unchanged, any other value as a literal;
+ * the items of a list are inserted one after the other.
  */
 export function code(texts: TemplateStringsArray, ...values: Value[]): CheckedCode {
   return new CheckedCode(texts.reduce((text, next, index) => text + toSafe(values[index - 1] as Value) + next));
@@ -34,7 +36,7 @@ function toSafe(value: Value): string {
   return typeof value === 'string' ? toScriptLiteral(value) : String(value);
 }
 
-/** Writes a comment of one line. Characters that could end it, or have a meaning in it, become spaces. */
+/** Writes a comment of one line. Characters that could end the comment, or that have a meaning in it, become spaces. */
 export const toComment = (text: string): CheckedCode =>
   new CheckedCode(
     `// ${text
@@ -43,18 +45,18 @@ export const toComment = (text: string): CheckedCode =>
       .slice(0, 110)}`,
   );
 
-/** Writes any value of JSON as a literal. */
+/** Writes any JSON value as a literal. */
 export function toLiteral(value: unknown): CheckedCode {
   if (Array.isArray(value)) return code`[${joined(value.map(toLiteral), ', ')}]`;
   if (typeof value !== 'object' || value === null) return code`${value as string | number | bigint | boolean | null}`;
   return toObjectLiteral(Object.entries(value).map(([name, field]) => [name, toLiteral(field)]));
 }
 
-/** Writes one field of an object. */
+/** Writes one field of an object literal, as `name` alone if the value is a variable of this name. */
 export const toField = (name: string, value: CheckedCode): CheckedCode =>
   value.text === name ? value : code`${toPropertyName(name)}: ${value}`;
 
-/** Writes an object with these fields, and with spread ones. A field is shortened if its value is a variable of the same name. */
+/** Writes an object literal with these fields and spread objects, on one line if it fits. */
 export function toObjectLiteral(
   fields: (readonly [name: string, value: CheckedCode])[],
   spread: CheckedCode[] = [],
@@ -66,13 +68,13 @@ export function toObjectLiteral(
   return code`{\n${written.map((field) => code`  ${indented(field)},\n`)}}`;
 }
 
-/** The maximum length of a line with an object, without the text before it. */
+/** The maximum length of an object literal on one line, without the code before it. */
 const LINE_LENGTH = 90;
 
-/** Indents the lines after the first: literals never contain a line break. */
+/** Indents all lines but the first. This cannot change a literal, because literals never contain a line break. */
 export const indented = ({ text }: CheckedCode): CheckedCode => new CheckedCode(text.replaceAll('\n', '\n  '));
 
-/** Writes the name of a field. In brackets, `__proto__` is an ordinary name. */
+/** Writes the name of a field, quoted if necessary. `__proto__` is in brackets, which make it an ordinary field. */
 export function toPropertyName(name: string): CheckedCode {
   if (name === '__proto__') return code`[${name}]`;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? new CheckedCode(name) : code`${name}`;
@@ -84,25 +86,29 @@ export function joined(parts: CheckedCode[], between: string): CheckedCode {
 
 const IDENTIFIER = /^[A-Za-z_$][\w$-]*$/;
 
-/** Allows the name of a variable or a file in generated code, unquoted. @throws Error if the text could be anything but a name */
+/**
+ * Returns the name of a variable or a file, to be inserted without quotes. @throws Error if the text could be more than
+ * a name
+ */
 export function checkedName(name: string): CheckedCode {
   if (!IDENTIFIER.test(name)) throw new Error(`${JSON.stringify(name)} cannot be a name in generated code`);
   return new CheckedCode(name);
 }
 
-/** Matches names that openapi-typescript writes unchanged, and its literals. */
+/** Matches identifiers and string literals as openapi-typescript writes them. */
 const WRITTEN = /^([A-Za-z_$][\w$]*|"([^"\\\n\r]|\\.)*")$/;
 
 /**
- * Accepts the types that openapi-typescript has printed, without a mark. `identifiers` are all identifiers in them.
- * @throws Error for a name that could mean anything else
+ * Accepts the types that openapi-typescript has printed, and removes `mark` from them. `identifiers` lists all
+ * identifiers in the types.
+ * @throws Error for an identifier that is neither a name nor a literal
  */
 export function printed(types: string, identifiers: string[], mark: string): CheckedCode {
   for (const name of identifiers) if (!WRITTEN.test(name)) checkedName(name);
   return new CheckedCode(types.replaceAll(mark, ''));
 }
 
-/** Writes the access to a field of a value. The value is a variable, or itself a field. */
+/** Writes the access to a field of a value, such as `record.name`. The value is a variable, or itself a field. */
 export const member = (object: CheckedCode | string, name: string): CheckedCode => {
   const value = typeof object === 'string' ? checkedName(object) : object;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? code`${value}.${checkedName(name)}` : code`${value}[${name}]`;

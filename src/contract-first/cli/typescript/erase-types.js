@@ -1,6 +1,7 @@
 /**
- * Replaces types by blanks, so that lines and columns stay as they are written: stack traces and coverage need no source
- * maps. Results are cached in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
+ * Replaces types by blanks, so that lines and columns stay as they are written: stack traces and coverage need no
+ * source maps. Results are cached in `node_modules/.cache` by the hash of their source, because one run of the tests
+ * starts hundreds of processes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The cache, in the nearest `node_modules`: that of the service, or that of the repository with this package as a workspace. */
+/**
+ * The nearest folder `node_modules`, which contains the cache: that of the service, or in this repository that of the
+ * root.
+ */
 const MODULES = createRequire(import.meta.url)
   .resolve.paths('ts-blank-space')
   .find((folder) => existsSync(folder));
@@ -24,7 +28,10 @@ export function toJavaScript(source) {
   return cached(source, async () => (await import('ts-blank-space')).default(source));
 }
 
-/** Returns the result for this text: from the cache that all processes share, or a new one. */
+/**
+ * Returns the result for this text, from the cache that all processes share. If it is not there, calls `make` and
+ * stores the result.
+ */
 async function cached(text, make) {
   const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
   try {
@@ -32,14 +39,17 @@ async function cached(text, make) {
   } catch {
     const made = await make();
     mkdirSync(CACHE, { recursive: true });
-    // The file is renamed when it is complete, because another process may be reading it.
+    // The complete file gets its name in one step, because another process may read it at the same time.
     writeFileSync(`${file}.${process.pid}`, made);
     renameSync(`${file}.${process.pid}`, file);
     return made;
   }
 }
 
-/** Returns the source without types. Relative imports lead to files that are also compiled, so they end with `.js`. */
+/**
+ * Returns the source without types. The names of relative imports change from `.ts` to `.js`, because these files are
+ * also compiled.
+ */
 export function compile(source, path) {
   return cached(JSON.stringify([path, source]), async () => {
     const { default: ts } = await import('typescript');

@@ -1,4 +1,4 @@
-/** The checker in JavaScript alone; `recheck` itself would look for Java and for binaries. */
+/** The JavaScript version of recheck. The package's main module would look for Java and for native programs. */
 declare module '#recheck' {
   const recheck: Pick<typeof import('recheck'), 'checkSync'>;
   export default recheck;

@@ -1,2 +1,2 @@
-/** Lets Node run TypeScript, by `node --import=contract-first/register`. */
+/** Lets Node run TypeScript: `node --import=contract-first/register FILE`. */
 export {};
