@@ -1,7 +1,7 @@
 /**
- * The queue of a writer that takes writes in batches (group commit). The next batch contains the writes of one iteration of the event loop,
- * and the writes that arrive while another batch is written. So under load a write costs only a fraction of an fsync. The queue is
- * independent of threads and files.
+ * A queue that hands writes to a writer in batches (group commit). A batch contains all writes that have arrived in one
+ * iteration of the event loop, or while the previous batch was being written. Therefore a write costs only a fraction
+ * of an fsync under load. The queue does not depend on threads or files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
@@ -9,26 +9,30 @@ import { type OutageKind, type StoreCounts, StoreUnavailable } from '../store.ts
 
 export interface BatchOptions<Item, Result> {
   /**
-   * Hands a batch to the writer, one at a time. An empty batch only tests whether the disk can be written.
+   * Hands a batch to the writer. The writer gets the next batch only after it has answered. An empty batch only tests
+   * whether the disk can be written.
    * @throws Error if the batch cannot be handed over
    */
   post: (items: Item[]) => void;
-  /** Whether an item with this result was written to the disk. A refused change, and a change that was made before, write nothing. */
+  /**
+   * Whether an item with this result was written to the disk. Nothing is written for a refused change, nor for a change
+   * that was made earlier with the same `Idempotency-Key`.
+   */
   isWritten: (item: Item, result: Result) => boolean;
-  /** The most writes that may wait, including the current batch. */
+  /** How many writes may wait, including those of the current batch. */
   maxWaiting: number;
-  /** The longest time until a write is on the disk, in milliseconds. */
+  /** How long a write may take until it is on the disk, in milliseconds. */
   timeout: number;
-  /** The longest wait of a health check for the writer, in milliseconds. */
+  /** How long a health check may wait for the writer, in milliseconds. */
   checkTimeout: number;
   counts: StoreCounts;
 }
 
-/** The interval of searches for late writes in the current batch, in milliseconds. */
+/** How often the queue looks for late writes in the current batch, in milliseconds. */
 const WATCH_INTERVAL = 100;
-/** How long a written batch proves that the disk can be written, in milliseconds. */
+/** For how long a written batch counts as proof that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
-/** The longest wait of a batch for more writes, in milliseconds. */
+/** How long a batch waits for more writes, in milliseconds. */
 const GATHER_TIME = 2;
 const FLUSH_INTERVAL = 5;
 
@@ -36,21 +40,24 @@ const TOO_MANY = new Error('too many writes wait');
 const NOT_BEGUN = new Error('the disk was busy for too long with earlier writes');
 const NOT_ENDED = new Error('the disk has not answered in time');
 
-/** The queue. After each batch, the writer must call `end`, `blame` or `fail`. */
+/** The queue. After each batch, the writer must call one of `end`, `blame` and `fail`. */
 export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item, Result>;
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
-  /** The time when the writer began the batch, or when it ended; undefined while the writer is idle. */
+  /** The time since which the writer is writing a batch, or is not running. Undefined while the writer is idle. */
   #busySince: number | undefined;
-  /** The timer that rejects late writes of the batch. */
+  /** The timer that looks for late writes in the current batch. */
   #watching: NodeJS.Timeout | undefined;
   #isDue = false;
-  /** The maximum number of writes in the next batch. Smaller while the queue bisects for a faulty write. */
+  /**
+   * How many writes the next batch may contain. The number is lower while the queue bisects a failed batch to find the
+   * faulty write.
+   */
   #batchSize: number;
   #provenAt = Number.NEGATIVE_INFINITY;
-  /** True if the last batch wrote nothing, so that a waiting health check needs a test write. */
+  /** True if the last batch wrote nothing to the disk. Then a waiting health check needs an empty batch as a test. */
   #isUnproven = false;
 
   constructor(options: BatchOptions<Item, Result>) {
@@ -60,7 +67,10 @@ export class BatchQueue<Item, Result> {
     this.#checks = new Queue(options.checkTimeout, () => new StoreUnavailable(NOT_ENDED));
   }
 
-  /** Resolves when the item is written. @throws StoreUnavailable if it is not written, or its outcome is not known in time */
+  /**
+   * Adds a write. The promise resolves when it is on the disk. @throws StoreUnavailable if it is not written, or if its
+   * outcome is not known in time
+   */
   add(item: Item): Promise<Result> {
     const { maxWaiting, timeout } = this.#options;
     if (this.#waiting.length + this.#batch.length >= maxWaiting || this.#isStuck(timeout)) {
@@ -80,12 +90,15 @@ export class BatchQueue<Item, Result> {
     await checked;
   }
 
-  /** Resolves when no more writes wait. */
+  /** Resolves when no write is waiting and no batch is being written. */
   async flush(): Promise<void> {
     while (this.#isDue || this.#busySince !== undefined || this.#waiting.length > 0) await wait(FLUSH_INTERVAL);
   }
 
-  /** Reports that the batch is written. `toResults` returns the result of each item, or an Error for an item that failed alone. */
+  /**
+   * The writer calls this when the batch is written. `toResults` returns the result of each item, or an Error for an
+   * item that failed without the others.
+   */
   end(toResults: (items: Item[]) => (Result | Error)[]): void {
     const { counts, maxWaiting, isWritten } = this.#options;
     let isProof = this.#batch.length === 0;
@@ -109,8 +122,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Reports that one item prevented the whole batch from being written. `find` finds this item. If the item is not known, the queue bisects
-   * the batch, so that it rejects only the faulty item.
+   * The writer calls this if one item has prevented the whole batch from being written. `find` returns this item, if it
+   * is known. Otherwise the queue bisects the batch, so that only the faulty item is rejected.
    */
   blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
     const culprit = find?.(itemsOf(this.#batch));
@@ -134,28 +147,35 @@ export class BatchQueue<Item, Result> {
     this.resume();
   }
 
-  /** Reports that nothing of the batch is written. `isLocked`: another process holds the lock, so the disk is not at fault. */
+  /**
+   * The writer calls this if nothing of the batch was written. `isLocked` is true if another process held SQLite's
+   * lock: then the disk is not at fault.
+   */
   fail(cause: Error, kind?: OutageKind, isLocked = false): void {
     this.#rejectAll(cause, kind, isLocked);
     this.resume();
   }
 
-  /** Reports that the writer has ended. The queue waits until `resume` is called. */
+  /** Call this when the writer has ended. The queue hands over no batches until `resume` is called. */
   pause(cause: Error): void {
     this.#busySince ??= performance.now();
     this.#rejectAll(cause, 'outcome_unknown');
     this.#emptyBatch();
   }
 
-  /** Reports that the writer is ready for the next batch. */
+  /** Marks the writer as idle, so that it gets the next batch. */
   resume(): void {
     this.#busySince = undefined;
     this.#emptyBatch();
-    // If writes wait, the batch waits for another iteration: clients that were just answered cannot send a request in this one.
+    // If writes are waiting, the batch waits for at least one more iteration: clients that have just been answered
+    // cannot send their next request in this iteration.
     this.#handOverSoon(0);
   }
 
-  /** Hands the batch over at the end of this iteration. If more than `seen` writes wait by then, it waits for more. */
+  /**
+   * Hands over a batch at the end of this iteration of the event loop. If more than `seen` writes are waiting by then,
+   * the batch waits for more.
+   */
   #handOverSoon(seen: number): void {
     if (this.#isDue || this.#busySince !== undefined || this.#waiting.length + this.#checks.length === 0) return;
     this.#isDue = true;
@@ -164,8 +184,9 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Hands the batch over after an iteration of the event loop without new writes. Clients that were answered by one batch send their next
-   * requests in the next few iterations. If the first of these requests were written alone, all others would wait for its fsync.
+   * Hands over the batch as soon as an iteration of the event loop has brought no new writes. Clients that one batch
+   * has answered send their next requests within a few iterations. If the first of these requests were written
+   * immediately, all others would wait for its fsync.
    */
   #gather(seen: number, until: number): void {
     const { length } = this.#waiting;
@@ -175,7 +196,7 @@ export class BatchQueue<Item, Result> {
 
   #handOver(): void {
     this.#isDue = false;
-    // If the writer has ended meanwhile, the next writer gets the writes.
+    // If the writer has ended in the meantime, the next writer gets these writes.
     if (this.#busySince !== undefined) return;
     const isProving = this.#isUnproven && this.#checks.length > 0;
     this.#batch = isProving ? [] : this.#waiting.take(this.#batchSize);
@@ -188,7 +209,10 @@ export class BatchQueue<Item, Result> {
     }
   }
 
-  /** Rejects late writes of the batch, again and again until the batch ends. If the writer still writes one, its answer is ignored. */
+  /**
+   * Rejects late writes of the current batch, and repeats this until the batch ends. If the writer still completes a
+   * rejected write, its result is ignored.
+   */
   #watchBatch(): void {
     const look = () => {
       const limit = performance.now() - this.#options.timeout;
@@ -210,7 +234,7 @@ export class BatchQueue<Item, Result> {
     rejectAll(this.#checks.take(), new StoreUnavailable(cause));
   }
 
-  /** Whether the writer has been busy with the same batch for longer than this time, in milliseconds. */
+  /** Whether the writer has been busy for longer than this time, in milliseconds, without an answer. */
   #isStuck(time: number): boolean {
     return this.#busySince !== undefined && this.#busySince < performance.now() - time;
   }

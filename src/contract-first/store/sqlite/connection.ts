@@ -1,4 +1,7 @@
-/** Opens connections to an SQLite database and sets them up for durable writes. Maps SQLite's outages to StoreUnavailable. */
+/**
+ * Opens connections to a SQLite database, and configures them for durable writes. Converts SQLite's outages to
+ * StoreUnavailable.
+ */
 import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -6,13 +9,19 @@ import { StoreUnavailable } from '../store.ts';
 import { type Table, toTrialRow } from '../tables/table.ts';
 import { Sqlite } from './sqlite.ts';
 
-/** The longest wait of a statement for another process's lock, in milliseconds. */
+/** How long a statement waits for a lock of another process, in milliseconds. */
 export const BUSY_TIMEOUT = 2000;
 
-/** The size of each connection's page cache, in KiB. better-sqlite3's default is 16 MB, but the operating system caches the file anyway. */
+/**
+ * The size of a connection's page cache, in KiB. The default of better-sqlite3 is 16 MB, but the operating system also
+ * caches the file.
+ */
 const CACHE_SIZE = 2000;
 
-/** Checks that a file is not a link into a missing folder, as when the disk is not mounted. @throws Error if it is */
+/**
+ * Checks that a file is not a symbolic link into a folder that does not exist, for example because a disk is not
+ * mounted. @throws Error if it is
+ */
 export function checkMap(file: string): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
   if (!link?.isSymbolicLink() || existsSync(file)) return;
@@ -24,10 +33,10 @@ export function checkMap(file: string): void {
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
   const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
   try {
-    // The first access to the file.
+    // This is the first access to the file, so it fails if the file cannot be opened.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
-    // By default, savepoints write pages to a file, to restore them on a rollback.
+    // By default, SQLite would write the pages that a savepoint may restore to a temporary file.
     db.pragma('temp_store = MEMORY');
   } catch (error) {
     db.close();
@@ -38,9 +47,10 @@ export function openConnection(file: string, { fileMustExist = false, busyTimeou
 }
 
 /**
- * Puts the database into WAL mode for good. SQLite fails at once if another connection is writing, such as a second program that starts
- * with the same new file. If so, an empty transaction waits for the other connection, and then the mode is set.
- * @throws Error if WAL is not possible, as on a file system without shared memory
+ * Puts the database into WAL mode permanently. SQLite refuses this if another connection is writing, for example
+ * because a second program has just started with the same new file. Then an empty transaction waits for that
+ * connection, and the mode is set again.
+ * @throws Error if WAL is not possible, for example on a file system without shared memory
  */
 export function useWal(db: Database): void {
   let mode: unknown;
@@ -59,18 +69,21 @@ export function useWal(db: Database): void {
 }
 
 /**
- * The files of an open database, with their inodes. In WAL mode, SQLite does not notice if a file was moved, replaced or removed: it
- * would continue to write rows, and they would be lost.
+ * The paths of an open database's files, with their inodes. In WAL mode, SQLite does not notice if a file was moved,
+ * replaced or removed. It would continue to write rows that nobody could read later.
  */
 export type Inodes = [path: string, inode: bigint | undefined][];
 
 export function readInodes(db: Database, file: string): Inodes {
-  // The `-wal` file exists only after the first read in WAL mode.
+  // Reads something, because SQLite creates the `-wal` file only for the first read in WAL mode.
   db.pragma('schema_version');
   return [file, `${file}-wal`, `${file}-shm`].map((path) => [path, inodeOf(path)]);
 }
 
-/** Checks the files; to be called before each write. @throws SqliteError if a file was moved, replaced or removed */
+/**
+ * Checks that the files are still the ones that were opened. Call it before each write. @throws SqliteError if a file
+ * was moved, replaced or removed
+ */
 export function checkInodes(inodes: Inodes): void {
   for (const [path, inode] of inodes) {
     if (inodeOf(path) !== inode) {
@@ -87,7 +100,7 @@ function inodeOf(path: string): bigint | undefined {
   }
 }
 
-/** Rewrites a page unchanged, and waits for the disk. @throws SqliteError if that fails */
+/** Rewrites a page of the file unchanged, and waits until it is on the disk. @throws SqliteError if that fails */
 export function proveWritable(db: Database): void {
   const rewrite = db.transaction(() => {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
@@ -95,10 +108,16 @@ export function proveWritable(db: Database): void {
   rewrite.immediate();
 }
 
-/** Matches the codes of errors that a row causes, not its table: a violated constraint, or ids that are used up. */
+/**
+ * Matches the codes of errors that a single row causes: it violates a constraint, or no ids are left. Other rows may
+ * still be inserted.
+ */
 const OF_ROW = /^SQLITE_(CONSTRAINT|FULL)/;
 
-/** Inserts a trial row into each table, and rolls back. @throws SqliteError if every create would fail */
+/**
+ * Inserts a trial row into each table, and rolls back. @throws SqliteError if no row can be inserted into one of the
+ * tables
+ */
 export function tryCreates(db: Database, tables: readonly Table[]): void {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -118,13 +137,16 @@ function tryCreate(db: Database, table: Table): void {
 }
 
 /**
- * Whether the connection is to be replaced after an error. A new one may succeed: if a file was read-only when the connection was opened,
- * the connection stays read-only. After other errors the connection is used again, because on Node 24 each connection and statement keeps
- * its memory until the thread ends.
+ * Whether the connection must be replaced after this error, because a new one may succeed: a connection to a file that
+ * was read-only stays read-only. After other errors the connection is kept, because on Node 24 each connection and
+ * statement keeps its memory until the thread ends.
  */
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 
-/** Matches SQLite's result codes (sqlite.org/rescode.html) for errors of the disk or of other processes, not of the statement. */
+/**
+ * Matches SQLite's result codes (sqlite.org/rescode.html) for errors that the disk or other processes cause, and not
+ * the statement.
+ */
 const OUTAGE_CODES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
 
 /** Wraps an error in StoreUnavailable if it is an outage of SQLite. Returns other errors unchanged. */

@@ -1,4 +1,4 @@
-/** Makes, checks and restores copies of a database file, for operators. Other programs may write during a copy. */
+/** Makes, checks and exchanges copies of a database file, for operators' commands. */
 import { once } from 'node:events';
 import { linkSync, renameSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -8,14 +8,19 @@ import { Sqlite } from './sqlite.ts';
 
 const COPIER = new URL(`./copier${extname(import.meta.url)}`, import.meta.url);
 
-/** Copies one snapshot to an empty file, in a thread, while other programs may write. @throws Error with the reason if that fails */
+/**
+ * Copies one snapshot of a database to an empty file, in a thread. Other programs may write in the meantime. @throws
+ * Error with the reason if the copy fails
+ */
 export async function copySnapshot(from: string, to: string): Promise<void> {
   await once(new Worker(COPIER, { workerData: { from, to } }), 'exit');
 }
 
-/** Checks a whole file while nobody writes to it. @throws Error that lists the faults of the file */
+/**
+ * Checks a whole database file. Nobody may write to it in the meantime. @throws Error that lists the faults of the file
+ */
 export function checkIntegrity(file: string): void {
-  // The connection is not read-only: otherwise SQLite would skip CHECK constraints.
+  // The connection is not opened as read-only, because SQLite would then not check the CHECK constraints.
   const db = new Sqlite(file, { fileMustExist: true });
   try {
     const found = db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all();
@@ -26,7 +31,8 @@ export function checkIntegrity(file: string): void {
 }
 
 /**
- * Replaces a database file, and keeps the old one under another name. At every moment, one of the two complete files is at `location`.
+ * Replaces the database file at `location` by another file, and keeps the old one under the name `old`. At any moment,
+ * one of the two complete files is at `location`.
  * @throws SqliteError if another program has opened the database
  */
 export function exchange(file: string, location: string, old: string): void {
@@ -35,16 +41,17 @@ export function exchange(file: string, location: string, old: string): void {
     linkSync(location, old);
     renameSync(file, location);
   } finally {
-    // If a process opened the old file meanwhile, it cannot write to it: without WAL, SQLite notices that the file was moved.
+    // If a process has opened the old file in the meantime, it cannot write to it: without WAL, SQLite notices that the
+    // file was moved.
     db.close();
   }
 }
 
-/** Moves the log into the database file, and locks the file until this connection is closed. */
+/** Writes the content of the `-wal` file into the database file, and locks the file until this connection is closed. */
 function takeAlone(file: string): Database {
   const db = new Sqlite(file, { fileMustExist: true, timeout: 0 });
   try {
-    // SQLite leaves WAL mode only if this is the only connection.
+    // SQLite only leaves WAL mode if no other connection is open.
     db.pragma('journal_mode = DELETE');
     db.pragma('locking_mode = EXCLUSIVE');
     db.exec('BEGIN EXCLUSIVE; COMMIT');

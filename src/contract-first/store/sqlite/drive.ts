@@ -1,4 +1,4 @@
-/** SQLite's dialect, and the driver that runs generators of statements on one connection. */
+/** The SQL dialect of SQLite, and the driver that runs the statements of generators on a connection. */
 import type { Database } from 'better-sqlite3';
 import { buildKeyRows } from '../api-keys.ts';
 import type { Dialect } from '../changes/statement.ts';
@@ -10,7 +10,7 @@ import { buildStatements } from './sqlite.ts';
 const JSON_SQL: JsonDialect = {
   quote: (column) => `json_quote(${column})`,
   toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
-  // Tests for NULL, because `json_quote(NULL)` is the text `null`.
+  // Asks for NULL first, because `json_quote(NULL)` is the text `null`.
   unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
 };
 
@@ -25,13 +25,14 @@ export const DIALECT: Dialect = {
   nameOf: ({ name }) => name,
   toJsonSql: perTable(({ fields }) => toRecordJson(fields, JSON_SQL)),
   toShownSql,
-  // A sum beyond 64 bits becomes a double in SQLite, and a STRICT column of integers rejects it. For 32 bits, 0.5 has the same effect.
+  // In SQLite, a sum beyond 64 bits becomes a double, which an integer column of a STRICT table rejects. For a sum
+  // beyond 32 bits, the statement writes 0.5, which the column also rejects.
   toSum: ({ column, type }, bind) => {
     if (type !== 'int32') return `${column} + ${bind()}`;
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
   },
   toCompared,
-  // Numbers are stored as text, and converted here: otherwise "10" would sort before "9".
+  // Numbers are stored as text. They are converted for sorting, because the text "10" would come before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
   elements: () => 'json_each(?)',
   now: 'unixepoch()',
@@ -39,16 +40,16 @@ export const DIALECT: Dialect = {
   keyOrder: 'rowid',
   row: 'rowid',
   nestsWrites: false,
-  // The schema version also changes if a backup is restored.
+  // The schema version changes with each change of the schema, and also if a backup is restored.
   keyState: '(SELECT schema_version FROM pragma_schema_version)',
 };
 
 export const KEYS = buildKeyRows(DIALECT);
 
-/** Converts a value of a team's own statement. SQLite does not have booleans. */
+/** Converts a value that a team binds to its own SQL: SQLite has no booleans. */
 const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
 
-/** The most prepared statements that are cached. */
+/** How many prepared statements are cached. */
 const STATEMENTS = 200;
 
 export class Driver {
@@ -59,14 +60,14 @@ export class Driver {
     this.#db = db;
   }
 
-  /** Turns a generator function into a function that runs its statements. */
+  /** Makes a function that runs the statements of a generator function. */
   bind<Values extends unknown[], Result>(
     toSteps: (...values: Values) => SqlSteps<Result>,
   ): (...values: Values) => Result {
     return (...values) => this.drive(toSteps(...values));
   }
 
-  /** Runs a generator to its end. If a statement fails, the error is thrown into the generator, which may catch it. */
+  /** Runs a generator to its end. The error of a failed statement is thrown into the generator, which may catch it. */
   drive<Result>(steps: SqlSteps<Result>): Result {
     let step = steps.next();
     while (!step.done) {

@@ -1,10 +1,13 @@
-/** Inserts many records by one statement, as one JSON text. That takes half the time of a statement for each record. */
+/**
+ * Inserts many records with one statement, which gets all values as one JSON text. This takes half the time of one
+ * statement for each record.
+ */
 import type { Database } from 'better-sqlite3';
 import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Field, isText, type Table, toJsonText } from '../tables/table.ts';
 
-/** Rows as one text, because a text is copied to a thread quickly. */
+/** Rows as one text, because copying one text to a thread takes little time. */
 export interface Rows {
   count: number;
   /** A JSON array with an array of values for each row. */
@@ -15,12 +18,15 @@ export const toRows = (rows: string[]): Rows => ({ count: rows.length, text: `[$
 
 const MAX_ID = 2n ** 63n - 1n;
 
-/** Writes a record's values as a JSON array, in the order of the fields. Copying text to a thread takes half the time of copying values. */
+/**
+ * Writes the values of a record as a JSON array, in the order of the fields. Copying this text to a thread takes half
+ * the time of copying the values.
+ */
 export function toRow(fields: readonly Field[], record: Fields): string {
   let row = '';
   for (const field of fields) {
     const bound = toBound(field, record[field.name]);
-    // JSON.stringify alone does not support bigint.
+    // Bigints are written separately, because JSON.stringify does not support them.
     const json = typeof bound === 'bigint' && !isText(field.type) ? String(bound) : JSON.stringify(bound);
     row += `${row === '' ? '[' : ','}${json}`;
   }
@@ -28,8 +34,9 @@ export function toRow(fields: readonly Field[], record: Fields): string {
 }
 
 /**
- * Converts a value to its bound form. A boolean becomes 0 or 1. A number becomes its JSON text, because SQLite prints only 15 digits. For a
- * field that may be absent or null, NULL means absent, and the text `null` means null.
+ * Converts the value of a field to the form in which it is bound. A boolean becomes 0 or 1. A number becomes its JSON
+ * text, because SQLite prints only 15 digits. If the field may be both absent and null, NULL means absent, and the text
+ * `null` means null.
  */
 export function toBound({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (value === undefined) return null;
@@ -39,10 +46,13 @@ export function toBound({ type, isNullable, isOptional }: Field, value: unknown)
   return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }
 
-/** Prepares a function that inserts rows, and returns the sequence number of the last one. `now` is SQL for times that the store sets. */
+/**
+ * Prepares a function that inserts rows, and returns the sequence number of the last row. `now` is the SQL of the times
+ * that the store sets.
+ */
 export function prepareInsertRows(db: Database, { name }: Pick<Table, 'name'>, fields: readonly Field[], now = '') {
   const values = fields.map(({ set }, index) => (now && isTime(set) ? now : `value ->> ${index}`));
-  // Keeps the order: json_each returns the rows as they are in the text.
+  // `json_each` returns the rows in the order of the text, so the order is kept.
   const insert = db.prepare<[{ text: string; now?: string }]>(
     `INSERT INTO ${name} (${fields.map(({ column }) => column)}) SELECT ${values} FROM json_each(@text)`,
   );
@@ -54,11 +64,11 @@ const isTime = (set: Field['set']) => set === 'created' || set === 'changed';
 
 export interface Insert {
   /**
-   * Inserts rows, and returns the sequence number of the first row; the others follow without gaps.
-   * @throws StoreUnavailable if the numbers are used up
+   * Inserts rows, and returns the sequence number of the first row. The numbers of the other rows follow without gaps.
+   * @throws StoreUnavailable if no numbers are left
    */
   insert(rows: Rows, now: string): bigint;
-  /** Checks for free sequence numbers. @throws StoreUnavailable if fewer than `count` are left */
+  /** Checks that at least `count` sequence numbers are left. @throws StoreUnavailable if fewer are left */
   checkLeft(count: number): void;
 }
 
@@ -66,8 +76,8 @@ const USED_UP = new Error('all ids are used up');
 
 export function prepareInsert(db: Database, table: Table): Insert {
   const insertRows = prepareInsertRows(db, table, table.newFields, '@now');
-  // The last id is computed as SQLite does it (https://www.sqlite.org/autoinc.html). So it is right even if somebody has edited
-  // sqlite_sequence.
+  // Finds the last id in the way of SQLite (https://www.sqlite.org/autoinc.html), so that it is correct even if
+  // somebody has edited sqlite_sequence.
   const lastId = db
     .prepare<[], bigint>(`
       SELECT max(id) FROM (SELECT 0 AS id UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '${table.name}'
@@ -80,7 +90,7 @@ export function prepareInsert(db: Database, table: Table): Insert {
   return {
     insert: ({ count, text }, now) => {
       try {
-        // The numbers have no gaps, because the statement holds the write lock.
+        // The numbers of the rows have no gaps, because the transaction holds the write lock.
         return insertRows(text, now) - BigInt(count) + 1n;
       } catch (error) {
         checkLeft(count, error);

@@ -1,4 +1,4 @@
-/** Migrates a database file and adds our own triggers. Also inspects a file for `--check`. */
+/** Migrates a database file, and adds the engine's triggers. Also inspects a file for `--check`. */
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { sqlStep } from '../changes/statement.ts';
@@ -31,7 +31,10 @@ const selectIndexes = (names: string) => `
   FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
   WHERE info.key GROUP BY list.name`;
 
-/** SQL that reads a table's indexes: the name and the origin (`c` for CREATE INDEX) before what `selectIndexes` reads. */
+/**
+ * SQL that reads the indexes of a table. Before the columns of `selectIndexes` it returns the name of the index and its
+ * origin, which is `c` for CREATE INDEX.
+ */
 export const SELECT_NAMED_INDEXES = selectIndexes('list.name, list.origin,');
 
 export const TARGET: MigrationTarget = {
@@ -70,20 +73,24 @@ export const TARGET: MigrationTarget = {
   },
 };
 
-/** Raises the highest used id of a table. Without this, a table that was rebuilt or filled would use the ids of deleted rows again. */
+/**
+ * Ensures that the next id of a table is higher than `last`. Without this, a table that was rebuilt or filled would
+ * reuse the ids of deleted rows.
+ */
 export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   const add = 'INSERT INTO sqlite_sequence SELECT ?, 0 WHERE ? NOT IN (SELECT name FROM sqlite_sequence)';
   yield sqlStep(add, name, name);
   yield sqlStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 
-/** Migrates a database. @throws Error if that is not possible; the database is then unchanged */
+/** Migrates a database. @throws Error if that is not possible: then the database is unchanged */
 export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationHooks = {}): void =>
   runAlone(db, migrateSteps(TARGET, domain, hooks));
 
-/** Runs the steps of a migration, and rolls all of them back if one fails. */
+/** Runs the steps of a migration without foreign keys. If a step fails, all steps are rolled back. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
-  // Otherwise rebuilding a table would delete the records that refer to it. The pragma does not work in a transaction.
+  // With foreign keys, rebuilding a table would delete the records that refer to its records. The pragma has no effect
+  // inside a transaction.
   db.pragma('foreign_keys = OFF');
   try {
     return new Driver(db).drive(steps);
@@ -93,12 +100,15 @@ export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result 
   }
 }
 
-/** Inspects a file, or a new database in memory. @throws Error if a start with this database would fail */
+/**
+ * Inspects a file without changing it. If there is no file, inspects a new database in memory instead. @throws Error if
+ * a start with this database would fail
+ */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain, records?: RecordCheck): Inspection {
   if (file !== undefined) checkMap(file);
   const location = file !== undefined && existsSync(file) ? file : ':memory:';
-  // The inspection must not change files. A read-only connection would create missing log files of SQLite, and a writing one would remove
-  // existing ones.
+  // If there is a `-wal` file, the connection is read-only, because a writing connection would remove that file at its
+  // end. Without a `-wal` file it is not read-only, because a read-only connection would create the file.
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
@@ -109,14 +119,16 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain, recor
 }
 
 /*
- * Triggers on a table of records count every edit, and note the revisions of deleted records. Servers cache pages as long as the count
- * stays the same. Adding a record at the end is not an edit, but replacing the last record (INSERT OR REPLACE) is. The triggers notice
- * the difference because sqlite_sequence still contains the previous highest id during a statement. The triggers are created again after
- * migrations, so a change of the triggers needs a migration.
+ * The engine's triggers on a table of records count every edit, and store the highest revision of deleted records.
+ * Servers use their cached pages as long as the count stays the same. Adding a record at the end is not an edit, but
+ * replacing the last record (INSERT OR REPLACE) is one. The triggers can tell the difference, because sqlite_sequence
+ * still contains the previous highest id during the statement. The triggers are created again only after migrations, so
+ * a change of their SQL needs a migration.
  */
 
 /**
- * The prefixes of the triggers' names; `_` and the name of the table follow. The names of other triggers do not begin with these prefixes.
+ * The prefixes of the names of these triggers, which end with `_` and the name of the table. No other trigger has a
+ * name with such a prefix.
  */
 const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_edits_by_insert'];
 
@@ -124,8 +136,8 @@ const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_ed
 export const triggersOf = ({ name }: Table) => TRIGGERS.map((trigger) => `'${trigger}_${name}'`).join(', ');
 
 /**
- * SQL to run after migrations, which may have changed any record. The statements give each record an unused revision, and so a new entity
- * tag.
+ * Returns SQL to run after the migrations. It creates the triggers. It also gives each record an unused revision, and
+ * so a new entity tag, because the migrations may have changed any record.
  */
 function toTriggersSql(described: Table): string {
   const { name: table, sequence } = described;
@@ -148,8 +160,9 @@ const toNoteSql = (rows: string) => `INSERT INTO deleted_revisions ${rows}
   ON CONFLICT DO UPDATE SET revision = excluded.revision WHERE revision < excluded.revision;`;
 
 /**
- * Drops the triggers of all tables before migrations: a table cannot be rebuilt while triggers refer to it. While there are no triggers, a
- * migration may delete any record. So the function first notes the highest revision of each table.
+ * Drops the engine's triggers before the migrations, because a table cannot be rebuilt while triggers refer to it.
+ * Without the triggers, a migration may delete any record unnoticed. So this function first stores the highest revision
+ * of each table.
  */
 function* dropTriggers(): SqlSteps<void> {
   const find = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'record_edits_by_*'";

@@ -1,4 +1,4 @@
-/** A database file as one side of a move. */
+/** Opens a database file as the source or the target of a move. */
 import type { Database } from 'better-sqlite3';
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
 import type { Field } from '../tables/table.ts';
@@ -17,7 +17,7 @@ export function openSqliteToMove(file: string): MovingSide {
     return row?.[0] ?? '0';
   };
   return {
-    // A reader's snapshot begins with the first statement after BEGIN.
+    // In the source, the snapshot begins with the first statement after BEGIN.
     begin: (isTarget) => query(isTarget ? 'BEGIN IMMEDIATE' : 'BEGIN'),
     ...DIALECT,
     query,

@@ -1,4 +1,7 @@
-/** Opens the store on SQLite: on a file, or in memory. Reads run in the event loop; a thread writes records. */
+/**
+ * Opens the store on a SQLite file, or on a database in memory. Reads run in the event loop; a thread writes records to
+ * a file.
+ */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -48,7 +51,9 @@ export function openSqlite(
   }
 }
 
-/** Creates a file that only its owner may read. SQLite creates the `-wal` and `-shm` files with the same mode. */
+/**
+ * Creates a database file that only its owner may read. SQLite gives the `-wal` and `-shm` files the same permissions.
+ */
 function makeFile(file: string): void {
   checkMap(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -56,8 +61,8 @@ function makeFile(file: string): void {
 }
 
 /**
- * Returns the URL of the module that the writing thread must load. The thread needs the domain and its contract only for transactions, and
- * to check merged objects.
+ * Returns the URL of the module that the writing thread loads, or '' if it needs none. The thread needs the domain's
+ * code only for transactions, and to check merged objects.
  */
 function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string): string {
   const isMerging = tables.some(({ fields }) => fields.some(({ type }) => type === 'json'));
@@ -116,7 +121,10 @@ function buildStore(
   };
 }
 
-/** Builds the reads of one collection. `share` is the collection's part of the caches. */
+/**
+ * Builds the functions that read a collection's records. `share` is the part of the caches' total size that the
+ * collection may use.
+ */
 function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
   const uncached = prepareReads(db, table, codec);
   const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
@@ -124,12 +132,15 @@ function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess
   return { table, codec, prove, reads: { get: guard(reads.readRecord), list: guard(reads.readPage) } };
 }
 
-/** Access to a database in a file or in memory. A database in memory has only one writer, so it needs neither locks nor checks. */
+/**
+ * Access to a database in a file or in memory. Only this process can use a database in memory, so it needs neither
+ * shared snapshots nor checks of its files.
+ */
 class SqliteAccess {
   readonly isMemory: boolean;
-  /** The opened files, with their inodes. */
+  /** The paths and inodes of the opened files. */
   readonly inodes: Inodes;
-  /** The shared snapshots: all reads in an iteration of the event loop see the same one. */
+  /** The snapshots that all reads in an iteration of the event loop share. */
   readonly snapshots: Snapshots | undefined;
   readonly db: Database;
   readonly file: string;
@@ -145,21 +156,24 @@ class SqliteAccess {
   /** Ends the shared snapshot. */
   readonly leave = () => this.snapshots?.leave();
 
-  /** Ends the shared snapshot after a write, so that the caller sees the write. */
+  /** Ends the shared snapshot after a write, so that the caller's next read sees the write. */
   readonly show = <Result>(result: Result) => {
     this.snapshots?.leave();
     return result;
   };
 
-  /** Ends the shared snapshot, and checks that nobody has moved or replaced the opened files. @throws SqliteError if somebody has */
+  /**
+   * Ends the shared snapshot, and checks that the opened files were neither moved nor replaced. @throws SqliteError if
+   * they were
+   */
   readonly goOutside = () => {
     this.leave();
     checkInodes(this.inodes);
   };
 
   /**
-   * Closes all connections, and the connection of the writing thread last. The last connection makes the final checkpoint, which must not
-   * block the event loop.
+   * Closes all connections. The connection of the writing thread is the last one, because the last one makes the final
+   * checkpoint, which must not block the event loop.
    */
   async close(writer: Writer): Promise<void> {
     await writer.flush();
@@ -169,7 +183,9 @@ class SqliteAccess {
   }
 }
 
-/** Builds a writer without a thread: a database in memory has only one connection, and does not wait for a disk. */
+/**
+ * Builds a writer without a thread, for a database in memory: it has only one connection, and does not wait for a disk.
+ */
 function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable[], calls: AnyTransactions): Writer {
   const writeAll = guard(prepareWriteAll(db, stored, calls));
   const byName = new Map(stored.map(({ table }) => [table.collection, table]));
@@ -188,7 +204,7 @@ function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable
   };
 }
 
-/** Wraps a function so that SQLite's outages are thrown as StoreUnavailable. */
+/** Wraps a function so that it throws StoreUnavailable for an outage of SQLite. */
 function guard<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
   return (...values) => {
     try {
@@ -201,7 +217,7 @@ function guard<Values extends unknown[], Result>(run: (...values: Values) => Res
 
 type Method = (...values: never[]) => unknown;
 
-/** Guards all methods, and calls `before` before each call. */
+/** Wraps all methods with `guard`, and calls `before` before each call of a method. */
 function guardAll<Methods extends Record<string, Method>>(methods: Methods, before: () => void): Methods {
   const toGuarded = (method: Method) =>
     guard((...values: never[]) => {

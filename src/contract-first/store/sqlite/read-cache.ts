@@ -1,6 +1,6 @@
 /**
- * Caches pages and records as text, until any program may have changed a record. New records are added at the end, so they only change the
- * last page of a list; full pages stay valid.
+ * Caches the JSON texts of pages and records until a program may have changed a record. New records are added at the
+ * end, so they change only the last page of a list; full pages stay valid.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -14,18 +14,18 @@ import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associ
 import type { Snapshots } from './snapshots.ts';
 
 /**
- * The size of each of the three caches for all collections together, in characters. A page counts as PAGE_SIZE characters more than its
- * text.
+ * The size of each of the three caches, in characters. The collections share it. A page counts as PAGE_SIZE characters
+ * more than its text.
  */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
 /**
- * How long full pages and records stay cached after a write, in milliseconds. The time is limited, because a writer may have disabled the
- * triggers that report changes.
+ * How long full pages and records stay in the cache after any write, in milliseconds. The time is limited, because
+ * another program may have disabled the triggers that report changes before it wrote.
  */
 const MAX_TRUST = 1000;
 
-/** Answers reads from the cache, and looks for changes once for each snapshot. */
+/** Answers reads from the caches. In each snapshot it first checks whether anything has changed. */
 export class ReadCache implements Reads {
   readonly #table: Table;
   readonly #snapshots: Snapshots;
@@ -37,10 +37,13 @@ export class ReadCache implements Reads {
   readonly #lastPages: ReturnType<typeof buildPages>;
   readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
-  /** The time when full pages and records will be dropped; infinity if nothing was written after the last drop. */
+  /**
+   * The time at which full pages and records are dropped. It is infinite if nothing was written since they were last
+   * dropped.
+   */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
-  /** `share` is this collection's part of the caches. */
+  /** `share` is the part of the caches' total size that this collection may use. */
   constructor(
     db: Database,
     table: Table,
@@ -80,7 +83,7 @@ export class ReadCache implements Reads {
     }
     this.#recordHits.misses++;
     const record = this.#reads.readRecord(id);
-    // Soon after a write, records are not cached: they would be dropped within a second anyway.
+    // Records are not cached soon after a write, because they would be dropped within a second.
     if (record && this.#trustedUntil === Number.POSITIVE_INFINITY) this.#records.set(id, record);
     return record;
   };
@@ -107,8 +110,9 @@ export class ReadCache implements Reads {
 }
 
 /**
- * Writes the cache key of a page. The length of a value comes before it, and the cursor is at the end, because values and cursors may be
- * any text. Unused filters are left out, because V8 finds texts of up to 12 characters faster.
+ * Writes the key of a page in the cache. Each value follows its length, and the cursor is at the end, because values
+ * and cursors may contain any characters. Unused filters are left out, because V8 finds texts of up to 12 characters
+ * faster.
  */
 function toKey({ filters }: Table, query: PageQuery): string {
   const { limit, after } = query;
@@ -124,7 +128,9 @@ function toKey({ filters }: Table, query: PageQuery): string {
 
 const sizeOf = ({ text }: JsonText<Fields>) => text.length;
 
-/** Builds the cache of records: by ids that are 64-bit integers, or by texts. */
+/**
+ * Builds the cache of records. If ids are 64-bit integers, this is a set-associative cache, and otherwise an LRU cache.
+ */
 function buildRecords({ id }: Table, share: number): SetAssociativeCache<JsonText<Fields>> {
   const maxSize = Math.floor(MAX_SIZE * share);
   const built =
@@ -142,10 +148,11 @@ function buildPages(share: number) {
 }
 
 /**
- * Makes a function that looks for changes since its last call. The function returns `added` if the only possible change is new records at
- * the end, and `any` if anything may have changed. SQLite reports three kinds of changes: writes of other connections (`data_version`),
- * writes of this connection (`total_changes`), and changes of the schema (`schema_version`), as after a restored backup. As long as the
- * triggers exist, they count every edit of records.
+ * Makes a function that finds out what may have changed since its last call. The function returns `added` if the only
+ * possible change is new records at the end, and `any` if anything may have changed. SQLite reports writes of other
+ * connections (`data_version`), writes of this connection (`total_changes`), and changes of the schema
+ * (`schema_version`), which a restored backup also causes. The engine's triggers count every edit of records, as long
+ * as the triggers exist.
  */
 function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;
@@ -167,7 +174,8 @@ function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
-    // The values are stored only after all reads have succeeded. After a failed read, the next call must see the change again.
+    // These values are assigned only after all reads have succeeded, so that the next call sees the change again if a
+    // read fails.
     [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };

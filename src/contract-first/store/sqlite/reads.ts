@@ -1,4 +1,4 @@
-/** Reads records and pages of records. SQLite writes them as JSON text. */
+/** Reads records, and pages in the order of creation. SQLite writes them as JSON text. */
 import type { Database } from 'better-sqlite3';
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
@@ -28,7 +28,9 @@ type PageRow = [text: string, count: bigint, last: bigint | null];
 export function prepareReadPage(db: Database, table: Table, source: TextSource): Reads['readPage'] {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
 
-  /** Returns the statements for a combination of filters. The database prepares them when the combination is first used. */
+  /**
+   * Returns the prepared statements for a combination of filters. They are prepared when the combination is first used.
+   */
   function queriesFor(used: Field[]) {
     const name = used.map(({ column }) => column).join();
     const known = queries.get(name) ?? prepareQueries(db, table, used);
@@ -60,8 +62,9 @@ function prepareQueries(db: Database, table: Table, used: Field[]) {
   const { name, sequence } = table;
   const filter = used.map((field) => `${toCompared(field, field.column)} = ? AND `).join('');
   return {
-    // SQLite joins the text of the page: a text that is joined in JavaScript would be copied again when it is sent.
-    // LIMIT is an expression, because SQLite prepares a statement with a bare `LIMIT ?` again at every bind.
+    // SQLite joins the records of a page, because a text that JavaScript has joined would be copied again when it is
+    // sent.
+    // LIMIT is an expression (`+?`), because SQLite would prepare a statement with `LIMIT ?` again for each new value.
     page: db
       .prepare<unknown[], PageRow>(`
         SELECT '[' || ifnull(group_concat(record, ','), '') || ']', count(*), max(position)

@@ -1,12 +1,13 @@
 /**
- * Writes the statements that change the types or the constraints of columns. SQLite cannot do that directly, so they create the table anew
- * and copy its rows, as in https://www.sqlite.org/lang_altertable.html#otheralter. Indexes, triggers, views and constraints of the team are
- * kept.
+ * Writes the statements that change the types or constraints of columns. SQLite cannot change them directly. So the
+ * statements create a new table and copy the rows into it, as in
+ * https://www.sqlite.org/lang_altertable.html#otheralter. Indexes, triggers, views and constraints that the team has
+ * written are kept.
  */
 import type { Field, Table } from '../tables/table.ts';
 import type { Driver } from './drive.ts';
 
-/** A table, an index, a trigger or a view, with the SQL that creates it. */
+/** An object of the schema: a table, an index, a trigger or a view. `sql` creates it. */
 interface Created {
   type: string;
   name: string;
@@ -16,18 +17,21 @@ interface Created {
 
 export interface Rebuild {
   statements: string[];
-  /** Triggers that use a dropped column: only their author knows what they should do without it. */
+  /**
+   * The names of triggers that use a dropped column. They are not created again, because only their author knows what
+   * they should do without the column.
+   */
   unfit: string[];
 }
 
-/** The change of a table. */
+/** The changes of a table that need a rebuild. */
 export interface TableChange {
   dropped: ReadonlySet<string>;
   /** The names of the dropped indexes. */
   droppedIndexes: readonly string[];
-  /** Writes the SQL of a field's value, from a row of the old table. */
+  /** Returns SQL of a field's value in the new table, computed from a row of the old table. */
   toValue: (field: Field) => string;
-  /** Writes CREATE TABLE with this name and with further constraints. */
+  /** Returns CREATE TABLE with this name, and with additional constraints. */
   toCreate: (name: string, more: readonly string[]) => string;
 }
 
@@ -53,7 +57,7 @@ export function writeRebuild(table: Table, driver: Driver, change: TableChange):
       toCreate(`new_${name}`, more),
       `INSERT INTO new_${name} (${columns.join(', ')}) SELECT ${[...copied, ...fields.map(toValue)].join(', ')} FROM ${name};`,
       `DROP TABLE ${name};`,
-      // Otherwise SQLite refuses to rename it while triggers and views name the old table.
+      // Without this, SQLite refuses to rename the new table while triggers and views refer to the old one.
       'PRAGMA legacy_alter_table = ON;',
       `ALTER TABLE new_${name} RENAME TO ${name};`,
       'PRAGMA legacy_alter_table = OFF;',
@@ -63,13 +67,16 @@ export function writeRebuild(table: Table, driver: Driver, change: TableChange):
   };
 }
 
-/** Converts the values of a column that keeps its type in SQLite. The statement fails if the column rejects a converted value. */
+/**
+ * Writes a statement that converts the values of a column without changing the column's type in SQLite. The statement
+ * fails if the column rejects a converted value.
+ */
 export const writeConversion = (table: string, column: string, value: string): string =>
   `UPDATE ${table} SET ${column} = ${value} WHERE ${column} IS NOT ${value};`;
 
 const isNaming = (sql: string, name: string) => new RegExp(`\\b${name}\\b`, 'i').test(sql);
 
-/** The unique constraints of the table, except its key. */
+/** Returns the UNIQUE constraints of the table, except the one on its key. */
 function uniqueIn(table: Table, driver: Driver): string[] {
   const key = `UNIQUE (${table.key.join(', ')})`;
   const select = `SELECT group_concat(info.name, ', ') FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info
@@ -78,13 +85,13 @@ function uniqueIn(table: Table, driver: Driver): string[] {
   return found.filter((one) => one !== key);
 }
 
-/** Matches the begin of a comment, of a text, of a quoted name or of a check, or a parenthesis. */
+/** Matches the beginning of a comment, of a string, of a quoted name or of a CHECK. It also matches parentheses. */
 const TOKEN = /--|\/\*|['"`[]|\bCHECK\s*\(|[()]/gi;
 
-/** The ends of comments, texts and quoted names. */
+/** The ends of comments, strings and quoted names, by their beginning. */
 const ENDS: Record<string, string> = { '--': '\n', '/*': '*/', "'": "'", '"': '"', '`': '`', '[': ']' };
 
-/** The conditions of the checks in a CREATE TABLE, each in its parentheses. */
+/** Returns the conditions of the CHECKs in a CREATE TABLE, each with its parentheses. */
 function checksIn(sql: string): string[] {
   const found: string[] = [];
   let start: number | undefined;

@@ -1,6 +1,7 @@
 /**
- * A cache by 64-bit ids. Ids with the same last bits share two slots, which contain the latest two values. To find one id among ten
- * thousand, a Map of bigints or an LRU cache reads memory at several locations. Every such read takes longer than a whole lookup here.
+ * A cache with 64-bit ids as keys. Ids with equal last bits share two slots, which contain the two latest values. To
+ * find one of ten thousand ids, a Map of bigints or an LRU cache reads memory at several locations, and each of these
+ * reads takes longer than a whole lookup in this cache.
  */
 export interface SetAssociativeCache<Value, Id = unknown> {
   get(id: Id): Value | undefined;
@@ -11,7 +12,7 @@ export interface SetAssociativeCache<Value, Id = unknown> {
 const BITS = 15;
 const COUNT = 2 * 2 ** BITS;
 
-/** Builds a cache. `maxSize` limits the sum of the values' sizes, and `sizeOf` returns the size of one value. */
+/** Builds a cache. `maxSize` limits the sum of the sizes of all values; `sizeOf` returns the size of a value. */
 export function buildSetAssociativeCache<Value>(
   maxSize: number,
   sizeOf: (value: Value) => number,
@@ -19,10 +20,10 @@ export function buildSetAssociativeCache<Value>(
   const ids = new BigInt64Array(COUNT);
   const values = new Array<Value | undefined>(COUNT).fill(undefined);
   let size = 0;
-  /** The slot that is emptied next if the cache is full. */
+  /** If the cache is full, this slot is emptied next. */
   let next = 0;
 
-  /** Returns the first slot of an id; the second slot is the next one. */
+  /** Returns the first of the two slots of an id. The second slot is the one after it. */
   const slotOf = (id: bigint) => 2 * Number(BigInt.asUintN(BITS, id));
 
   function put(slot: number, id: bigint, value: Value | undefined): void {

@@ -1,17 +1,18 @@
 /**
- * Shares one snapshot of the database among all reads in an iteration of the event loop: a read that takes SQLite's locks alone is five
- * times slower. A request sees everything that any program wrote before the request arrived.
+ * Lets all reads in an iteration of the event loop share one snapshot of the database: a read that takes SQLite's locks
+ * only for itself is five times slower. A request sees everything that any program had written before the request
+ * arrived.
  */
 import type { Database } from 'better-sqlite3';
 
 export interface Snapshots {
-  /** Begins a snapshot if there is none. Call it before each read. Returns the number of the snapshot that the read sees. */
+  /** Begins a snapshot if none is open, and returns its number. Call it before each read. */
   enter(): number;
   /** Ends the snapshot, so that the next read sees all writes, even in the same iteration. */
   leave(): void;
 }
 
-/** Shares snapshots of the reading connection. Call `leave()` before you write on this connection. */
+/** Builds the snapshots of the reading connection. Call `leave()` before you write on this connection. */
 export function shareSnapshots(db: Database): Snapshots {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
@@ -22,10 +23,10 @@ export function shareSnapshots(db: Database): Snapshots {
     if (!isOpen) return;
     isOpen = false;
     try {
-      // After some errors, such as those of a failing disk, SQLite has already rolled back.
+      // After some errors, such as a read error of the disk, SQLite has already rolled back the transaction.
       if (db.inTransaction) commit.run();
     } catch {
-      // Ignored: the transaction has ended all the same, and the read with the error has already failed.
+      // The error is ignored: the transaction has ended anyway, and the read has already reported the cause.
     }
   }
 

@@ -1,20 +1,21 @@
 /**
- * A variant of better-sqlite3 that keeps its objects from garbage collection. Version 12, compiled with the headers of Node 24.19 or newer,
- * aborts the process if such an object is collected. Remove this file together with the support of Node 20: then version 13 can be used.
+ * A variant of better-sqlite3 that prevents the garbage collection of its objects. If version 12 was compiled with the
+ * headers of Node 24.19 or newer, the process aborts when such an object is collected. Remove this file when Node 20 is
+ * no longer supported: then version 13 can be used.
  */
 import Better, { type Options, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The connections and statements of this thread, a few KB each. A server opens one connection in the event loop and one in its writing
- * thread. The latter is opened again after some failed writes.
+ * The connections and statements of this thread. Each takes a few KB. A server opens one connection in the event loop,
+ * and one in its writing thread. The writing thread opens its connection again after some failed writes.
  */
 const KEPT: object[] = [];
 
-/** Whether this version of Node is affected; Node 20 and 22 are not. */
+/** Whether this version of Node has the problem. Node 20 and 22 do not. */
 const isAffected = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
 
-/** Keeps an object until the thread ends, if this version of Node is affected. */
+/** Prevents the garbage collection of an object until the thread ends, if this version of Node has the problem. */
 export function preventGc<Kept extends object>(made: Kept, node?: string): Kept {
   if (isAffected(node)) KEPT.push(made);
   return made;
@@ -25,11 +26,17 @@ interface Statements {
   set(sql: string, statement: Statement<unknown[], unknown[]>): unknown;
 }
 
-/** Builds a cache of statements. On an affected Node it is unlimited: evicted statements would still use memory, and be prepared again. */
+/**
+ * Builds a cache of prepared statements. If Node has the problem, the cache is unlimited, because an evicted statement
+ * would still use memory, and would be prepared again.
+ */
 export const buildStatements = (most: number, node?: string): Statements =>
   isAffected(node) ? new Map() : new LRUCache({ max: most });
 
-/** A connection that keeps its handle and its statements from garbage collection. For iterators, call `preventGc`. */
+/**
+ * A connection that prevents the garbage collection of itself and its statements. Call `preventGc` for iterators
+ * yourself.
+ */
 export class Sqlite extends Better {
   #pragmas = new Map<string, Statement<[]>>();
 
@@ -38,12 +45,12 @@ export class Sqlite extends Better {
     preventGc(this);
   }
 
-  /** @internal Its declaration is that of better-sqlite3. */
+  /** @internal Left out of the published types, because better-sqlite3 declares this method. */
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(source: string) {
     return preventGc(super.prepare<Parameters, Result>(source));
   }
 
-  /** Prepares each pragma only once. */
+  /** Runs a pragma. Each pragma is prepared only once. */
   override pragma(source: string, { simple = false } = {}): unknown {
     const statement = this.#pragmas.get(source) ?? this.prepare<[], unknown>(`PRAGMA ${source}`);
     this.#pragmas.set(source, statement);

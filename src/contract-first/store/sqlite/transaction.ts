@@ -1,15 +1,19 @@
-/** Runs a write in one transaction, and waits for the lock. If it fails, nothing is written, or the error shows that this is unknown. */
+/** Runs writes in transactions, and waits for SQLite's write lock. */
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
 import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
- * Matches the errors of COMMIT that leave its record in SQLite's log incomplete. After any other error, such as a failed fsync, the record
- * in the log may be complete. Then nobody sees the write now, but it may appear after a crash, unless that part of the log was overwritten.
+ * Matches the errors of COMMIT after which the transaction is certainly incomplete in SQLite's log. After any other
+ * error, such as a failed fsync, the log may contain the whole transaction. Nobody sees it now, but it may appear after
+ * a crash, unless that section of the log was overwritten before.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
-/** Makes a function that runs in a transaction, and throws StoreUnavailable (`outcome_unknown`) if COMMIT may have succeeded or failed. */
+/**
+ * Makes a function that runs `write` in a transaction. @throws StoreUnavailable (`outcome_unknown`) if it is not known
+ * whether COMMIT has succeeded
+ */
 export function inTransaction<Values extends unknown[], Result>(
   db: Database,
   write: (...values: Values) => Result,
@@ -32,14 +36,15 @@ export function inTransaction<Values extends unknown[], Result>(
 }
 
 /**
- * The busy timeout of a connection with retried writes, in milliseconds. After each timeout, SQLite's pauses begin again at 1 ms. A shorter
- * timeout would lower the throughput: processes would take turns more often, each for fewer writes.
+ * The busy timeout of a connection that retries its writes, in milliseconds. After each timeout, SQLite's pauses begin
+ * again at 1 ms. With a shorter timeout, processes would take turns more often and write less in each turn, so the
+ * throughput would be lower.
  */
 export const TURN_INTERVAL = 10;
 
 /**
- * Retries a write until the lock is free. SQLite itself polls the lock with pauses that grow to 0.1 s. If other processes write all the
- * time, it would rarely find the lock free, and a write would wait for seconds.
+ * Retries a write until the lock is free. SQLite itself polls the lock with pauses that grow to 0.1 s. So if other
+ * processes write all the time, it would rarely find the lock free, and a write would wait for seconds.
  * @throws SqliteError if the lock is not free in time
  */
 export function retryWhileBusy<Result>(write: () => Result): Result {

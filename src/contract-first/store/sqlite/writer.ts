@@ -1,4 +1,7 @@
-/** The code of the writing thread. The thread uses its own connection, so that reads do not wait for an fsync. */
+/**
+ * The code of the writing thread. The thread has its own connection, so that reads in the event loop do not wait for an
+ * fsync.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import type { TransactionsModule } from '../changes/transactions.ts';
@@ -23,26 +26,29 @@ export interface Target {
   file: string;
   inodes: Inodes;
   tables: Table[];
-  /** The URL of the module with the domain's transactions; '' if there are none. */
+  /** The URL of the module with the domain's transactions; '' if the thread needs no module. */
   source: string;
 }
 
-/** The uses of keys, as a JSON array. The thread does not answer them. */
+/** The last uses of keys, as a JSON array. The thread does not send an answer for them. */
 interface Uses {
   uses: string;
 }
 
 /**
- * A task for the thread. An empty batch tests whether creates work and whether the disk can be written. `hold` only opens the connection if
- * it is closed.
+ * A task for the thread. An empty batch tests whether records can be inserted, and whether the disk can be written.
+ * `hold` opens the connection if it is closed, and does nothing else.
  */
 type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
-/** The answer to a task: the outcomes of its writes, or the reason why nothing was done. */
+/** The answer to a task: the outcomes of its writes, or the reason why nothing was written. */
 export type Answer = Written | NotDone;
-/** The reason why nothing was done. If `kind` is absent, one write is to blame; `at` is the index of this write, if it is known. */
+/**
+ * The reason why nothing was written. If `kind` is undefined, one of the writes has caused the error. Then `at` is its
+ * index, if the index is known.
+ */
 interface NotDone {
   kind: OutageKind | undefined;
   code: string | undefined;
@@ -50,7 +56,7 @@ interface NotDone {
   at: number | undefined;
 }
 
-/** How often the thread checks that the files are in place, in milliseconds. The thread also checks before each write. */
+/** How often the thread checks its files, in milliseconds. It also checks them before each write. */
 const LOOK_INTERVAL = 1000;
 
 const NOTHING: Written = { now: '', first: {}, changes: [] };
@@ -64,7 +70,10 @@ let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 let addUses: ((uses: string) => void) | undefined;
 
-/** Opens the connection if it is closed, as after some failed writes: a connection that was opened read-only stays read-only. */
+/**
+ * Opens the connection if it is closed. `close` is called after some failed writes, because a connection that was
+ * opened read-only stays read-only.
+ */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
   return prepareWriteAll(db, stored, calls);
@@ -78,8 +87,8 @@ function close(): void {
 }
 
 /**
- * Checks the files. If the `-wal` file was removed, a checkpoint first saves its content, which would otherwise be lost with this
- * connection.
+ * Checks the files. If the `-wal` file was removed, a checkpoint saves its content first: it would be lost when this
+ * connection is closed.
  */
 function look(): void {
   try {

@@ -1,4 +1,4 @@
-/** Group commit: runs all waiting writes in one transaction, with one fsync. */
+/** Group commit: runs all waiting writes in one transaction, so that they share one fsync. */
 import { type Context, createContext, Script } from 'node:vm';
 import type { Database } from 'better-sqlite3';
 import { Batches, type RunningBatch } from '../changes/batches.ts';
@@ -25,23 +25,26 @@ export type Write = Create | Change | TransactionCall;
 export const isChange = (write: Write): write is Change | TransactionCall => 'idempotency' in write;
 
 export interface Batch {
-  /** The records of creates without an `Idempotency-Key`, by collection. */
+  /** The records of creates without an `Idempotency-Key`, by the name of the collection. */
   rows: Record<string, Rows>;
   changes: (Change | TransactionCall)[];
 }
 
-/** The error of a change that failed alone. */
+/** The error of a change that failed without the others. */
 interface Fault {
   code?: string | undefined;
   message: string;
 }
 
-/** The longest time for the changes of a batch, in milliseconds, plus one for each change. During this time nobody else can write. */
+/**
+ * How long the changes of a batch may take together, in milliseconds. Each change adds one millisecond. During this
+ * time nobody else can write.
+ */
 const MOST_TIME = 1000;
 
-/** The error of a change that did not end in time. */
+/** Thrown if a transaction of the domain has not ended in time. */
 export class TooLong extends Error {
-  /** The index of the change to blame; undefined if several took long. */
+  /** The index of the change that took too long; undefined if it may have been several. */
   readonly at: number | undefined;
 
   constructor({ collection, call }: TransactionCall, time: number, at: number | undefined) {
@@ -53,7 +56,10 @@ export class TooLong extends Error {
 /** The outcomes of a batch. */
 export interface Written {
   now: string;
-  /** The sequence number of each collection's first record; the others follow. */
+  /**
+   * For each collection, the sequence number of the first created record. The numbers of the others follow without
+   * gaps.
+   */
   first: Record<string, bigint>;
   changes: (Outcome | Fault)[];
 }
@@ -72,7 +78,7 @@ export function toBatch(tables: ReadonlyMap<string, Table>, writes: readonly Wri
   return { rows: Object.fromEntries(Object.entries(rows).map(([name, all]) => [name, toRows(all)])), changes };
 }
 
-/** Returns the outcome of each write of a batch. */
+/** Returns the outcome of each write in a batch. */
 export function toOutcomes(writes: readonly Write[], { now, first, changes }: Written): (Created | Outcome | Error)[] {
   const next = { ...first };
   let change = 0;
@@ -87,7 +93,10 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
   });
 }
 
-/** Prepares a function that writes a batch. That function throws StoreUnavailable if COMMIT may have succeeded, or the ids are used up. */
+/**
+ * Prepares a function that writes a batch. That function throws StoreUnavailable if no ids are left, or if it is not
+ * known whether COMMIT has succeeded.
+ */
 export function prepareWriteAll(
   db: Database,
   stored: readonly StoredTable[],
@@ -113,7 +122,7 @@ class ChangeRunner {
   readonly #driver: Driver;
   readonly #batches: Batches;
   readonly #inserts: ReadonlyMap<string, Insert>;
-  /** The number of changes that have begun, and the time when the last one began. */
+  /** `#begun` is the number of changes that have begun. `#beganAt` is the time when the last of them began. */
   #begun = 0;
   #beganAt = 0;
 
@@ -124,7 +133,7 @@ class ChangeRunner {
     this.#batches = new Batches(DIALECT, stored, calls);
   }
 
-  /** Runs the changes. If one fails, that does not affect the others. */
+  /** Runs the changes of a batch. A change that fails does not affect the others. */
   run(changes: Batch['changes'], now: string): (Outcome | Fault)[] {
     const most = changes.reduce((sum, change) => sum + (isTransactionCall(change) ? 1 : (change.all?.length ?? 1)), 0);
     const isAdding = (change: TransactionCall | Change, name: string) =>
@@ -153,9 +162,9 @@ class ChangeRunner {
   }
 
   /**
-   * Runs a team's functions with a timeout that they cannot catch. Without it, all writes would wait for ever after a function
-   * that does not end.
-   * @throws TooLong if one takes too long: then nothing of the batch is done
+   * Runs the domain's functions with a timeout that they cannot catch. Without it, a function that does not end would
+   * stop all writes for ever.
+   * @throws TooLong if the changes take too long together: then nothing of the batch is written
    */
   #runInTime<Result>(changes: Batch['changes'], run: () => Result): Result {
     const time = MOST_TIME + changes.length;
@@ -166,7 +175,7 @@ class ChangeRunner {
     } catch (error) {
       if ((error as Fault).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       const begun = changes.slice(0, this.#begun).findLast(isTransactionCall) as TransactionCall;
-      // If not, an earlier change may have used most of the time.
+      // If the last change began only recently, earlier changes may have used most of the time.
       const isToBlame = performance.now() - this.#beganAt > time / 2;
       throw new TooLong(begun, time, isToBlame ? this.#begun - 1 : undefined);
     }
@@ -175,7 +184,7 @@ class ChangeRunner {
   #refusalCodeOf(error: Fault, change: Change): string | undefined {
     const { code, message } = error;
     const table = this.#batches.changes.tableOf(change);
-    // A sum beyond 64 bits becomes a double, and the column rejects it. An addend beyond 64 bits cannot be bound.
+    // A sum beyond 64 bits becomes a double, which the column rejects. An addend beyond 64 bits cannot be bound.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
@@ -186,7 +195,7 @@ class ChangeRunner {
     return names && refusalCodeOf(change, table, { kind: 'unique', columns: names });
   }
 
-  /** Whether this foreign key is violated. SQLite's error does not name the key. */
+  /** Whether the change violates this foreign key. The error of SQLite does not name the key. */
   #isLost({ record, all = [record], tenant }: Change, { field, parent }: Relation): boolean {
     const mine = parent.tenant ? [tenant] : [];
     const sql = `SELECT 1 FROM ${parent.name} WHERE ${parent.id.column} = ?${parent.tenant ? ` AND ${parent.tenant.column} = ?` : ''}`;

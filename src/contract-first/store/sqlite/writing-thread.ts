@@ -1,6 +1,6 @@
 /**
- * Passes writes to the writing thread. Several writes share an fsync, and each is answered only after it is on disk. If the thread ends, it
- * is started again, each time after a longer pause.
+ * Passes writes to the writing thread. Several writes share an fsync, but each call is answered only after its write is
+ * on the disk. If the thread ends, it is started again; the pause before the start grows each time.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -20,27 +20,40 @@ import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
-/** The pause before a restart, in milliseconds. A restart doubles it, up to MOST_PAUSE, until a batch is answered. */
+/**
+ * The pause before the thread is started again, in milliseconds. Each restart doubles the pause, up to MOST_PAUSE. The
+ * first answer resets it.
+ */
 const FIRST_PAUSE = 100;
 const MOST_PAUSE = 10_000;
 
 export interface Writer {
-  /** Resolves when the record is durable. @throws StoreUnavailable if it is not stored, or the outcome is not known in time */
+  /**
+   * Resolves when the record is durable. @throws StoreUnavailable if it is not stored, or if its outcome is not known
+   * in time
+   */
   create(create: Create): Promise<Created>;
   change(change: Change | TransactionCall): Promise<Outcome>;
-  /** Adds uses of keys, as a JSON array. The uses may be lost if the disk cannot be written. */
+  /** Stores the last uses of keys, given as a JSON array. They are lost if the disk cannot be written. */
   addUses(uses: string): void;
-  /** Checks whether the disk can be written. @throws StoreUnavailable if it cannot, or not in time */
+  /**
+   * Checks that the disk can be written. @throws StoreUnavailable if it cannot be written, or does not answer in time
+   */
   check(): Promise<void>;
-  /** Waits until the queue is empty and the thread has a connection, if it can open one. Call it before `stop`. */
+  /**
+   * Waits until the queue is empty, and until the thread has opened its connection, if it can. Call it before `stop`.
+   */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The longest wait of a health check for the disk, in milliseconds. */
+/** How long a health check waits for the disk, in milliseconds. */
 const CHECK_TIMEOUT = 700;
 
-/** Limits of the thread. After a batch, its objects are garbage. V8's own limit is three times as high, which would not be faster. */
+/**
+ * The memory limits of the thread. All objects of a batch are garbage after the batch, so a small young generation is
+ * enough: V8's default is three times as large, and not faster.
+ */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 12 };
 
 export class WritingThread implements Writer {
@@ -112,7 +125,7 @@ export class WritingThread implements Writer {
   }
 }
 
-/** Whether it is certain that a write has written to the disk. A transaction may only have read. */
+/** Whether a write has certainly written to the disk. A call of a transaction may only have read. */
 const isWritten = (write: Write, result: Created | Outcome): boolean =>
   'sequence' in result || (!isTransactionCall(write) && result.text !== undefined && !result.isReplayed);
 
@@ -125,6 +138,6 @@ function settle(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): vo
   const cause = Object.assign(new Error(message), { code });
   if (kind === undefined) queue.blame(cause, at === undefined ? undefined : (writes) => writes.filter(isChange)[at]);
   else if (kind === 'ids_used_up') queue.blame(new StoreUnavailable(cause, kind));
-  // SQLITE_BUSY means that another process held the lock for too long: the disk is not at fault.
+  // SQLITE_BUSY means that another process has held the lock for too long, so the disk is not at fault.
   else queue.fail(cause, kind, code?.startsWith('SQLITE_BUSY'));
 }

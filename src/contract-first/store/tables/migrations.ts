@@ -123,7 +123,8 @@ export function migrationError(migration: Migration, error: unknown): Error {
 }
 
 /**
- * Throws if tables were found in the database that its migrations have not created. @throws Error that names the tables
+ * Checks that a database without our migrations contains no tables: `found` are the names of those that must not exist.
+ * @throws Error that names the tables
  */
 export function checkNoTables(found: readonly string[]): void {
   if (found.length === 0) return;
