@@ -8,7 +8,7 @@ import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
 t.test(
-  'the property tests find a handler that breaks its contract, and print a line that repeats the failure',
+  'the property tests detect a handler that breaks its contract, and print a line that repeats the failure',
   async (t) => {
     const cases: [string, Handle, RegExp][] = [
       ['a field that is missing', () => ({ status: 200, body: JsonText.of('{}') }), /the reply is 500, not 2xx/],
@@ -51,7 +51,7 @@ function edited({ name = {}, limit = {} }: { name?: object; limit?: object }): s
   return stringify(contract);
 }
 
-t.test('the property tests find a server that accepts more or less than the contract allows', async (t) => {
+t.test('the property tests detect a server that accepts more or less than the contract allows', async (t) => {
   const service = await startService(t, { keepAlive: true });
   const cases: [yaml: string, id: string, failure: RegExp][] = [
     [edited({ limit: { maximum: 50 } }), 'listPets', /^listPets refuses query\.limit maximum: .* 200, not 400/],
@@ -63,23 +63,27 @@ t.test('the property tests find a server that accepts more or less than the cont
   }
 });
 
-t.test('a rule of the contract that no generator can break is reported, with its place', async (t) => {
-  const inName = 'createPet body.name';
-  const cases: [yaml: string, rule: string, place: string, file: string][] = [
-    [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', inName, 'json-breaks.ts'],
-    [edited({ limit: { multipleOf: 5 } }), 'multipleOf', 'listPets query.limit', 'scalars.ts'],
-    [
-      edited({ name: { type: 'array', items: { type: 'array', items: { type: 'object', dependentRequired: {} } } } }),
-      'dependentRequired',
-      `${inName}.items.items`,
-      'json-breaks.ts',
-    ],
-  ];
-  for (const [yaml, rule, place, file] of cases) {
-    const message = `no way is known to break ${rule} of ${place}; add one to test/properties/${file}`;
-    t.throws(() => readOperations(yaml).flatMap(refusalsOf), { message });
-  }
-  t.throws(() => readOperations(edited({ name: { not: { type: 'string' } } })).flatMap(refusalsOf), {
-    message: /^no way is known to keep .*\bnot of createPet body\.name; add one to test\/properties\/alternatives\.ts$/,
-  });
-});
+t.test(
+  'the property tests report a rule of the contract that none of their generators can break, with its location',
+  async (t) => {
+    const inName = 'createPet body.name';
+    const cases: [yaml: string, rule: string, place: string, file: string][] = [
+      [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', inName, 'json-breaks.ts'],
+      [edited({ limit: { multipleOf: 5 } }), 'multipleOf', 'listPets query.limit', 'scalars.ts'],
+      [
+        edited({ name: { type: 'array', items: { type: 'array', items: { type: 'object', dependentRequired: {} } } } }),
+        'dependentRequired',
+        `${inName}.items.items`,
+        'json-breaks.ts',
+      ],
+    ];
+    for (const [yaml, rule, place, file] of cases) {
+      const message = `no way is known to break ${rule} of ${place}; add one to test/properties/${file}`;
+      t.throws(() => readOperations(yaml).flatMap(refusalsOf), { message });
+    }
+    t.throws(() => readOperations(edited({ name: { not: { type: 'string' } } })).flatMap(refusalsOf), {
+      message:
+        /^no way is known to keep .*\bnot of createPet body\.name; add one to test\/properties\/alternatives\.ts$/,
+    });
+  },
+);

@@ -45,7 +45,7 @@ t.test('the property tests cover a new operation with every keyword, without new
   t.notOk(names.includes('greet asks for a key'));
 });
 
-t.test('an answer without a body is sent without a body and a content type', async (t) => {
+t.test('a reply without a body has no content type', async (t) => {
   const { request } = await startGrown(t);
   const { status, text, headers } = await request('/v1/shelves/A/boxes', { method: 'DELETE' });
   t.strictSame({ status, text }, { status: 204, text: '' });

@@ -54,7 +54,7 @@ async function openOnPostgres(): Promise<EmptyableStore> {
 }
 
 for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, PostgreSQL: openOnPostgres })) {
-  t.test(`any sequence of actions on pets in ${kind} agrees with a simple model`, async (t) => {
+  t.test(`any sequence of actions on pets in ${kind} has the same results as in a simple model`, async (t) => {
     const { store, empty } = await open(t);
     const service = await startService(t, { store, keepAlive: true });
     const property = toProperty({

@@ -93,7 +93,7 @@ function isKnownToBoth({ then: one, else: other }: { then?: Json; else?: Json })
   return !JSON.stringify([one, other]).includes('unevaluatedProperties');
 }
 
-t.test('a value is accepted if and only if an independent validator accepts it', async (t) => {
+t.test('the server accepts a value exactly if an independent JSON Schema validator accepts it', async (t) => {
   let compared = 0;
   let fitting = 0;
   const cases = fc.record({

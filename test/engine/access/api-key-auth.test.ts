@@ -37,7 +37,7 @@ async function start(t: Test, options: StartOptions = {}) {
   return { ...service, request, ask };
 }
 
-t.test('a key is accepted only in the places that the operation declares', async (t) => {
+t.test('an API key is accepted only in the headers or query parameters that the operation declares', async (t) => {
   const { ask } = await start(t);
   const bearer = { authorization: `Bearer ${KEY}` };
   t.strictSame(await ask('/v1/pets', { 'x-key': KEY }, 'POST'), [201, undefined]);
@@ -53,7 +53,7 @@ t.test('a key is accepted only in the places that the operation declares', async
   t.strictSame(await ask(`/v1/pets/1?api_key=${KEY}`, { authorization: 'Bearer x' }), [200, undefined]);
 });
 
-t.test('a request without a valid key learns where to send one', async (t) => {
+t.test('the 401 for a request without a valid key tells where the key must be sent', async (t) => {
   const { ask, request } = await start(t);
   const challenges = `Bearer realm="Pet Store", ${IN_QUERY}`;
   t.strictSame(await ask('/v1/pets/1'), [401, challenges]);
@@ -70,26 +70,29 @@ t.test('a request without a valid key learns where to send one', async (t) => {
   t.equal(await messageOf('/v1/pets'), 'The API key is missing: send X-Key: <API_KEY>, or ?api_key=<API_KEY>.');
 });
 
-t.test('each security requirement has its own scopes, and one fulfilled requirement is enough', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  const [reader, lister, writer] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
-  await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
-  await store.createKey(toStoredKey(lister, 'lister', undefined, ['pets:list']));
-  await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
-  const { ask } = await start(t, { store });
-  t.strictSame(await ask('/v1/pets', { 'x-key': reader }), [200, undefined]);
-  t.strictSame(await ask(`/v1/pets?api_key=${lister}`), [200, undefined]);
-  const lacking = (challenge: string, scope: string) => [
-    403,
-    `${challenge}, error="insufficient_scope", scope="${scope}"`,
-  ];
-  t.strictSame(await ask(`/v1/pets?api_key=${reader}`), lacking(IN_QUERY, 'pets:list'));
-  t.strictSame(await ask('/v1/pets', { 'x-key': lister }), lacking(IN_HEADER, 'pets:read'));
-  t.strictSame(await ask(`/v1/pets?api_key=${lister}`, { 'x-key': writer }), [200, undefined]);
-  t.strictSame(await ask(`/v1/pets?api_key=x`, { 'x-key': writer }), lacking(IN_HEADER, 'pets:read'));
-});
+t.test(
+  'each security requirement of an operation has its own scopes, and fulfilling one requirement is enough',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const [reader, lister, writer] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
+    await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
+    await store.createKey(toStoredKey(lister, 'lister', undefined, ['pets:list']));
+    await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
+    const { ask } = await start(t, { store });
+    t.strictSame(await ask('/v1/pets', { 'x-key': reader }), [200, undefined]);
+    t.strictSame(await ask(`/v1/pets?api_key=${lister}`), [200, undefined]);
+    const lacking = (challenge: string, scope: string) => [
+      403,
+      `${challenge}, error="insufficient_scope", scope="${scope}"`,
+    ];
+    t.strictSame(await ask(`/v1/pets?api_key=${reader}`), lacking(IN_QUERY, 'pets:list'));
+    t.strictSame(await ask('/v1/pets', { 'x-key': lister }), lacking(IN_HEADER, 'pets:read'));
+    t.strictSame(await ask(`/v1/pets?api_key=${lister}`, { 'x-key': writer }), [200, undefined]);
+    t.strictSame(await ask(`/v1/pets?api_key=x`, { 'x-key': writer }), lacking(IN_HEADER, 'pets:read'));
+  },
+);
 
-t.test('a key in a query is neither passed on as a parameter nor logged, however it is sent', async (t) => {
+t.test('an API key in the query is neither logged nor passed on as a parameter, however it is written', async (t) => {
   let log = '';
   const write = (text: string) => {
     log += text;
@@ -131,7 +134,7 @@ t.test('a key in a query is neither passed on as a parameter nor logged, however
   t.match(log, '"keyName":"API_KEYS"');
 });
 
-t.test('with keys in headers and queries, each operation keeps its contract for any request', async (t) => {
+t.test('with API keys in headers and in the query, each operation keeps its contract for any request', async (t) => {
   const service = await start(t);
   await runProperties(t, requestProperties(service, readOperations(CONTRACT)), 1 / 4);
 });

@@ -66,7 +66,7 @@ class LineLog {
   }
 }
 
-t.test('every operation answers 401 without a key and to a wrong key, with different messages', async (t) => {
+t.test('every operation answers 401 to a missing key and to a wrong key, with different messages', async (t) => {
   const { request } = await startService(t);
   for (const [url, options] of OPERATIONS) {
     const none = await request(url, { ...options, key: null });
@@ -84,23 +84,26 @@ t.test('every operation answers 401 without a key and to a wrong key, with diffe
   }
 });
 
-t.test('a wrong key is not logged as an error, for any kind of child logger', async (t) => {
-  const log = new LineLog();
-  const logger = pino({}, log);
-  const child = logger.child.bind(logger);
-  // A child with a level of its own has methods of its own, and the plugin takes those for a logger that wants its lines.
-  logger.child = (bindings, options) => child(bindings, { ...options, level: 'debug' } as typeof options);
-  const { request } = await startService(t, { logger, log });
-  for (const key of [null, `${KEY}0`]) t.equal((await request('/v1/pets', { key })).status, 401);
-  const lines = log.text.split('\n').filter(Boolean);
-  t.ok(lines.length >= 2);
-  t.strictSame(
-    lines.filter((line) => JSON.parse(line).level > INFO),
-    [],
-  );
-});
+t.test(
+  'a wrong key is not logged as an error, even if the logger creates child loggers with their own level',
+  async (t) => {
+    const log = new LineLog();
+    const logger = pino({}, log);
+    const child = logger.child.bind(logger);
+    // A child with a level of its own has methods of its own, and the plugin takes those for a logger that wants its lines.
+    logger.child = (bindings, options) => child(bindings, { ...options, level: 'debug' } as typeof options);
+    const { request } = await startService(t, { logger, log });
+    for (const key of [null, `${KEY}0`]) t.equal((await request('/v1/pets', { key })).status, 401);
+    const lines = log.text.split('\n').filter(Boolean);
+    t.ok(lines.length >= 2);
+    t.strictSame(
+      lines.filter((line) => JSON.parse(line).level > INFO),
+      [],
+    );
+  },
+);
 
-t.test('if a key itself begins with Bearer, the 401 names this mistake', async (t) => {
+t.test('if a client sends the word Bearer twice, the 401 names this mistake', async (t) => {
   const { request } = await startService(t);
   const { status, body } = await request('/v1/pets', { key: `Bearer ${KEY}` });
   t.match(
@@ -109,7 +112,7 @@ t.test('if a key itself begins with Bearer, the 401 names this mistake', async (
   );
 });
 
-t.test('the challenge names an invalid token only if the request sent a bearer token', async (t) => {
+t.test('the WWW-Authenticate header reports an invalid token only if the request sent a bearer token', async (t) => {
   const { request } = await startService(t);
   const challenges: [authorization: string, challenge: string][] = [
     ['', NO_KEY],
@@ -135,29 +138,32 @@ t.test('the challenge names an invalid token only if the request sent a bearer t
   }
 });
 
-t.test('a challenge has a realm even if the title contains no character that a header allows', async (t) => {
-  for (const title of ['Зоо', 'Зоо «Лапа»']) {
-    const yaml = edited(({ info }) => (info.title = title));
-    const file = `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
-    const { request } = await startService(t, { contract: await loadContract(file) });
-    t.equal((await request('/v1/pets', withHeader(''))).headers['www-authenticate'], 'Bearer realm="API"', title);
-  }
-});
+t.test(
+  "WWW-Authenticate has a realm even if the contract's title contains no character that a header allows",
+  async (t) => {
+    for (const title of ['Зоо', 'Зоо «Лапа»']) {
+      const yaml = edited(({ info }) => (info.title = title));
+      const file = `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
+      const { request } = await startService(t, { contract: await loadContract(file) });
+      t.equal((await request('/v1/pets', withHeader(''))).headers['www-authenticate'], 'Bearer realm="API"', title);
+    }
+  },
+);
 
-t.test('the word Bearer may be in upper or lower case', async (t) => {
+t.test('the word Bearer in the Authorization header may be in upper or lower case', async (t) => {
   const { request } = await startService(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
     t.equal((await request('/v1/pets', withHeader(`${scheme} ${KEY}`))).status, 200, scheme);
   }
 });
 
-t.test('each configured key is accepted', async (t) => {
+t.test('each key of API_KEYS is accepted', async (t) => {
   const { request } = await startService(t, { apiKeys: [KEY, 'another-key-0123456789'] });
   for (const key of [KEY, 'another-key-0123456789']) t.equal((await request('/v1/pets', { key })).status, 200);
   t.equal((await request('/v1/pets', { key: `${KEY},another-key-0123456789` })).status, 401);
 });
 
-t.test('the 401 for a missing key comes before 400, 413 and 415', async (t) => {
+t.test('a request without a key gets 401 even if its body would get 400, 413 or 415', async (t) => {
   const { request } = await startService(t);
   const post = (body: string, headers = {}) => ({ method: 'POST', body, headers });
   const requests: [url: string, options: RequestOptions, status: number][] = [
@@ -179,7 +185,7 @@ t.test('the 401 for a missing key comes before 400, 413 and 415', async (t) => {
   }
 });
 
-t.test('documentation and health checks need no key, and neither does a 404', async (t) => {
+t.test('the documentation, health checks and 404 replies need no key', async (t) => {
   const { request } = await startService(t);
   for (const url of ['/livez', '/readyz', '/openapi.yaml', '/openapi.json', '/docs/']) {
     t.equal((await request(url, { key: null })).status, 200, url);
@@ -190,7 +196,7 @@ t.test('documentation and health checks need no key, and neither does a 404', as
   }
 });
 
-t.test('a stored key is accepted unless it has expired or was revoked', async (t) => {
+t.test('an API key in the database is accepted until it expires or is revoked', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [valid, lasting, expired, revoked] = [
     makeKey('petstore'),
@@ -213,7 +219,7 @@ t.test('a stored key is accepted unless it has expired or was revoked', async (t
   for (const key of [hash, id]) t.equal((await request('/v1/pets', { key })).status, 401);
 });
 
-t.test('a key with scopes may call the operations of its scopes, and gets 403 for others', async (t) => {
+t.test('an API key with scopes may call the operations of its scopes, and gets 403 for others', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [reader, writer, both] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
@@ -237,7 +243,7 @@ t.test('a key with scopes may call the operations of its scopes, and gets 403 fo
   t.strictSame(body, { code: 'forbidden', message, status: 403 });
 });
 
-t.test('a key without the scope gets 403 before its body is read', async (t) => {
+t.test('an API key without the scope of an operation gets 403 before the body is read', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
@@ -247,7 +253,7 @@ t.test('a key without the scope gets 403 before its body is read', async (t) => 
   }
 });
 
-t.test('a running server accepts a new key, and answers 401 once the key is revoked', async (t) => {
+t.test('a running server accepts a newly created API key, and answers 401 once the key is revoked', async (t) => {
   const service = await startService(t);
   const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada');
@@ -258,7 +264,7 @@ t.test('a running server accepts a new key, and answers 401 once the key is revo
   t.equal((await askUntil(service, key, 401)).status, 401);
 });
 
-t.test('a running server answers 401 to an expired key', async (t) => {
+t.test('a running server answers 401 once an API key has expired', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   const expiry = new Date(Date.now() + 1000);
@@ -268,7 +274,7 @@ t.test('a running server answers 401 to an expired key', async (t) => {
   t.ok(new Date() >= expiry);
 });
 
-t.test('while the store does not answer, known keys stay valid, and the log reports the outage', async (t) => {
+t.test('while the store cannot be read, known API keys stay valid, and the log reports the outage', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   const [known, added] = [makeKey('petstore'), makeKey('petstore')];
@@ -286,7 +292,7 @@ t.test('while the store does not answer, known keys stay valid, and the log repo
 });
 
 t.test(
-  'if the database file disappears, the log reports it once; a revocation takes effect when the file is back',
+  'if the database file disappears, the log reports it once; a revocation takes effect once the file is back',
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
@@ -329,7 +335,7 @@ async function startWithWays(
   return async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
 }
 
-t.test('if keys cannot be read for too long, stored keys get 503, and configured keys still work', async (t) => {
+t.test('if API keys cannot be read for too long, stored keys get 503; keys of API_KEYS still work', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   const key = makeKey('petstore');
@@ -357,7 +363,7 @@ const WAYS = [
   { location: BEARER, scopes: ['pets:read'], alsoNeeded: [] },
 ];
 
-t.test('a key in one header does not fulfil a requirement for another header', async (t) => {
+t.test('an API key in one header does not fulfil a requirement for a key in another header', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
@@ -367,22 +373,25 @@ t.test('a key in one header does not fulfil a requirement for another header', a
   t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 200);
 });
 
-t.test('if the key of one requirement lacks a scope, another requirement may still admit the request', async (t) => {
-  const key = makeKey('petstore');
-  const both = { location: HEADER, scopes: [], alsoNeeded: [{ location: BEARER, scopes: ['pets:write'] }] };
-  for (const [scope, status] of [
-    ['pets:read', 200],
-    ['pets:list', 403],
-  ] as const) {
-    const store = openUrl('sqlite::memory:');
-    await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
-    const send = await startWithWays(t, [both, { location: BEARER, scopes: [scope], alsoNeeded: [] }], { store });
-    t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), status);
-  }
-});
+t.test(
+  'if the key for one security requirement lacks a scope, another requirement may still admit the request',
+  async (t) => {
+    const key = makeKey('petstore');
+    const both = { location: HEADER, scopes: [], alsoNeeded: [{ location: BEARER, scopes: ['pets:write'] }] };
+    for (const [scope, status] of [
+      ['pets:read', 200],
+      ['pets:list', 403],
+    ] as const) {
+      const store = openUrl('sqlite::memory:');
+      await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
+      const send = await startWithWays(t, [both, { location: BEARER, scopes: [scope], alsoNeeded: [] }], { store });
+      t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), status);
+    }
+  },
+);
 
 t.test(
-  'if the keys of the second requirement cannot be read, the reply is 503, whatever the first one gave',
+  'if the keys for the second security requirement cannot be read, the reply is 503, whatever the first one gave',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     const key = makeKey('petstore');
@@ -400,7 +409,7 @@ t.test(
   },
 );
 
-t.test('only changed keys are read again, and never twice at once', async (t) => {
+t.test('only changed API keys are read from the store again, and never by two reads at the same time', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey('petstore'), name));
@@ -436,7 +445,7 @@ t.test('only changed keys are read again, and never twice at once', async (t) =>
   t.ok(asked <= before + 1);
 });
 
-t.test('a key never gets into the log, at any level', async (t) => {
+t.test('an API key never appears in the log, at any log level', async (t) => {
   const log = new LineLog();
   const { request, port } = await startService(t, { logger: pino({ level: 'trace' }, log), lines: log });
   for (const [url, options] of OPERATIONS) {
@@ -454,7 +463,7 @@ t.test('a key never gets into the log, at any level', async (t) => {
   t.notMatch(log.text, /bearer/i);
 });
 
-t.test('a damaged stored key answers 401 and is named in the log; other keys still work', async (t) => {
+t.test('a stored API key that was damaged gets 401 and is named in the log; other keys still work', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];

@@ -4,7 +4,7 @@ import { hashKey, makeKey, toStoredKey } from '../../../src/contract-first/store
 import { openUrl } from '../../database.ts';
 import { KEY, startService } from '../../service.ts';
 
-t.test('a server stores the time when a key was used, not the time of the write', async (t) => {
+t.test('the server stores when an API key was used, not when this was written', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [ada, ben] = [makeKey('petstore'), makeKey('petstore')];
   const keys = [toStoredKey(ada, 'Ada'), toStoredKey(ben, 'Ben'), toStoredKey(makeKey('petstore'), 'Cleo')];
@@ -27,13 +27,16 @@ t.test('a server stores the time when a key was used, not the time of the write'
   t.ok(uses.every(({ usedAt }) => usedAt >= before && usedAt <= after));
 });
 
-t.test('if uses of keys cannot be written, the log reports it, and requests go on', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  const addUses = () => Promise.reject(new Error('no disk'));
-  const lines: string[] = [];
-  const log = { write: (line: string) => lines.push(line) };
-  const { app, request } = await startService(t, { store: { ...store, addUses }, log });
-  await request('/v1/pets');
-  await app.close();
-  t.match(JSON.parse(lines.at(-1) as string), { level: 40, msg: 'the uses of keys could not be written' });
-});
+t.test(
+  'if the use of an API key cannot be written, the log reports it, and the request is still answered',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const addUses = () => Promise.reject(new Error('no disk'));
+    const lines: string[] = [];
+    const log = { write: (line: string) => lines.push(line) };
+    const { app, request } = await startService(t, { store: { ...store, addUses }, log });
+    await request('/v1/pets');
+    await app.close();
+    t.match(JSON.parse(lines.at(-1) as string), { level: 40, msg: 'the uses of keys could not be written' });
+  },
+);

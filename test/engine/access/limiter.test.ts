@@ -21,7 +21,7 @@ const checkMany = (limiter: Limiter, count: number, limit: number) =>
 
 const passed = (standings: Standing[]) => standings.filter(({ isOver }) => !isOver).length;
 
-t.test('each limit admits its number of requests, and reports how many remain', async (t) => {
+t.test('a rate limit admits its number of requests, and reports how many remain', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   for (const id of ['one', 'other']) {
     const standings: Standing[] = [];
@@ -34,7 +34,7 @@ t.test('each limit admits its number of requests, and reports how many remain', 
   }
 });
 
-t.test('a limit starts again when its window ends', async (t) => {
+t.test('a rate limit counts from zero again when its window ends', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   const clock = holdClock(t);
   // The windows of a second begin where seconds do.
@@ -52,13 +52,13 @@ t.test('a limit starts again when its window ends', async (t) => {
   }
 });
 
-t.test('a lowered limit takes effect at once', async (t) => {
+t.test('a lowered rate limit takes effect immediately', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   t.equal(passed(await checkMany(limiter, 50, 200)), 50);
   t.equal(passed(await checkMany(limiter, 50, 10)) <= 2, true);
 });
 
-t.test('processes with a shared count admit exactly the limit, and ask the store rarely', async (t) => {
+t.test('processes that share a count admit exactly the rate limit, and rarely ask the store', async (t) => {
   const shared = buildWindowCounter();
   let questions = 0;
   const slow: WindowCounter = async (...ask) => {
@@ -80,7 +80,7 @@ t.test('processes with a shared count admit exactly the limit, and ask the store
   t.equal(questions, before);
 });
 
-t.test('requests that arrive while the store is asked get their answers from the next question', async (t) => {
+t.test('requests that arrive while the limiter asks the store get their answers from its next call', async (t) => {
   const shared = buildWindowCounter();
   const slow: WindowCounter = async (...ask) => {
     await wait(5);
@@ -93,29 +93,32 @@ t.test('requests that arrive while the store is asked get their answers from the
   t.equal(passed(standings.flat()), 10);
 });
 
-t.test('for each limit only one question to the store runs at a time, even across the end of a window', async (t) => {
-  const clock = holdClock(t);
-  const shared = buildWindowCounter();
-  const [asking, twice]: [Set<string>, string[]] = [new Set(), []];
-  const slow: WindowCounter = async (...ask) => {
-    const [id] = ask;
-    if (asking.has(id)) twice.push(id);
-    asking.add(id);
-    await wait(5);
-    asking.delete(id);
-    return shared(...ask);
-  };
-  const limiter = buildLimiter(slow);
-  const answers: Promise<Standing>[] = [];
-  for (const id of ['key Ada', 'token Ada', 'token Ada', 'key Ada']) {
-    answers.push(check(limiter, 9, id, 1));
-    clock.pass(1000);
-  }
-  t.equal(passed(await Promise.all(answers)), 4);
-  t.strictSame(twice, []);
-});
+t.test(
+  'the limiter makes one call to the store at a time for each limit, even across the end of a window',
+  async (t) => {
+    const clock = holdClock(t);
+    const shared = buildWindowCounter();
+    const [asking, twice]: [Set<string>, string[]] = [new Set(), []];
+    const slow: WindowCounter = async (...ask) => {
+      const [id] = ask;
+      if (asking.has(id)) twice.push(id);
+      asking.add(id);
+      await wait(5);
+      asking.delete(id);
+      return shared(...ask);
+    };
+    const limiter = buildLimiter(slow);
+    const answers: Promise<Standing>[] = [];
+    for (const id of ['key Ada', 'token Ada', 'token Ada', 'key Ada']) {
+      answers.push(check(limiter, 9, id, 1));
+      clock.pass(1000);
+    }
+    t.equal(passed(await Promise.all(answers)), 4);
+    t.strictSame(twice, []);
+  },
+);
 
-t.test('if the shared count fails or is late, each process counts by itself', async (t) => {
+t.test('if the shared count fails or is late, each process counts the requests to itself', async (t) => {
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => clearInterval(alive));
   const broken: WindowCounter[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
@@ -125,7 +128,7 @@ t.test('if the shared count fails or is late, each process counts by itself', as
   }
 });
 
-t.test('an IPv6 address counts as its network, since a client may own all its addresses', (t) => {
+t.test('all IPv6 addresses of a network count as one, because one client may own them all', (t) => {
   for (const [ip, network] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -140,7 +143,7 @@ t.test('an IPv6 address counts as its network, since a client may own all its ad
   t.end();
 });
 
-t.test("a key's count survives a flood of addresses", async (t) => {
+t.test('the count of an API key survives a flood of other addresses', async (t) => {
   const countWindow = buildWindowCounter();
   const limiter = buildLimiter(countWindow);
   for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);

@@ -42,7 +42,7 @@ async function standingsOf(request: Service['request'], key: string, urls: strin
   return standings;
 }
 
-t.test('every reply to a key reports its remaining requests, and after the last one follows 429', async (t) => {
+t.test('every reply to a key reports its remaining requests, and further requests get 429', async (t) => {
   const { request, keys } = await startWithKeys(t, ['4/d', '1/h']);
   const [key, other] = keys;
   const created = await request('/v1/pets', { key, method: 'POST', body: { name: 'Rex', categoryId: 7 } });
@@ -64,7 +64,7 @@ t.test('every reply to a key reports its remaining requests, and after the last 
   t.strictSame(await standingsOf(request, KEY, ['/v1/pets']), [[200, undefined]]);
 });
 
-t.test('keys without their own rate get the rate of the configuration', async (t) => {
+t.test('API keys without their own rate limit get KEY_RATE', async (t) => {
   const { request, keys } = await startWithKeys(t, ['none', undefined, '5/m'], limits({ KEY_RATE: '2/d' }));
   const [free, plain, own] = keys as [string, string, string];
   t.strictSame(await standingsOf(request, free, ['/v1/pets']), [[200, undefined]]);
@@ -78,7 +78,7 @@ t.test('keys without their own rate get the rate of the configuration', async (t
   t.strictSame(await standingsOf(request, own, ['/v1/pets']), [[200, '"key";r=4']]);
 });
 
-t.test('a 403 for a missing scope also counts against the rate', async (t) => {
+t.test('a 403 for a missing scope also counts against the rate limit of the key', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read'], '1/d'));
@@ -88,7 +88,7 @@ t.test('a 403 for a missing scope also counts against the rate', async (t) => {
   t.equal((await request('/v1/pets', post)).status, 429);
 });
 
-t.test("a good request during a flood is answered before the flood's 429s", async (t) => {
+t.test('a request within its limit is answered before the 429 replies to a flood of other requests', async (t) => {
   const { port, request, keys } = await startWithKeys(t, ['1/d']);
   const get = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   await request('/v1/pets', { key: keys[0] });
@@ -109,22 +109,25 @@ t.test("a good request during a flood is answered before the flood's 429s", asyn
   for (const client of [flood, neighbour]) client.socket.destroy();
 });
 
-t.test('an address that sends many requests without a valid key gets 429; valid keys still work', async (t) => {
-  const trustProxy = ['127.0.0.1'];
-  const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '3/d' }) });
-  const from = (address: string, key: string | null) =>
-    request('/v1/pets', { key, headers: { 'x-forwarded-for': address } });
-  const statuses: number[] = [];
-  for (const key of ['wrong', null, 'wrong', 'wrong', KEY]) statuses.push((await from('2001:db8::1', key)).status);
-  t.strictSame(statuses, [401, 401, 401, 429, 200]);
-  const { headers, body } = await from('2001:db8::2', null);
-  t.strictSame(body, RATE_LIMITED);
-  t.match(headers['retry-after'], /^[1-9]\d*$/);
-  t.equal(headers.ratelimit, undefined);
-  t.equal((await from('2001:db8:0:1::1', null)).status, 401);
-});
+t.test(
+  'an address that sends many requests without a valid key gets 429; valid keys still work from there',
+  async (t) => {
+    const trustProxy = ['127.0.0.1'];
+    const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '3/d' }) });
+    const from = (address: string, key: string | null) =>
+      request('/v1/pets', { key, headers: { 'x-forwarded-for': address } });
+    const statuses: number[] = [];
+    for (const key of ['wrong', null, 'wrong', 'wrong', KEY]) statuses.push((await from('2001:db8::1', key)).status);
+    t.strictSame(statuses, [401, 401, 401, 429, 200]);
+    const { headers, body } = await from('2001:db8::2', null);
+    t.strictSame(body, RATE_LIMITED);
+    t.match(headers['retry-after'], /^[1-9]\d*$/);
+    t.equal(headers.ratelimit, undefined);
+    t.equal((await from('2001:db8:0:1::1', null)).status, 401);
+  },
+);
 
-t.test('a request that is answered while its limit is being asked gets no second answer', async (t) => {
+t.test('a request that is answered while its rate limit is checked gets no second reply', async (t) => {
   const count = buildWindowCounter();
   const asked: string[] = [];
   const slow: WindowCounter = async (...ask) => {
@@ -148,7 +151,7 @@ t.test('a request that is answered while its limit is being asked gets no second
 });
 
 t.test(
-  'an address has one limit however a proxy spells it; text that is not an address counts for the proxy',
+  "all spellings of a client address by a proxy share one rate limit; an invalid address counts as the proxy's",
   async (t) => {
     const trustProxy = ['127.0.0.1'];
     const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '5/d' }) });

@@ -57,7 +57,7 @@ const start = (t: Test, options: StartOptions = {}, scheme?: Json) =>
   serve(t, withTokens(scheme), handlers as never, { verifyToken, ...options });
 
 t.test(
-  'a third-party token is checked before the body is read, in each scheme that a contract can declare',
+  "a team's token check runs before the body is read, for each token scheme that a contract can declare",
   async (t) => {
     for (const [name, scheme] of Object.entries(FORMS)) {
       const { request } = await start(t, {}, scheme);
@@ -71,21 +71,24 @@ t.test(
   },
 );
 
-t.test('if the check of the second of two keys fails, the reply is 503, whatever the first one gave', async (t) => {
-  const yaml = edited(({ components, paths }) => {
-    components.headers['WWW-Authenticate'].schema = { type: 'string' };
-    components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
-    for (const path of Object.values<Json>(paths))
-      for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
-  });
-  const { request } = await serve(t, yaml, handlers as never, { verifyToken });
-  const headers = { 'x-key': KEY };
-  t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
-  t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
-  t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
-});
+t.test(
+  'if the token check for the second of two keys fails, the reply is 503, whatever the first key gave',
+  async (t) => {
+    const yaml = edited(({ components, paths }) => {
+      components.headers['WWW-Authenticate'].schema = { type: 'string' };
+      components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' }, token: FORMS.JWT };
+      for (const path of Object.values<Json>(paths))
+        for (const operation of [path.get, path.post]) if (operation) operation.security = [{ key: [], token: [] }];
+    });
+    const { request } = await serve(t, yaml, handlers as never, { verifyToken });
+    const headers = { 'x-key': KEY };
+    t.match(await request('/v1/pets', { key: READ, headers }), { status: 200 });
+    t.match(await request('/v1/pets', { key: 'old~', headers }), { status: 401 });
+    t.match(await request('/v1/pets', { key: 'away~', headers }), { status: 503, body: { code: 'unavailable' } });
+  },
+);
 
-t.test('a 401 or 403 gives the reason in the terms of RFC 6750', async (t) => {
+t.test('a 401 or 403 for a token gives its reason in the terms of RFC 6750', async (t) => {
   const { request } = await start(t);
   const realm = 'Bearer realm="Pet Store"';
   const ask = async (key: string | null, url = '/v1/pets', options = {}) => {
@@ -107,7 +110,7 @@ t.test('a 401 or 403 gives the reason in the terms of RFC 6750', async (t) => {
   ]);
 });
 
-t.test('a token check that fails or names nobody is a 503, and the log gives the cause', async (t) => {
+t.test('if a token check throws or returns no id, the reply is 503, and the log gives the cause', async (t) => {
   const lines: string[] = [];
   const { request } = await start(t, { log: { write: (line) => void lines.push(line) } });
   t.match(await request('/v1/pets', { key: 'away~' }), { status: 503, body: { code: 'unavailable' } });
@@ -116,14 +119,14 @@ t.test('a token check that fails or names nobody is a 503, and the log gives the
   t.match(lines.join(''), /a token was verified without an id/);
 });
 
-t.test('a token check that never ends is given up', async (t) => {
+t.test('a token check that takes too long is given up with 503', async (t) => {
   const identify = buildIdentifyToken(() => new Promise(() => {}), null as never, 10);
   const request = { headers: { authorization: 'Bearer a' } };
   const failure = await new Promise((resolve) => identify(request as never, null as never, resolve));
   t.match(failure, { status: 503, cause: { message: 'the token was not checked in time' } });
 });
 
-t.test("handlers get a token's claims, and the log gets its id, but never the token", async (t) => {
+t.test("handlers get a token's id, claims and scopes; the log contains its id, but never the token", async (t) => {
   const lines: string[] = [];
   const getPet = ({ caller }: Json) => {
     const { id, claims, scopes } = caller;
@@ -137,7 +140,7 @@ t.test("handlers get a token's claims, and the log gets its id, but never the to
   t.notMatch(lines.join(''), READ);
 });
 
-t.test('rates and Idempotency-Keys are counted by the id that the token check returns', async (t) => {
+t.test('rate limits and Idempotency-Keys belong to the id that the token check returns', async (t) => {
   const limits = loadConfig({ KEY_RATE: '2/d' });
   const lines: string[] = [];
   const { request } = await start(t, { limits, log: { write: (line) => void lines.push(line) } });
@@ -154,7 +157,7 @@ t.test('rates and Idempotency-Keys are counted by the id that the token check re
   for (const { tokenId } of ofRefusals()) t.equal(tokenId, 'ada');
 });
 
-t.test('after the reply, no caller stays in memory, for any number of tokens', async (t) => {
+t.test('after the reply, the server keeps no data of the caller in memory, for any number of tokens', async (t) => {
   const limits = loadConfig({ KEY_RATE: '9/d', UNAUTHORIZED_RATE: '9/d' });
   const claims: WeakRef<object>[] = [];
   const checked: typeof verifyToken = async (token, request) => {
@@ -176,7 +179,7 @@ t.test('after the reply, no caller stays in memory, for any number of tokens', a
   t.ok(remembered() <= 5, `${remembered()} callers`);
 });
 
-t.test('without a verifyToken, a server accepts its own keys as tokens', async (t) => {
+t.test('without a verifyToken, the server accepts its API keys as tokens', async (t) => {
   for (const form of Object.values(FORMS)) {
     const { request } = await start(t, { verifyToken: undefined }, form);
     t.match(await request('/v1/pets', { key: KEY }), { status: 200 });
@@ -184,35 +187,29 @@ t.test('without a verifyToken, a server accepts its own keys as tokens', async (
   }
 });
 
-t.test(
-  'in production, a start with OAuth 2 or OpenID Connect fails by name until the team checks tokens',
-  async (t) => {
-    for (const name of ['OAuth 2', 'OpenID Connect']) {
-      const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS[name]) }), 'contract.yaml'));
-      const loaded = (others: object) =>
-        loadServed({ ...service, contract, ...others }, loadConfig({ NODE_ENV: 'production' }));
-      await t.rejects(loaded({}), {
-        message: /- security scheme bearerAuth: its tokens are not checked: write verifyToken in src\/tokens\.ts$/,
-      });
-      await t.resolves(loaded({ verifyToken }));
-    }
-  },
-);
-
-t.test(
-  "in a team's app, the plugin rejects a contract with unchecked tokens, since the app may be in production",
-  async (t) => {
-    const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
-    const app = fastify();
-    t.teardown(() => app.close());
-    const store = { url: 'sqlite::memory:' };
-    await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
-      message: /its tokens are not checked/,
+t.test('in production, a service with OAuth 2 or OpenID Connect does not start without a verifyToken', async (t) => {
+  for (const name of ['OAuth 2', 'OpenID Connect']) {
+    const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS[name]) }), 'contract.yaml'));
+    const loaded = (others: object) =>
+      loadServed({ ...service, contract, ...others }, loadConfig({ NODE_ENV: 'production' }));
+    await t.rejects(loaded({}), {
+      message: /- security scheme bearerAuth: its tokens are not checked: write verifyToken in src\/tokens\.ts$/,
     });
-  },
-);
+    await t.resolves(loaded({ verifyToken }));
+  }
+});
 
-t.test('a token scheme that no operation needs is not checked', async (t) => {
+t.test("in a team's own app, the plugin rejects a contract with tokens that nothing checks", async (t) => {
+  const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
+  const app = fastify();
+  t.teardown(() => app.close());
+  const store = { url: 'sqlite::memory:' };
+  await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
+    message: /its tokens are not checked/,
+  });
+});
+
+t.test('a token scheme that no operation uses needs no verifyToken', async (t) => {
   const unused = edited(({ securitySchemes }) => {
     securitySchemes.other = FORMS['OAuth 2'];
   });

@@ -6,7 +6,7 @@ import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';
 
-t.test('behind a proxy that strips a path, all links of the server include that path', async (t) => {
+t.test('behind a proxy that strips a path prefix, all links of the server include that prefix', async (t) => {
   const contract = withPublicPath((await loadOurs()).contract, PUBLIC);
   const { app, request } = await startService(t, { contract });
   const body = { name: 'Rex', categoryId: 7 };
@@ -24,7 +24,7 @@ t.test('behind a proxy that strips a path, all links of the server include that 
 });
 
 t.test(
-  'behind such a proxy, the served contract names its servers below that path, and nothing else in it changes',
+  'behind a proxy that strips a prefix, the served contract has the prefix in its server URLs, and nothing else changes',
   async (t) => {
     const loaded = (await loadOurs()).contract;
     const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
@@ -45,28 +45,31 @@ t.test(
   },
 );
 
-t.test('a contract without servers gets a server, also in its YAML text; a contract in JSON stays JSON', async (t) => {
-  const source = (await loadOurs()).contract.document;
-  const { servers: _, ...rest } = source;
-  const contract = withPublicPath(
-    await loadContract(`${t.testdir({ 'bare.json': JSON.stringify(rest) })}/bare.json`),
-    PUBLIC,
-  );
-  t.strictSame(JSON.parse(contract.json).servers, [{ url: PUBLIC }]);
-  t.equal(contract.yaml.toString(), contract.json);
-  for (const text of [
-    stringify(rest),
-    `# Ours\n${stringify(rest)}`.trimEnd(),
-    `${stringify(rest)}servers: &s [{ url: / }]\nx-s: *s\n`,
-  ]) {
-    const file = `${t.testdir({ 'bare.yaml': text })}/bare.yaml`;
-    const { yaml, json } = withPublicPath(await loadContract(file), PUBLIC);
-    t.strictSame(parse(yaml.toString()), JSON.parse(json));
-    t.match(JSON.parse(json).servers[0].url, PUBLIC);
-  }
-});
+t.test(
+  'behind such a proxy, a contract without servers gets one, even in its YAML text; a JSON contract stays JSON',
+  async (t) => {
+    const source = (await loadOurs()).contract.document;
+    const { servers: _, ...rest } = source;
+    const contract = withPublicPath(
+      await loadContract(`${t.testdir({ 'bare.json': JSON.stringify(rest) })}/bare.json`),
+      PUBLIC,
+    );
+    t.strictSame(JSON.parse(contract.json).servers, [{ url: PUBLIC }]);
+    t.equal(contract.yaml.toString(), contract.json);
+    for (const text of [
+      stringify(rest),
+      `# Ours\n${stringify(rest)}`.trimEnd(),
+      `${stringify(rest)}servers: &s [{ url: / }]\nx-s: *s\n`,
+    ]) {
+      const file = `${t.testdir({ 'bare.yaml': text })}/bare.yaml`;
+      const { yaml, json } = withPublicPath(await loadContract(file), PUBLIC);
+      t.strictSame(parse(yaml.toString()), JSON.parse(json));
+      t.match(JSON.parse(json).servers[0].url, PUBLIC);
+    }
+  },
+);
 
-t.test('a changed prefix replaces the old one at the end of each server URL', async (t) => {
+t.test("a path prefix set by the operator replaces the contract's prefix at the end of each server URL", async (t) => {
   const { document } = (await loadOurs()).contract;
   const read = async (...urls: string[]) => {
     const text = JSON.stringify({ ...document, servers: urls.map((url) => ({ url })) });

@@ -46,13 +46,13 @@ t.test('/openapi.json has the content of /openapi.yaml, with every digit', async
   t.match(json?.body, '[9223372036854775807]');
 });
 
-t.test('/openapi.yaml means the same to a YAML 1.1 parser, and quotes list items with a colon', async (t) => {
+t.test('YAML 1.1 parsers read /openapi.yaml correctly, and list items that contain a colon are quoted', async (t) => {
   const yaml = readFileSync(CONTRACT, 'utf8');
   t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
   t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
 });
 
-t.test('a document has a strong ETag, and If-None-Match gets a 304 until the document changes', async (t) => {
+t.test('a contract document has a strong ETag, and If-None-Match gets a 304 until the document changes', async (t) => {
   const { app } = await startService(t);
   const changed = await startWithLargeExample(t);
   for (const url of DOCUMENTS) {
@@ -72,7 +72,7 @@ t.test('a document has a strong ETag, and If-None-Match gets a 304 until the doc
   }
 });
 
-t.test('HEAD answers like GET, without the body', async (t) => {
+t.test('HEAD of a document answers like GET, without the body', async (t) => {
   const { app } = await startService(t);
   for (const url of [...DOCUMENTS, '/docs']) {
     const get = await app.inject(url);
@@ -83,12 +83,12 @@ t.test('HEAD answers like GET, without the body', async (t) => {
   }
 });
 
-t.test('documentation and documents need no key', async (t) => {
+t.test('the reference page and the contract documents need no key', async (t) => {
   const { app } = await startService(t);
   for (const url of [...DOCUMENTS, '/docs', '/docs/']) t.equal((await app.inject(url)).statusCode, 200, url);
 });
 
-t.test('/ sends a browser to the page, and a program to the contract', async (t) => {
+t.test('/ redirects a browser to the reference page, and a program to the contract', async (t) => {
   const { app } = await startService(t);
   const accepted = {
     'text/html,application/xhtml+xml,*/*;q=0.8': '/docs',
@@ -103,20 +103,23 @@ t.test('/ sends a browser to the page, and a program to the contract', async (t)
   }
 });
 
-t.test('the page loads only files of this server, runs no inline script, and works on plain HTTP', async (t) => {
-  const { app } = await startService(t);
-  for (const url of ['/docs', '/docs/', '/docs/try', '/docs/static/form.js', '/docs/static/swagger-ui-bundle.js']) {
-    const policy = (await app.inject(url)).headers['content-security-policy'] as string;
-    const directives = policy.split(';').map((directive) => directive.trim());
-    t.ok(directives.includes("default-src 'none'"), url);
-    t.ok(directives.includes("script-src 'self'"), url);
-    t.ok(directives.includes("connect-src 'self'"), url);
-    t.ok(directives.includes("frame-ancestors 'none'"), url);
-    t.notMatch(policy, /https?:|unsafe|upgrade-insecure-requests/);
-  }
-});
+t.test(
+  'the reference page loads only files of its server, runs no inline script, and works over plain HTTP',
+  async (t) => {
+    const { app } = await startService(t);
+    for (const url of ['/docs', '/docs/', '/docs/try', '/docs/static/form.js', '/docs/static/swagger-ui-bundle.js']) {
+      const policy = (await app.inject(url)).headers['content-security-policy'] as string;
+      const directives = policy.split(';').map((directive) => directive.trim());
+      t.ok(directives.includes("default-src 'none'"), url);
+      t.ok(directives.includes("script-src 'self'"), url);
+      t.ok(directives.includes("connect-src 'self'"), url);
+      t.ok(directives.includes("frame-ancestors 'none'"), url);
+      t.notMatch(policy, /https?:|unsafe|upgrade-insecure-requests/);
+    }
+  },
+);
 
-t.test('the page shows the title of the contract, and all its links work', async (t) => {
+t.test('the reference page shows the title of the contract, and all its links work', async (t) => {
   const { app } = await startService(t);
   const { title } = await readOurs();
   const used = new Set<string>();
@@ -145,7 +148,7 @@ t.test('the page shows the title of the contract, and all its links work', async
   );
 });
 
-t.test('the page lists the clients to copy, and the server sends them as text', async (t) => {
+t.test('the reference page lists the client files to copy, and the server sends them as text', async (t) => {
   const { app } = await startService(t);
   const { body } = await app.inject('/docs');
   const urls = [...body.matchAll(/href="\.(\/docs\/clients\/[^"]+)"/g)].map(([, url]) => url as string);
@@ -166,7 +169,7 @@ t.test('the page lists the clients to copy, and the server sends them as text', 
     t.strictSame(listClients(folder), [], 'another contract need not have any');
 });
 
-t.test('a client may have any name; only files are sent, not folders, hidden files or links', async (t) => {
+t.test('a client file may have any name; folders, hidden files and symbolic links are not served', async (t) => {
   const names = ['a.b/c d.txt', 'go/50%.txt', 'go/a#b?c.txt', 'go/*', 'go/:id', 'go/é.txt', 'go/x.d/y.txt'];
   const folder = t.testdir({ secret: 'secret', clients: { README: 'not listed' } });
   for (const name of [...names, 'go/.hidden']) {
@@ -190,7 +193,7 @@ t.test('a client may have any name; only files are sent, not folders, hidden fil
   t.equal(findUnfitClient(contract), undefined);
 });
 
-t.test("/docs and /docs/ differ only in the page's own links, not in samples", async (t) => {
+t.test('/docs and /docs/ differ only in the links of the page itself, not in its samples', async (t) => {
   const header = { name: 'X-Link', in: 'header', schema: { type: 'string' }, example: '<a href="./x">' };
   const contract = await load(
     t,
@@ -200,7 +203,7 @@ t.test("/docs and /docs/ differ only in the page's own links, not in samples", a
   for (const url of ['/docs', '/docs/']) t.match((await app.inject(url)).body, 'X-Link: &lt;a href="./x"&gt;', url);
 });
 
-t.test('large documents are sent compressed if the client accepts it, each encoding with its own ETag', async (t) => {
+t.test('large documents are compressed if the client accepts it, and each encoding has its own ETag', async (t) => {
   const { app } = await startService(t);
   const urls = ['/docs', '/openapi.json', '/openapi.yaml', '/docs/static/swagger-ui-bundle.js'];
   const decompress = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -227,7 +230,7 @@ t.test('large documents are sent compressed if the client accepts it, each encod
   t.equal(icon.headers['content-encoding'], undefined);
 });
 
-t.test("below the page, only the page's own files are served, for any request", async (t) => {
+t.test('below /docs, no request gets a file other than those of the reference page', async (t) => {
   const { port } = await startService(t);
   const ask = async (start: string, ...headers: string[]) => {
     const [reply] = await sendRaw(
@@ -269,7 +272,7 @@ t.test("below the page, only the page's own files are served, for any request", 
   t.equal((await ask('DELETE /docs/static/page.css')).status, 405);
 });
 
-t.test("clients that request the page's files and disconnect leave no file open", async (t) => {
+t.test('clients that request files of the reference page and disconnect leave no file open', async (t) => {
   const { port } = await startService(t);
   const get = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: pets\r\n\r\n';
   const clients = Array.from({ length: 10 }, () => connectRaw(port, get.repeat(5)));
@@ -291,24 +294,27 @@ function openFiles(): string[] {
   }
 }
 
-t.test('a request body that breaks off while a document is made is an error, and gets no document', async (t) => {
-  const lines: string[] = [];
-  const { app, port } = await startService(t, { log: { write: (line: string) => lines.push(line) } });
-  for (const [url, coding] of [
-    ['/docs', 'identity'],
-    ['/openapi.json', 'br'],
-  ]) {
-    const head = `GET ${url} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${coding}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const { socket, ended, received } = connectRaw(port, head);
-    await new Promise((resolve) => setImmediate(resolve));
-    socket.write('no chunk\r\n');
-    await ended;
-    t.match(received().text, /^HTTP\/1\.1 400 /);
-    t.equal(received().text.match(/HTTP\/1\.1 /g)?.length, 1);
-    t.equal((await app.inject(url as string)).statusCode, 200);
-  }
-  t.strictSame(
-    lines.filter((line) => JSON.parse(line).level > 30),
-    [],
-  );
-});
+t.test(
+  'if a request body is cut off while a document is prepared, the client gets an error and no document',
+  async (t) => {
+    const lines: string[] = [];
+    const { app, port } = await startService(t, { log: { write: (line: string) => lines.push(line) } });
+    for (const [url, coding] of [
+      ['/docs', 'identity'],
+      ['/openapi.json', 'br'],
+    ]) {
+      const head = `GET ${url} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${coding}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const { socket, ended, received } = connectRaw(port, head);
+      await new Promise((resolve) => setImmediate(resolve));
+      socket.write('no chunk\r\n');
+      await ended;
+      t.match(received().text, /^HTTP\/1\.1 400 /);
+      t.equal(received().text.match(/HTTP\/1\.1 /g)?.length, 1);
+      t.equal((await app.inject(url as string)).statusCode, 200);
+    }
+    t.strictSame(
+      lines.filter((line) => JSON.parse(line).level > 30),
+      [],
+    );
+  },
+);

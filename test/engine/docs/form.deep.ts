@@ -12,7 +12,7 @@ const ABOVE_2_53 = '9007199254740993';
 
 const IDS = ['listPets', 'createPet', 'getPet'];
 
-t.test('in a browser, the form of each operation works', { skip: noChromium }, async (t) => {
+t.test('the form works for each operation in a browser', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const complaints: string[] = [];
   const foreignUrls: string[] = [];
@@ -34,7 +34,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     return { page, service };
   }
 
-  t.test('without a key, the form shows the API and the 401 of the server', async (t) => {
+  t.test("without a key, the form shows the API and the server's 401", async (t) => {
     const { page } = await openPage(t);
 
     t.test('the form lists every operation of the contract by its name', async (t) => {
@@ -43,7 +43,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     });
 
     t.test(
-      "the form has the reference's bar and table of contents, and each entry leads to its operation",
+      'the form has the header and contents of the reference, and each entry of the contents opens its operation',
       async (t) => {
         t.equal(await page.locator('header [aria-current]').textContent(), 'Form');
         await page.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).click();
@@ -59,7 +59,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
       },
     );
 
-    t.test('before a reply, the form shows the samples, types and limits of the reference', async (t) => {
+    t.test('before the first request, the form shows the samples, types and limits of the reference', async (t) => {
       const createPet = await unfold(page, 'createPet');
       t.match(await createPet.locator('.samples .request pre:visible').textContent(), `http://127.0.0.1:`);
       t.match(await createPet.locator('.samples').innerText(), 'The animal with its id');
@@ -122,7 +122,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     t.ok(await page.evaluate("document.activeElement.matches('.execute')"), 'the focus stays');
   });
 
-  t.test('for a limit of 500, the form explains the mistake and removes the old reply', async (t) => {
+  t.test('if a user enters a limit of 500, the form explains the mistake and removes the old reply', async (t) => {
     const { page } = await openPage(t);
     const listPets = await unfold(page, 'listPets');
     await execute(page, listPets);
@@ -132,11 +132,11 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     t.equal(await listPets.locator('.reply').count(), 0);
   });
 
-  t.test('with a key, the form sends real requests', async (t) => {
+  t.test('with a key, the form sends requests to the server', async (t) => {
     const { page, service } = await openPage(t);
     await setKey(page);
 
-    t.test('the form lists without a filter unless the reader chooses one', async (t) => {
+    t.test('the form lists pets without a filter unless the user chooses one', async (t) => {
       const { sent } = await execute(page, await unfold(page, 'listPets'));
       t.equal(new URL(sent.url()).searchParams.get('status'), null);
     });
@@ -167,7 +167,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     });
 
     t.test(
-      'the form sends a create twice with one Idempotency-Key; one pet is added, and the page shows that',
+      'if the form sends a create twice with the same Idempotency-Key, one pet is added, and the page shows that',
       async (t) => {
         const createPet = await unfold(page, 'createPet');
         await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
@@ -211,7 +211,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     t.equal(await (await unfold(page, 'getPet')).locator('input').inputValue(), ABOVE_2_53);
   });
 
-  t.test('the form reports a missing reply, and keeps the Idempotency-Key until a reply arrives', async (t) => {
+  t.test('if no reply arrives, the form says so, and keeps the Idempotency-Key until a reply arrives', async (t) => {
     const { page } = await openPage(t);
     await setKey(page);
     const createPet = await unfold(page, 'createPet');
@@ -228,7 +228,7 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     complaints.splice(0);
   });
 
-  t.test('the key survives a reload and a visit to the reference, and can be forgotten', async (t) => {
+  t.test('the form keeps the key over a reload and a visit to the reference, and can forget it', async (t) => {
     const { page } = await openPage(t);
     await setKey(page);
     await page.reload();
@@ -244,9 +244,9 @@ t.test('in a browser, the form of each operation works', { skip: noChromium }, a
     t.equal((await execute(page, await unfold(page, 'listPets'))).status, 401);
   });
 
-  t.test('the form causes no error in the console of the browser', async (t) => t.strictSame(complaints, []));
+  t.test("the form causes no error in the browser's console", async (t) => t.strictSame(complaints, []));
 
-  t.test('the form calls no other host', async (t) => t.strictSame(foreignUrls, []));
+  t.test('the form sends requests to no other host', async (t) => t.strictSame(foreignUrls, []));
 });
 
 async function newPage(t: Test, browser: Browser): Promise<Page> {

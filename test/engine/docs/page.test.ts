@@ -82,7 +82,7 @@ const CONTRACTS: Record<string, string> = {
 
 for (const [name, yaml] of Object.entries(CONTRACTS)) {
   t.test(
-    `each sample is valid, each reply with a body has a sample, and each link has a target: ${name}`,
+    `each sample of a contract is valid, each reply with a body has a sample, and each link has a target: ${name}`,
     async (t) => {
       const contract = await load(t, yaml);
       const source = toSource(contract);
@@ -120,29 +120,35 @@ for (const [name, yaml] of Object.entries(CONTRACTS)) {
   );
 }
 
-t.test('no text of a contract becomes HTML on either page, and both can be read without JavaScript', async (t) => {
-  const contract = await load(t, RICH);
-  const page = renderPage(contract, []);
-  t.match(page, '<title>&#60;b&#62;Rich&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
-  t.notMatch(page, /<(img|script)>|<img|<\/?noscript>| style=/);
-  t.match(page, '<td><code>mine</code>');
-  t.match(textOf(page, 'putThing'), 'A <b> image');
-  t.notMatch(page, 'Clients to copy');
-  t.match(page, '<a href="https://example.com/"><code>gone</code></a> and <a href="#error-gone"><code>gone</code></a>');
-  t.match(renderPage(contract, ['go/client.go', 'go/README.md']), /README\.md<\/a><\/li>/);
-  for (const text of [
-    'PUT /v2/things/{part_id}/{at}',
-    'Takes a key as X-Key and a key as X-More.',
-    'In the path',
-    'Body application/json',
-  ])
-    t.match(textOf(page, 'putThing'), text);
-  t.match(textOf(page, 'deleteThing'), 'Takes a key as Authorization, or a key as session, or none.');
-  t.match(textOf(page, 'sendFields'), 'Takes no key.');
-  t.match(textOf(page, 'sendBytes'), 'Takes a key with write.');
-});
+t.test(
+  'no text of a contract becomes HTML on the reference page or the form, and both are readable without JavaScript',
+  async (t) => {
+    const contract = await load(t, RICH);
+    const page = renderPage(contract, []);
+    t.match(page, '<title>&#60;b&#62;Rich&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
+    t.notMatch(page, /<(img|script)>|<img|<\/?noscript>| style=/);
+    t.match(page, '<td><code>mine</code>');
+    t.match(textOf(page, 'putThing'), 'A <b> image');
+    t.notMatch(page, 'Clients to copy');
+    t.match(
+      page,
+      '<a href="https://example.com/"><code>gone</code></a> and <a href="#error-gone"><code>gone</code></a>',
+    );
+    t.match(renderPage(contract, ['go/client.go', 'go/README.md']), /README\.md<\/a><\/li>/);
+    for (const text of [
+      'PUT /v2/things/{part_id}/{at}',
+      'Takes a key as X-Key and a key as X-More.',
+      'In the path',
+      'Body application/json',
+    ])
+      t.match(textOf(page, 'putThing'), text);
+    t.match(textOf(page, 'deleteThing'), 'Takes a key as Authorization, or a key as session, or none.');
+    t.match(textOf(page, 'sendFields'), 'Takes no key.');
+    t.match(textOf(page, 'sendBytes'), 'Takes a key with write.');
+  },
+);
 
-t.test('a type is described in one line, and a named object only once', async (t) => {
+t.test('the reference page describes a type in one line, and a named object only once', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   for (const words of [
     'id integer, int64, only in replies required',
@@ -179,10 +185,12 @@ t.test('a type is described in one line, and a named object only once', async (t
   t.match(page, '<dt id="header-X-Shared">');
 });
 
-t.test('a property that two parts of allOf describe shows the stricter rules and both descriptions', async (t) => {
-  const contract = await load(
-    t,
-    `openapi: 3.1.0
+t.test(
+  'the reference page shows a property that two parts of allOf declare with the stricter rules and both descriptions',
+  async (t) => {
+    const contract = await load(
+      t,
+      `openapi: 3.1.0
 info: { title: Parts, version: 1.0.0 }
 paths:
   /dogs:
@@ -216,20 +224,21 @@ components:
             parent: { $ref: "#/components/schemas/Dog" }
         - properties: { age: { minimum: 0, maximum: 30, description: In years. } }
 `,
-  );
-  const page = renderPage(contract, []);
-  const dog = textOf(page, 'object-Dog');
-  t.match(dog, 'age integer, 1 to 30 In years. At least one.');
-  t.match(dog, 'kind string, one of dog required');
-  t.match(dog, 'mood string, one of calm wild Of dogs.', 'rules that exclude each other: the first ones');
-  t.match(dog, 'name string, at most 20 characters');
-  t.match(dog, 'owner Owner A person. Who walks it.');
-  t.match(dog, 'parent object required', 'both parts are named');
-  const [, reply = ''] = partsOf(sectionOf(page, 'listDogs'), '<pre tabindex="0">', '</pre>');
-  t.match(JSON.parse(decoded(reply)), { age: 1, kind: 'dog' });
-});
+    );
+    const page = renderPage(contract, []);
+    const dog = textOf(page, 'object-Dog');
+    t.match(dog, 'age integer, 1 to 30 In years. At least one.');
+    t.match(dog, 'kind string, one of dog required');
+    t.match(dog, 'mood string, one of calm wild Of dogs.', 'rules that exclude each other: the first ones');
+    t.match(dog, 'name string, at most 20 characters');
+    t.match(dog, 'owner Owner A person. Who walks it.');
+    t.match(dog, 'parent object required', 'both parts are named');
+    const [, reply = ''] = partsOf(sectionOf(page, 'listDogs'), '<pre tabindex="0">', '</pre>');
+    t.match(JSON.parse(decoded(reply)), { age: 1, kind: 'dog' });
+  },
+);
 
-t.test('a curl command sends exactly the request that its operation describes', async (t) => {
+t.test('the curl sample of an operation sends exactly the request that the contract describes', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   t.equal(
     commandOf(page, 'putThing'),
@@ -260,46 +269,48 @@ t.test('a curl command sends exactly the request that its operation describes', 
   for (const [id, parts] of Object.entries(wanted)) for (const part of parts) t.match(commandOf(page, id), part, id);
 });
 
-t.test('samples leave out recursive schemas, deep objects, and fields of the other direction', async (t) => {
-  const page = renderPage(await load(t, RICH), []);
-  const [, reply = ''] = partsOf(sectionOf(page, 'putThing'), '<pre tabindex="0">', '</pre>');
-  const [thing] = JSON.parse(decoded(reply).replace('9223372036854775807', '"9223372036854775807"'));
-  t.match(thing, {
-    id: '9223372036854775807',
-    level: 'low',
-    shape: { kind: 'box', side: 1 },
-    old: 'string',
-    map: { name: 1 },
-    either: '123e4567-e89b-42d3-a456-426614174000',
-  });
-  t.notOk('secret' in thing);
-  const tree = partsOf(sectionOf(page, 'object-Tree'), '<pre tabindex="0">', '</pre>')[0] as string;
-  t.strictSame(JSON.parse(decoded(tree)), { name: 'string', others: [] });
-  const [, words = ''] = partsOf(sectionOf(page, 'search'), '<pre tabindex="0">', '</pre>');
-  const { date, code, day, odd, long, short, exact, below, above, under, tens, even, halves, none, list } = JSON.parse(
-    decoded(words),
-  );
-  t.strictSame(
-    { date, code, day, odd, long, short, exact, below, above, under, tens, even, halves, none, list },
-    {
-      ...{ date: '2026-01-31T12:00:00Z', code: 'ABC', day: '2026-01-31', odd: undefined, long: 'stringstr' },
-      ...{
-        short: 'st',
-        exact: 'str',
-        below: -5,
-        above: 1,
-        under: -1,
-        tens: 20,
-        even: 10,
-        halves: 1,
-        none: [],
-        list: ['string'],
+t.test(
+  'samples leave out recursive schemas, deep objects, read-only fields of requests and write-only fields of replies',
+  async (t) => {
+    const page = renderPage(await load(t, RICH), []);
+    const [, reply = ''] = partsOf(sectionOf(page, 'putThing'), '<pre tabindex="0">', '</pre>');
+    const [thing] = JSON.parse(decoded(reply).replace('9223372036854775807', '"9223372036854775807"'));
+    t.match(thing, {
+      id: '9223372036854775807',
+      level: 'low',
+      shape: { kind: 'box', side: 1 },
+      old: 'string',
+      map: { name: 1 },
+      either: '123e4567-e89b-42d3-a456-426614174000',
+    });
+    t.notOk('secret' in thing);
+    const tree = partsOf(sectionOf(page, 'object-Tree'), '<pre tabindex="0">', '</pre>')[0] as string;
+    t.strictSame(JSON.parse(decoded(tree)), { name: 'string', others: [] });
+    const [, words = ''] = partsOf(sectionOf(page, 'search'), '<pre tabindex="0">', '</pre>');
+    const { date, code, day, odd, long, short, exact, below, above, under, tens, even, halves, none, list } =
+      JSON.parse(decoded(words));
+    t.strictSame(
+      { date, code, day, odd, long, short, exact, below, above, under, tens, even, halves, none, list },
+      {
+        ...{ date: '2026-01-31T12:00:00Z', code: 'ABC', day: '2026-01-31', odd: undefined, long: 'stringstr' },
+        ...{
+          short: 'st',
+          exact: 'str',
+          below: -5,
+          above: 1,
+          under: -1,
+          tens: 20,
+          even: 10,
+          halves: 1,
+          none: [],
+          list: ['string'],
+        },
       },
-    },
-  );
-});
+    );
+  },
+);
 
-t.test('each server is listed once by its description, this server first', async (t) => {
+t.test('the reference page lists each server once by its description, and its own server first', async (t) => {
   const page = renderPage(await readOurs(), []);
   t.strictSame(
     partsOf(page, '<option value="', '</option>').map((option) => option.replace(/.*>/, '')),
@@ -336,7 +347,7 @@ paths:
       responses: { "200": { description: Things., content: { application/json: { schema: ${items} } } } }
 `;
 
-t.test('a loop over pages by number or offset ends after the last page', async (t) => {
+t.test('the sample loop over pages by number or offset ends after the last page', async (t) => {
   const things = '{ type: array, items: { type: object, properties: { id: { type: integer } } } }';
   const limit = '{ name: limit, in: query, schema: { type: integer, default: 2 }, example: 2 }';
   const at = (name: string, more = '') => `{ name: ${name}, in: query, schema: { type: integer${more} } }`;
@@ -376,7 +387,7 @@ t.test('a loop over pages by number or offset ends after the last page', async (
   t.notMatch(renderPage(await load(t, LIST(at('page'), '{ type: string }')), []), 'data-recipe="counted"');
 });
 
-t.test('a loop over pages with a cursor in the body ends after the last page', async (t) => {
+t.test('the sample loop over pages with a cursor in the body ends after the last page', async (t) => {
   const urls: string[] = [];
   const server = createServer(({ url = '' }, reply) => {
     urls.push(decodeURIComponent(url));
@@ -443,34 +454,43 @@ t.test('programs in the README of a client to copy appear among the samples of t
   t.notMatch(sectionOf(page, 'getPet'), 'data-language');
 });
 
-t.test('the page shows the change log and the contact, and no contact address can run a script', async (t) => {
-  const contract = parse(ours);
-  const page = async () => renderPage(await load(t, stringify(contract)), [], '# Changes\n\n## 2.0.0\n\nNew.\n');
-  t.match(await page(), '<h3>2.0.0</h3>');
-  t.match(await page(), '<a href="https://petstore.example">Pet Store</a>, <a href="mailto:support@petstore.example">');
-  const bare = await makePage(await load(t, ours), new URL('none/', import.meta.url));
-  t.notMatch(brotliDecompressSync(bare).toString(), 'page-changes', 'a contract need not have a change log');
-  contract.info.contact = { url: 'javascript:alert(1)' };
-  t.match(await page(), '<dt>Help</dt><dd>javascript:alert(1)</dd>');
-  delete contract.info.contact;
-  delete contract.components.securitySchemes;
-  delete contract.security;
-  for (const item of Object.values<Json>(contract.paths))
-    for (const one of Object.values<Json>(item)) delete one.security;
-  t.notMatch(await page(), /<dt>Help|page-key"/);
-});
+t.test(
+  'the reference page shows the change log and the contact, and a contact address cannot run a script',
+  async (t) => {
+    const contract = parse(ours);
+    const page = async () => renderPage(await load(t, stringify(contract)), [], '# Changes\n\n## 2.0.0\n\nNew.\n');
+    t.match(await page(), '<h3>2.0.0</h3>');
+    t.match(
+      await page(),
+      '<a href="https://petstore.example">Pet Store</a>, <a href="mailto:support@petstore.example">',
+    );
+    const bare = await makePage(await load(t, ours), new URL('none/', import.meta.url));
+    t.notMatch(brotliDecompressSync(bare).toString(), 'page-changes', 'a contract need not have a change log');
+    contract.info.contact = { url: 'javascript:alert(1)' };
+    t.match(await page(), '<dt>Help</dt><dd>javascript:alert(1)</dd>');
+    delete contract.info.contact;
+    delete contract.components.securitySchemes;
+    delete contract.security;
+    for (const item of Object.values<Json>(contract.paths))
+      for (const one of Object.values<Json>(item)) delete one.security;
+    t.notMatch(await page(), /<dt>Help|page-key"/);
+  },
+);
 
-t.test('a start inserts its servers and prefix, and otherwise sends the page unchanged from the build', async (t) => {
-  const { contract } = await loadOurs();
-  const made = await contract.loadPage();
-  const { app } = await startService(t);
-  const br = await app.inject({ url: '/docs', headers: { 'accept-encoding': 'br' } });
-  t.ok(br.rawPayload.equals(made));
-  const other = await startService(t, { contract: withPublicPath(contract, '/shop') });
-  const page = (await other.app.inject('/docs')).body;
-  t.match(commandOf(page, 'listPets'), "'https://SERVER/shop/v1/pets?limit=20'");
-  t.match(decoded(partsOf(page, '<code class="server">', '</code>')[0] as string), '/shop/v1');
-  t.match((await other.app.inject('/docs/')).body, 'href="../docs/static/page.css"');
-  const moved = await startService(t, { contract: withPublicPath(contract, '/a"<b>') });
-  t.match((await moved.app.inject('/docs')).body, '/a&#34;&#60;b&#62;/v1');
-});
+t.test(
+  'the server inserts its own URLs and prefix into the built page, and otherwise sends it unchanged',
+  async (t) => {
+    const { contract } = await loadOurs();
+    const made = await contract.loadPage();
+    const { app } = await startService(t);
+    const br = await app.inject({ url: '/docs', headers: { 'accept-encoding': 'br' } });
+    t.ok(br.rawPayload.equals(made));
+    const other = await startService(t, { contract: withPublicPath(contract, '/shop') });
+    const page = (await other.app.inject('/docs')).body;
+    t.match(commandOf(page, 'listPets'), "'https://SERVER/shop/v1/pets?limit=20'");
+    t.match(decoded(partsOf(page, '<code class="server">', '</code>')[0] as string), '/shop/v1');
+    t.match((await other.app.inject('/docs/')).body, 'href="../docs/static/page.css"');
+    const moved = await startService(t, { contract: withPublicPath(contract, '/a"<b>') });
+    t.match((await moved.app.inject('/docs')).body, '/a&#34;&#60;b&#62;/v1');
+  },
+);

@@ -29,7 +29,7 @@ const PICTURE = fileURLToPath(new URL('../../../.github/reference.png', import.m
 /** The largest 64-bit integer. */
 const LARGEST = '9223372036854775807';
 
-t.test('in a browser, the reference page works', { skip: noChromium }, async (t) => {
+t.test('the reference page works in a browser', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const service = await startService(t);
   const url = `http://127.0.0.1:${service.port}/docs`;
@@ -71,7 +71,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
   }
 
   t.test(
-    "the first desktop screen shows the service's abilities, the key, a working request and its reply",
+    "the first desktop screen of the reference shows the service's abilities, the key, a working request and its reply",
     async (t) => {
       await page.setViewportSize({ width: 1440, height: 900 });
       const box = await page.locator('.start figure').nth(1).boundingBox();
@@ -88,7 +88,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     },
   );
 
-  t.test('the key is masked on the screen, and complete in copied and sent text', async (t) => {
+  t.test('the reference page shows a key masked, but copies and sends the whole key', async (t) => {
     const curl = (key: string) =>
       `curl -i \\\n  -H 'Authorization: Bearer ${key}' \\\n  'http://127.0.0.1:${service.port}/v1/pets?limit=20'`;
     const masked = `••••••••${KEY.slice(-4)}`;
@@ -98,36 +98,39 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     t.equal(await page.locator('header .with-key').textContent(), `Key ${masked.slice(4)}`);
   });
 
-  t.test('the key survives a visit to the form, Back and a reload, and is forgotten with the tab', async (t) => {
-    await page.getByRole('link', { name: 'Form', exact: true }).first().click();
-    await page.locator('.opblock').first().waitFor();
-    t.match(await page.locator('header .with-key').textContent(), KEY.slice(-4));
-    await page.goBack();
-    await page.reload();
-    await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
-    t.strictSame((await context.storageState()).origins, [], 'not stored in the browser');
-    const other = await context.newPage();
-    await other.goto(url);
-    t.equal(await other.locator('header .with-key').textContent(), 'Set API key', 'another tab has none');
-    await setKey(other);
-    await other.locator('header .with-key').click();
-    await other.getByLabel('Remember it in this browser').check();
-    const third = await context.newPage();
-    await third.goto(url);
-    await third.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
-    await third.locator('header .with-key').click();
-    t.ok(await third.getByLabel('Remember it in this browser').isChecked());
-    await third.getByRole('button', { name: 'Forget it' }).click();
-    for (const one of [page, other, third]) await one.getByText('Set API key').waitFor();
-    t.strictSame((await context.storageState()).origins, [], 'it is forgotten in all tabs');
-    await third.close();
-    await other.close();
-    await setKey();
-  });
+  t.test(
+    'the reference page keeps the key over a visit to the form, Back and a reload, until its tab is closed',
+    async (t) => {
+      await page.getByRole('link', { name: 'Form', exact: true }).first().click();
+      await page.locator('.opblock').first().waitFor();
+      t.match(await page.locator('header .with-key').textContent(), KEY.slice(-4));
+      await page.goBack();
+      await page.reload();
+      await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
+      t.strictSame((await context.storageState()).origins, [], 'not stored in the browser');
+      const other = await context.newPage();
+      await other.goto(url);
+      t.equal(await other.locator('header .with-key').textContent(), 'Set API key', 'another tab has none');
+      await setKey(other);
+      await other.locator('header .with-key').click();
+      await other.getByLabel('Remember it in this browser').check();
+      const third = await context.newPage();
+      await third.goto(url);
+      await third.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
+      await third.locator('header .with-key').click();
+      t.ok(await third.getByLabel('Remember it in this browser').isChecked());
+      await third.getByRole('button', { name: 'Forget it' }).click();
+      for (const one of [page, other, third]) await one.getByText('Set API key').waitFor();
+      t.strictSame((await context.storageState()).origins, [], 'it is forgotten in all tabs');
+      await third.close();
+      await other.close();
+      await setKey();
+    },
+  );
 
   for (const colorScheme of ['light', 'dark'] as const) {
     t.test(
-      `the page fits ${WIDTHS.join(', ')} pixels with everything open, and axe-core finds nothing: ${colorScheme}`,
+      `the reference page fits ${WIDTHS.join(', ')} pixels with everything open, and axe-core finds nothing: ${colorScheme}`,
       async (t) => {
         await page.emulateMedia({ colorScheme });
         await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
@@ -151,7 +154,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     );
   }
 
-  t.test('copied requests of three operations run in three languages, with every digit of an integer', async (t) => {
+  t.test('samples that a user copies run in three languages, and keep every digit of an integer', async (t) => {
     const folder = t.testdir({});
     const programs: Record<string, [string, string]> = {
       curl: ['bash', 'a.sh'],
@@ -177,7 +180,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
   });
 
-  t.test('copied programs of the guide run: pages, rates, a failing retry, classes of errors', async (t) => {
+  t.test("programs copied from the page's guide run: pages, rates, a failing retry, kinds of errors", async (t) => {
     for (let count = 0; count < 5; count++)
       await service.request('/v1/pets', {
         method: 'POST',
@@ -229,7 +232,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.locator('[id="about-pages"]').getByLabel('Language').first().selectOption('curl');
   });
 
-  t.test("copied programs that use the clients to copy run for the reader's server and key", async (t) => {
+  t.test("samples that use a client to copy run with the user's server and key", async (t) => {
     const folder = t.testdir({ 'package.json': '{ "type": "module" }' });
     copyFileSync(new URL('python/petstore.py', CLIENTS), `${folder}/petstore.py`);
     copyFileSync(new URL('typescript/petstore-client.ts', CLIENTS), `${folder}/petstore-client.ts`);
@@ -256,7 +259,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
   });
 
-  t.test('a reader edits and sends a request on the page; the reply keeps every digit', async (t) => {
+  t.test('a user edits and sends a request on the reference page, and the shown reply keeps every digit', async (t) => {
     await page.locator('#createPet').scrollIntoViewIfNeeded();
     await page.locator('#createPet pre[role=textbox]').waitFor();
     const text = (await pre('createPet').textContent()) as string;
@@ -276,23 +279,27 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     t.equal(await reply.count(), 1, 'in place of the old reply');
   });
 
-  t.test('without a reply, the next request keeps its Idempotency-Key; after a reply it gets a new one', async (t) => {
-    const onceOf = async () => /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
-    await page.reload();
-    await page.locator('#createPet').scrollIntoViewIfNeeded();
-    await page.locator('#createPet .send').waitFor();
-    const first = await onceOf();
-    await page.route('**/v1/pets', (route) => route.abort());
-    await page.locator('#createPet').getByRole('button', { name: 'Send', exact: true }).click();
-    await footer('createPet').getByText('No reply').waitFor();
-    t.equal(await onceOf(), first);
-    await page.unroute('**/v1/pets');
-    t.match(await send('createPet'), '201');
-    t.not(await onceOf(), first);
-    complaints.splice(0);
-  });
+  t.test(
+    'a request that got no reply is sent again with its Idempotency-Key; after a reply, the page makes a new one',
+    async (t) => {
+      const onceOf = async () =>
+        /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
+      await page.reload();
+      await page.locator('#createPet').scrollIntoViewIfNeeded();
+      await page.locator('#createPet .send').waitFor();
+      const first = await onceOf();
+      await page.route('**/v1/pets', (route) => route.abort());
+      await page.locator('#createPet').getByRole('button', { name: 'Send', exact: true }).click();
+      await footer('createPet').getByText('No reply').waitFor();
+      t.equal(await onceOf(), first);
+      await page.unroute('**/v1/pets');
+      t.match(await send('createPet'), '201');
+      t.not(await onceOf(), first);
+      complaints.splice(0);
+    },
+  );
 
-  t.test('if the page cannot send a request, it gives the reason', async (t) => {
+  t.test('if the reference page cannot send a request, it gives the reason', async (t) => {
     await page.locator('#listPets').scrollIntoViewIfNeeded();
     await page.getByLabel('Server').selectOption('Staging');
     t.match(await footer('listPets').textContent(), 'its own server only');
@@ -310,7 +317,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     }
   });
 
-  t.test('choosing a server changes every sample', async (t) => {
+  t.test('choosing a server on the reference page changes every sample', async (t) => {
     await page.getByLabel('Server').selectOption('Staging');
     for (const id of ['listPets', 'createPet']) {
       await page.locator(`#${id}`).scrollIntoViewIfNeeded();
@@ -319,7 +326,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.getByLabel('Server').selectOption('This server');
   });
 
-  t.test("copying also works without the browser's clipboard", async (t) => {
+  t.test("the copy button also works without the browser's clipboard API", async (t) => {
     await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })");
     await page.evaluate(
       'document.execCommand = (name) => { window.done = [name, getSelection().toString()]; return true; }',
@@ -332,53 +339,56 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     t.not(await onceOf(), first);
   });
 
-  t.test('a search marks words and counts the matches; Enter goes to the next match', async (t) => {
-    const entries = page.locator('#page-contents li:visible:has(a[href^="#"])');
-    await page.keyboard.press('/');
-    t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), '/ leads to the search');
-    await page.keyboard.type('idempotency-key twice');
-    await page.getByText(`${await entries.count()} found`).waitFor();
-    await page.getByLabel('Search').fill('getpet');
-    t.strictSame(await entries.allTextContents(), ['Get an animal GET']);
-    t.equal(await page.locator('#page-contents details:visible').count(), 1, 'groups without a place vanish');
-    await page.getByLabel('Search').fill('scheme, host');
-    await page.getByText('2 found').waitFor();
-    t.strictSame(
-      await entries.allTextContents(),
-      ['Introduction', 'Servers'],
-      'of parts of a section, those with the words',
-    );
-    await page.getByLabel('Search').fill('page');
-    await page.getByLabel('Search').press('Enter');
-    t.equal(await page.evaluate('location.hash'), '#about-pages', 'a title comes first');
-    t.ok((await page.evaluate("CSS.highlights.get('found').size")) as number, 'marked');
-    for (let count = 0; count < 2; count++) {
-      const seen = await page.evaluate('location.hash');
-      for (let presses = 0; (await page.evaluate('location.hash')) === seen; presses++) {
-        if (presses > 30) throw new Error('Enter does not go on');
-        await page.keyboard.press('Enter');
-        await page.waitForTimeout(50);
+  t.test(
+    'searching on the reference page marks words and counts the matches; Enter goes to the next match',
+    async (t) => {
+      const entries = page.locator('#page-contents li:visible:has(a[href^="#"])');
+      await page.keyboard.press('/');
+      t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), '/ leads to the search');
+      await page.keyboard.type('idempotency-key twice');
+      await page.getByText(`${await entries.count()} found`).waitFor();
+      await page.getByLabel('Search').fill('getpet');
+      t.strictSame(await entries.allTextContents(), ['Get an animal GET']);
+      t.equal(await page.locator('#page-contents details:visible').count(), 1, 'groups without a place vanish');
+      await page.getByLabel('Search').fill('scheme, host');
+      await page.getByText('2 found').waitFor();
+      t.strictSame(
+        await entries.allTextContents(),
+        ['Introduction', 'Servers'],
+        'of parts of a section, those with the words',
+      );
+      await page.getByLabel('Search').fill('page');
+      await page.getByLabel('Search').press('Enter');
+      t.equal(await page.evaluate('location.hash'), '#about-pages', 'a title comes first');
+      t.ok((await page.evaluate("CSS.highlights.get('found').size")) as number, 'marked');
+      for (let count = 0; count < 2; count++) {
+        const seen = await page.evaluate('location.hash');
+        for (let presses = 0; (await page.evaluate('location.hash')) === seen; presses++) {
+          if (presses > 30) throw new Error('Enter does not go on');
+          await page.keyboard.press('Enter');
+          await page.waitForTimeout(50);
+        }
       }
-    }
-    await page.getByLabel('Search').fill('422');
-    await page.getByText('3 found').waitFor();
-    await page.getByLabel('Search').press('Enter');
-    await page.waitForFunction(
-      `Math.abs(document.getElementById('createPet.422').getBoundingClientRect().top - innerHeight / 2) < innerHeight / 2`,
-    );
-    await page.getByLabel('Search').fill('limit');
-    await page.getByText('9 found').waitFor();
-    await page.getByLabel('Search').press('Enter');
-    t.equal(await page.evaluate('location.hash'), '#listPets', 'the name of a field comes before other text');
-    await page.getByLabel('Search').fill('capped xyz');
-    t.equal(await entries.count(), 0);
-    await page.getByLabel('Search').fill('');
-    t.ok((await entries.count()) > 15);
-    await page.locator('body').press('Control+k');
-    t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), 'so does Ctrl+K');
-  });
+      await page.getByLabel('Search').fill('422');
+      await page.getByText('3 found').waitFor();
+      await page.getByLabel('Search').press('Enter');
+      await page.waitForFunction(
+        `Math.abs(document.getElementById('createPet.422').getBoundingClientRect().top - innerHeight / 2) < innerHeight / 2`,
+      );
+      await page.getByLabel('Search').fill('limit');
+      await page.getByText('9 found').waitFor();
+      await page.getByLabel('Search').press('Enter');
+      t.equal(await page.evaluate('location.hash'), '#listPets', 'the name of a field comes before other text');
+      await page.getByLabel('Search').fill('capped xyz');
+      t.equal(await entries.count(), 0);
+      await page.getByLabel('Search').fill('');
+      t.ok((await entries.count()) > 15);
+      await page.locator('body').press('Control+k');
+      t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), 'so does Ctrl+K');
+    },
+  );
 
-  t.test('the fields of an object can be opened at each use of the object', async (t) => {
+  t.test('a user can open the fields of an object wherever the reference page mentions the object', async (t) => {
     await page.goto(`${url}#object-Error`);
     const problems = page.locator('[id="object-Error.problems"]');
     await problems.getByRole('button', { name: 'Fields of Problem' }).click();
@@ -387,7 +397,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     t.equal(await page.locator('.unfolded').count(), 0);
   });
 
-  t.test('scrolling through the page highlights each entry of the contents in turn', async (t) => {
+  t.test('scrolling through the reference page highlights each entry of the contents in turn', async (t) => {
     await page.goto(url);
     const seen = new Set<string>();
     for (let step = 0; step < 400; step++) {
@@ -409,7 +419,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
   });
 
   t.test(
-    'fields, codes, headers and objects have URLs; names lead to operations, and operations to their forms',
+    'on the reference page, fields, codes, headers and objects have URLs, and names link to operations and forms',
     async (t) => {
       for (const id of ['createPet.name', 'error-gone', 'header-RateLimit', 'object-Pet', 'listPets.400']) {
         await page.goto(`${url}#${id}`);
@@ -427,7 +437,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     },
   );
 
-  t.test('a link leads to its place, even if longer programs are drawn above it', async (t) => {
+  t.test('a link leads to its heading even if long samples are drawn above it', async (t) => {
     for (const width of [390, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       await page.goto('about:blank');
@@ -443,7 +453,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.locator('[id=about-retries]').getByLabel('Language').selectOption('curl');
   });
 
-  t.test('on a phone, the keyboard alone opens the contents and goes on in an operation', async (t) => {
+  t.test('on a phone, a user can open the contents and go to an operation with the keyboard alone', async (t) => {
     await page.setViewportSize({ width: 360, height: 800 });
     await page.goto(url);
     await page.keyboard.press('Tab');
@@ -459,16 +469,19 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  t.test('the browser lays out only sections near the screen, so that long pages stay quick', async (t) => {
-    await page.goto(url);
-    const isLaidOut = (id: string) =>
-      page.locator(`#${id} h3`).evaluate((one) => one.checkVisibility({ contentVisibilityAuto: true }));
-    t.notOk(await isLaidOut('object-Pet'));
-    await page.goto(`${url}#object-Pet`);
-    t.ok(await isLaidOut('object-Pet'));
-  });
+  t.test(
+    'the browser lays out only the sections near the screen, so that a long reference page stays quick',
+    async (t) => {
+      await page.goto(url);
+      const isLaidOut = (id: string) =>
+        page.locator(`#${id} h3`).evaluate((one) => one.checkVisibility({ contentVisibilityAuto: true }));
+      t.notOk(await isLaidOut('object-Pet'));
+      await page.goto(`${url}#object-Pet`);
+      t.ok(await isLaidOut('object-Pet'));
+    },
+  );
 
-  t.test('lines have at most about 70 characters', async (t) => {
+  t.test('lines of the reference page have at most about 70 characters', async (t) => {
     const lines = (await page.evaluate(`[...document.querySelectorAll('main p')]
       .map((one) => [one.textContent.length, Math.round(one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight))])
       .filter(([, lines]) => lines > 3)`)) as [number, number][];
@@ -477,7 +490,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
       t.ok(characters / count < 76, `${characters} characters in ${count} lines`);
   });
 
-  t.test('a printed page contains each sample and no controls', async (t) => {
+  t.test('the printed reference page contains each sample and no controls', async (t) => {
     await page.goto(url);
     await page.emulateMedia({ media: 'print' });
     t.notOk(await page.getByRole('navigation').isVisible());
@@ -486,33 +499,36 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     await page.emulateMedia({ media: 'screen' });
   });
 
-  t.test('without JavaScript the whole page can be read, and shows no control that would not work', async (t) => {
-    const bare = await newContext(t, browser, { javaScriptEnabled: false, viewport: { width: 360, height: 800 } });
-    const read = await bare.newPage();
-    await read.goto(url);
-    const text = await read.locator('main').innerText();
-    for (const words of [
-      '/v1/pets',
-      'curl -i',
-      'idempotency_key_reused',
-      'integer, int32, 1 to 100, default 20',
-      'To be removed',
-      'Retry-After',
-    ])
-      t.match(text.toLowerCase(), words.toLowerCase());
-    t.equal(await read.locator('.copy:visible, input:visible, select:visible, .with-key:visible').count(), 0);
-    await read.getByRole('button', { name: 'Contents' }).click();
-    t.ok(await read.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).isVisible());
-  });
+  t.test(
+    'without JavaScript, the whole reference page is readable, and shows no control that would not work',
+    async (t) => {
+      const bare = await newContext(t, browser, { javaScriptEnabled: false, viewport: { width: 360, height: 800 } });
+      const read = await bare.newPage();
+      await read.goto(url);
+      const text = await read.locator('main').innerText();
+      for (const words of [
+        '/v1/pets',
+        'curl -i',
+        'idempotency_key_reused',
+        'integer, int32, 1 to 100, default 20',
+        'To be removed',
+        'Retry-After',
+      ])
+        t.match(text.toLowerCase(), words.toLowerCase());
+      t.equal(await read.locator('.copy:visible, input:visible, select:visible, .with-key:visible').count(), 0);
+      await read.getByRole('button', { name: 'Contents' }).click();
+      t.ok(await read.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).isVisible());
+    },
+  );
 
-  t.test('if Swagger UI cannot load, a text points to the reference', async (t) => {
+  t.test('if Swagger UI cannot load, the form page points to the reference', async (t) => {
     const other = await context.newPage();
     await other.route('**/swagger-ui-bundle.js', (route) => route.abort());
     await other.goto(`${url}/try`);
     t.match(await other.locator('body').innerText(), 'read the reference');
   });
 
-  t.test("a browser takes the README's picture of the page", async (t) => {
+  t.test("the README's picture of the reference page can be taken in a browser", async (t) => {
     if (process.env.UPDATE_PICTURE === '1' || !existsSync(PICTURE)) {
       await page.setViewportSize({ width: 1280, height: 720 });
       await page.emulateMedia({ colorScheme: 'light' });
@@ -523,7 +539,7 @@ t.test('in a browser, the reference page works', { skip: noChromium }, async (t)
     t.ok(existsSync(PICTURE), 'UPDATE_PICTURE=1 takes another');
   });
 
-  t.test('the reference page causes no error in the console of the browser', async (t) => t.strictSame(complaints, []));
+  t.test("the reference page causes no error in the browser's console", async (t) => t.strictSame(complaints, []));
 });
 
 /** Texts that try to become a part of the page. */
@@ -556,7 +572,7 @@ async function startHostile(t: Test): Promise<string> {
 }
 
 t.test(
-  'no text of a hostile contract breaks the content security policy of either page',
+  'no text of a hostile contract breaks the content security policy of the reference or the form',
   { skip: noChromium },
   async (t) => {
     const context = await newContext(t, await launchBrowser(t), { viewport: { width: 1440, height: 900 } });
@@ -587,7 +603,7 @@ t.test(
 );
 
 t.test(
-  'the form shows types, and leads to the reference, if the id of an operation has a hyphen',
+  'the form shows types and links to the reference even if an operationId contains a hyphen',
   { skip: noChromium },
   async (t) => {
     const context = await newContext(t, await launchBrowser(t), { viewport: { width: 1440, height: 900 } });

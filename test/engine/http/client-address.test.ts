@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildIsProxy, type IsProxy } from '../../../src/contract-first/engine/http/client-address.ts';
 
-t.test('only proxies with a configured address or range are trusted, in any spelling', async (t) => {
+t.test('only proxies with a configured address or range are trusted, however the address is written', async (t) => {
   const isTrusted = buildIsProxy(['10.0.0.0/8', '192.0.2.1', '2001:db8::1', 'fd00::/8'], () => true) as IsProxy;
   for (const text of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.1', '2001:DB8:0:0::1', 'fd12::1', 'fd12::1']) {
     t.equal(isTrusted(text), true, text);

@@ -42,7 +42,7 @@ function load(port: number, clients: number) {
   return { busy: once(answers, 'busy'), answered: ended.then(() => answered) };
 }
 
-t.test('a second signal ends the server at once, with requests in flight', async (t) => {
+t.test('a second signal ends the server immediately, even with running requests', async (t) => {
   const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' } });
   const request = await startPost(server.port, '{}');
   server.child.kill('SIGINT');
@@ -51,7 +51,7 @@ t.test('a second signal ends the server at once, with requests in flight', async
   t.equal(code, 'SIGKILL');
 });
 
-t.test('Ctrl-C on `npm start` counts as one signal, although the terminal and npm both send it', async (t) => {
+t.test('Ctrl-C on `npm start` counts as one signal, although the terminal and npm each send one', async (t) => {
   // Its clock stands still: however late it hears of them, they come at the same time.
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --import=data:text/javascript,Date.now=()=>0"';
   const server = await startServer(t, { shell, isCovered: true });
@@ -62,7 +62,7 @@ t.test('Ctrl-C on `npm start` counts as one signal, although the terminal and np
   t.equal(await server.exit, 0);
 });
 
-t.test('a client that has just connected may take its time to send', async (t) => {
+t.test('a client that connected just before the stop may take its time to send its request', async (t) => {
   // Again where it was not answered, and the machine stood still for longer than a server waits.
   for (let isOver = false; !isOver; ) {
     const server = await startServer(t);
@@ -82,7 +82,7 @@ t.test('a client that has just connected may take its time to send', async (t) =
   }
 });
 
-t.test('repeated stops under load drop no request, and keep every pet that was answered', async (t) => {
+t.test('repeated stops under load drop no request, and every pet that was answered is stored', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '1500' };
   const answered: string[] = [];

@@ -7,7 +7,7 @@ import { forceEnd, startServer } from '../../program.ts';
 import { KEY, startService } from '../../service.ts';
 import { answersInFlight, replyTo, startPost, stop } from './in-flight.ts';
 
-t.test('after SIGTERM, a request in flight is answered; then the server ends with exit code 0', (t) =>
+t.test('after SIGTERM, a running request is answered; then the server ends with exit code 0', (t) =>
   answersInFlight(t, 'SIGTERM'),
 );
 
@@ -41,7 +41,7 @@ t.test('a connection made just before the stop is answered after the server stop
   await closed;
 });
 
-t.test('a client that disconnects during the stop is not served', async (t) => {
+t.test('a client that disconnects while the server stops is not served', async (t) => {
   const log: string[] = [];
   const { app, port, request } = await startService(t, {
     stop: { isAsked: true },
@@ -60,7 +60,7 @@ t.test('a client that disconnects during the stop is not served', async (t) => {
   t.notMatch(log.join(''), '/v1/pets');
 });
 
-t.test('a request that never ends delays the stop by at most STOP_TIMEOUT', async (t) => {
+t.test("a request that never ends delays the server's stop by at most STOP_TIMEOUT", async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
   const server = await startServer(t, { env, isCovered: true });
@@ -70,7 +70,7 @@ t.test('a request that never ends delays the stop by at most STOP_TIMEOUT', asyn
   t.strictSame(readdirSync(folder), ['pets.db']);
 });
 
-t.test('the stop closes a connection that never sent anything', async (t) => {
+t.test('a stopping server closes a connection that never sent anything', async (t) => {
   const { app, port, request } = await startService(t, { stop: { isAsked: true } });
   const socket = connect(port, '127.0.0.1', () => socket.resume());
   const closed = once(socket, 'close');

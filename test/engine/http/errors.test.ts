@@ -28,7 +28,7 @@ const get = (url: string, ...headers: string[]) =>
     '\r\n',
   );
 
-t.test('bytes that are not HTTP are answered with the Error body', async (t) => {
+t.test('bytes that are not HTTP are answered with 400 and the Error body', async (t) => {
   const { port } = await startService(t);
   for (const bytes of [
     'nonsense\r\n\r\n',
@@ -64,7 +64,7 @@ t.test('a path that ends in an empty segment is 404, with any method and without
   }
 });
 
-t.test('the 415 for another type, or for a compressed body, names the accepted types', async (t) => {
+t.test('the 415 for another media type, or for a compressed body, names what the server accepts', async (t) => {
   const { request } = await startService(t);
   const post = (headers: Record<string, string>) => request('/v1/pets', { method: 'POST', body: '{}', headers });
   t.match(await post({ 'content-type': 'text/plain' }), { status: 415, headers: { accept: 'application/json' } });
@@ -72,13 +72,13 @@ t.test('the 415 for another type, or for a compressed body, names the accepted t
   t.match(compressed, { status: 415, headers: { 'accept-encoding': 'identity', accept: undefined } });
 });
 
-t.test('a path with bad percent-encoding is 400', async (t) => {
+t.test('a path with invalid percent-encoding is 400', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, get('/v1/pets/%zz')), { status: 400, code: 'malformed_request' });
   t.match(await failureOf(port, get('/v1/pets#api_key')), { status: 400, code: 'malformed_request' });
 });
 
-t.test('too large headers are 431', async (t) => {
+t.test('request headers that are too large are 431', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, get('/v1/pets', `X-Long: ${'x'.repeat(20_000)}`)), {
     status: 431,
@@ -86,28 +86,31 @@ t.test('too large headers are 431', async (t) => {
   });
 });
 
-t.test('a too long URL and too long headers get different statuses, also in two packets', async (t) => {
-  const { port } = await startService(t);
-  const x = 'x'.repeat(10_000);
-  const path = '/v1/pets';
-  for (const [first, second, status] of [
-    [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
-    [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
-    [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
-  ] as [string, string, number][]) {
-    const { socket, replies } = connectRaw(port, first);
-    await once(socket, 'connect');
-    await wait(50);
-    socket.write(second);
-    t.strictSame(
-      (await replies()).map((reply) => reply.status),
-      [status],
-    );
-    socket.destroy();
-  }
-});
+t.test(
+  'a URL that is too long is 414 and headers that are too large are 431, even if split over two packets',
+  async (t) => {
+    const { port } = await startService(t);
+    const x = 'x'.repeat(10_000);
+    const path = '/v1/pets';
+    for (const [first, second, status] of [
+      [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
+      [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
+      [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
+    ] as [string, string, number][]) {
+      const { socket, replies } = connectRaw(port, first);
+      await once(socket, 'connect');
+      await wait(50);
+      socket.write(second);
+      t.strictSame(
+        (await replies()).map((reply) => reply.status),
+        [status],
+      );
+      socket.destroy();
+    }
+  },
+);
 
-t.test('a too long URL is 414, for any length, in the path and in the query', async (t) => {
+t.test('a URL that is too long is 414, for any length, in the path and in the query', async (t) => {
   const { port } = await startService(t);
   for (const length of [8_192, 12_000, 100_000]) {
     for (const url of [
@@ -120,7 +123,7 @@ t.test('a too long URL is 414, for any length, in the path and in the query', as
   }
 });
 
-t.test('too long chunk extensions are 413', async (t) => {
+t.test('chunk extensions that are too long are 413', async (t) => {
   const { port } = await startService(t);
   const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
   t.match(await failureOf(port, `${head}1;${'x'.repeat(20_000)}\r\n`), { status: 413, code: 'payload_too_large' });
@@ -134,29 +137,34 @@ t.test('CONNECT is 405', async (t) => {
   });
 });
 
-t.test('a request without a route is 404 or 405 with any body, and so is a QUERY without a media type', async (t) => {
-  const { port } = await startService(t);
-  for (const headers of [
-    [],
-    ['Content-Type: nonsense'],
-    ['Content-Type: application/json', 'Content-Length: 1', '', '{'],
-    ['Content-Type: application/json', 'Content-Length: 999999999'],
-  ]) {
-    for (const method of ['PUT', 'QUERY', 'DELETE']) {
-      for (const [url, status] of [
-        ['/nope', 404],
-        ['/v1/pets', 405],
-        ['/docs', 405],
-        ['/livez', 405],
-      ] as [string, number][]) {
-        const bytes = [`${method} ${url} HTTP/1.1`, 'Host: pets', 'Connection: close', ...headers, '', ''].join('\r\n');
-        t.match(await failureOf(port, bytes), { status }, `${method} ${url}`);
+t.test(
+  'a request that matches no route is 404 or 405 with any body, and so is a QUERY without a media type',
+  async (t) => {
+    const { port } = await startService(t);
+    for (const headers of [
+      [],
+      ['Content-Type: nonsense'],
+      ['Content-Type: application/json', 'Content-Length: 1', '', '{'],
+      ['Content-Type: application/json', 'Content-Length: 999999999'],
+    ]) {
+      for (const method of ['PUT', 'QUERY', 'DELETE']) {
+        for (const [url, status] of [
+          ['/nope', 404],
+          ['/v1/pets', 405],
+          ['/docs', 405],
+          ['/livez', 405],
+        ] as [string, number][]) {
+          const bytes = [`${method} ${url} HTTP/1.1`, 'Host: pets', 'Connection: close', ...headers, '', ''].join(
+            '\r\n',
+          );
+          t.match(await failureOf(port, bytes), { status }, `${method} ${url}`);
+        }
       }
     }
-  }
-});
+  },
+);
 
-t.test("an error of Fastify or a plugin keeps its status, and gets the contract's body", async (t) => {
+t.test("an error thrown by Fastify or a plugin keeps its status, and gets the contract's Error body", async (t) => {
   let error: Error;
   const memory = openUrl('sqlite::memory:');
   const store: OwnStore = {
@@ -230,7 +238,7 @@ t.test('a wrong method is 405, lists the allowed methods, and needs no key', asy
   }
 });
 
-t.test('a failure of the server is 500; the cause is only in the log', async (t) => {
+t.test('an unexpected failure of the server is 500, and its cause is only in the log', async (t) => {
   const lines: string[] = [];
   const store = openUrl('sqlite::memory:');
   const broken: OwnStore = {
@@ -254,7 +262,7 @@ t.test('a failure of the server is 500; the cause is only in the log', async (t)
   t.match(logged.err, { message: /secret/, stack: /errors\.test/ });
 });
 
-t.test('a failure of the store is 503 with Retry-After, and the next request is served', async (t) => {
+t.test('an outage of the store is 503 with Retry-After, and later requests are served', async (t) => {
   const store = openUrl('sqlite::memory:');
   let isBroken = true;
   const flaky: OwnStore = {

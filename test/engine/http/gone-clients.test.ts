@@ -93,7 +93,7 @@ t.test('the server survives a client that disconnects at any moment, and logs no
   }
 });
 
-t.test('a bad URL and a CONNECT are logged with the address that the proxy sent', async (t) => {
+t.test('an invalid URL and a CONNECT are logged with the client address that the proxy sent', async (t) => {
   const lines: Record<string, unknown>[] = [];
   const log = { write: (line: string) => lines.push(JSON.parse(line)) };
   const { port } = await startService(t, { log, trustProxy: ['127.0.0.1'] });

@@ -54,7 +54,7 @@ async function start(t: Parameters<typeof startService>[0]) {
   return { ...service, line };
 }
 
-t.test('an injected request gets the same reply and log line as a request over a socket', async (t) => {
+t.test('app.inject() gets the same reply and log line as a request over a socket', async (t) => {
   const [over, within] = [await start(t), await start(t)];
   for (const [url, options = {}] of REQUESTS) {
     const { method = 'GET', key = KEY, body, headers } = options;
@@ -70,26 +70,29 @@ t.test('an injected request gets the same reply and log line as a request over a
   }
 });
 
-t.test('an injected request without an answer counts as aborted; each other one counts by its status', async (t) => {
-  const counts = new RequestCounts((id) => `/${id}`, {});
-  const lines: string[] = [];
-  const { app } = await startService(t, {
-    counts,
-    log: { write: (line) => void lines.push(line) },
-    addPlugins: async (app) => void app.get('/given-up', (_request, reply) => void reply.raw.destroy()),
-  });
-  await t.rejects(app.inject('/given-up'), { code: 'LIGHT_ECONNRESET' });
-  await app.inject('/livez');
-  t.match(
-    lines.map((line) => JSON.parse(line).msg),
-    ['request aborted', 'request'],
-  );
-  t.strictSame(
-    counts.durations().map(({ labels }) => labels),
-    [
-      { http_request_method: 'GET', http_route: '/given-up', error_type: 'aborted' },
-      { http_request_method: 'GET', http_route: '/livez', http_response_status_code: 200 },
-    ],
-  );
-  t.equal(counts.inFlight, 0);
-});
+t.test(
+  'a call of app.inject() without a reply is counted as aborted; others are counted by their status',
+  async (t) => {
+    const counts = new RequestCounts((id) => `/${id}`, {});
+    const lines: string[] = [];
+    const { app } = await startService(t, {
+      counts,
+      log: { write: (line) => void lines.push(line) },
+      addPlugins: async (app) => void app.get('/given-up', (_request, reply) => void reply.raw.destroy()),
+    });
+    await t.rejects(app.inject('/given-up'), { code: 'LIGHT_ECONNRESET' });
+    await app.inject('/livez');
+    t.match(
+      lines.map((line) => JSON.parse(line).msg),
+      ['request aborted', 'request'],
+    );
+    t.strictSame(
+      counts.durations().map(({ labels }) => labels),
+      [
+        { http_request_method: 'GET', http_route: '/given-up', error_type: 'aborted' },
+        { http_request_method: 'GET', http_route: '/livez', http_response_status_code: 200 },
+      ],
+    );
+    t.equal(counts.inFlight, 0);
+  },
+);

@@ -19,7 +19,7 @@ const PROGRAM = `
   process.nextTick(() => console.log(%HaveSameMap(KEPT_TICK[0], executionAsyncResource())));
 `;
 
-t.test('on an idle server, V8 keeps the fast form of the objects of process.nextTick', (t) => {
+t.test('on an idle server, V8 keeps the optimized form of the objects of process.nextTick', (t) => {
   const args = ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '--eval', PROGRAM];
   // With coverage, V8 has other classes.
   const env = { ...process.env, NODE_V8_COVERAGE: '' };

@@ -35,27 +35,30 @@ async function statusesOf(socket: Socket): Promise<string[]> {
   return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status as string);
 }
 
-t.test('pipelined requests are answered up to the limit; then follows a 503, and the connection closes', async (t) => {
-  const service = await startLimited(t, { MAX_PIPELINED: '16' });
-  for (const url of ['/v1/pets', '/livez']) {
-    const socket = await open(t, service);
-    let made = 0;
-    service.app.server.on('request', () => made++);
-    socket.write(get(url).repeat(5000));
-    t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
-    t.equal(made, 17, 'those behind are not even parsed');
-  }
-  const expecting = await open(t, service);
-  expecting.write(get('/livez').replace('Host', 'Expect: x\r\nHost').repeat(5000));
-  t.strictSame(await statusesOf(expecting), [...Array(16).fill('417'), '503'], 'with an expectation');
-  const fair = await open(t, service);
-  fair.write(get('/v1/pets').repeat(15) + get('/v1/pets').replace('Host', 'Connection: close\r\nHost'));
-  t.strictSame(await statusesOf(fair), Array(16).fill('200'));
-  const reply = await service.request('/v1/pets');
-  t.equal(reply.status, 200);
-});
+t.test(
+  'pipelined requests are answered up to the limit; then the client gets a 503, and the connection closes',
+  async (t) => {
+    const service = await startLimited(t, { MAX_PIPELINED: '16' });
+    for (const url of ['/v1/pets', '/livez']) {
+      const socket = await open(t, service);
+      let made = 0;
+      service.app.server.on('request', () => made++);
+      socket.write(get(url).repeat(5000));
+      t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
+      t.equal(made, 17, 'those behind are not even parsed');
+    }
+    const expecting = await open(t, service);
+    expecting.write(get('/livez').replace('Host', 'Expect: x\r\nHost').repeat(5000));
+    t.strictSame(await statusesOf(expecting), [...Array(16).fill('417'), '503'], 'with an expectation');
+    const fair = await open(t, service);
+    fair.write(get('/v1/pets').repeat(15) + get('/v1/pets').replace('Host', 'Connection: close\r\nHost'));
+    t.strictSame(await statusesOf(fair), Array(16).fill('200'));
+    const reply = await service.request('/v1/pets');
+    t.equal(reply.status, 200);
+  },
+);
 
-t.test('a 503 has the Error body and the time to retry', async (t) => {
+t.test('a 503 over the limit of pipelined requests has the Error body and a Retry-After', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '1' });
   const socket = await open(t, service);
   socket.write(get('/livez').repeat(2));
@@ -65,7 +68,7 @@ t.test('a 503 has the Error body and the time to retry', async (t) => {
   t.match(JSON.parse(text.slice(text.lastIndexOf('{'))), { code: 'overloaded', status: 503 });
 });
 
-t.test('waiting connections are accepted before many pipelined requests of other connections are read', async (t) => {
+t.test('waiting connections are accepted before more pipelined requests of other connections are read', async (t) => {
   const service = await startLimited(t, {});
   const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
   slow.pause();
@@ -102,7 +105,7 @@ t.test('waiting connections are accepted before many pipelined requests of other
 });
 
 t.test(
-  'a full server replaces an idle connection; without one it answers only health checks, then nothing',
+  'a server at its connection limit replaces an idle connection; without one, it answers only health checks, then none',
   async (t) => {
     const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
     const first = await open(t, service);
@@ -131,7 +134,7 @@ t.test(
   },
 );
 
-t.test('a request waits while its client does not read earlier replies; all are answered in order', async (t) => {
+t.test('a request waits while its client does not read earlier replies; then all are answered in order', async (t) => {
   const service = await startLimited(t, {});
   const create = post('{"name":"Rex","categoryId":1}');
   const socket = (await open(t, service)).pause();
@@ -150,7 +153,7 @@ t.test('a request waits while its client does not read earlier replies; all are 
 });
 
 t.test(
-  'if a client reads no replies, the server reads only a limited number of its requests, and answers them all',
+  'if a client reads no replies, the server reads only a limited number of its requests, and answers these',
   async (t) => {
     const service = await startLimited(t, {});
     const [[served], socket] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
@@ -165,7 +168,7 @@ t.test(
 );
 
 t.test(
-  'connections that send many requests at once take turns; all their requests are answered, and those of others',
+  'connections that send many requests take turns; their requests and those of others are all answered',
   async (t) => {
     const service = await startLimited(t, {});
     const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
@@ -180,7 +183,7 @@ t.test(
   },
 );
 
-t.test('malformed bytes after large requests get 400 in their turn', async (t) => {
+t.test('malformed bytes after large requests get their 400 after the replies to these requests', async (t) => {
   const service = await startLimited(t, {});
   const socket = await open(t, service);
   socket.write(`${LARGE.repeat(3)}no HTTP\r\n\r\n`);
@@ -202,7 +205,7 @@ t.test('the connection of a client that does not read its reply is closed after 
 });
 
 t.test(
-  'a connection without a request stays open for KEEP_ALIVE_TIMEOUT, so that balancers can rely on it',
+  'a connection without a request stays open for KEEP_ALIVE_TIMEOUT, so that load balancers can rely on it',
   async (t) => {
     const { keepAliveTimeout } = loadConfig({ KEEP_ALIVE_TIMEOUT: '1000' });
     const socket = await open(t, await startService(t, { keepAliveTimeout }));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildToLogged } from '../../../src/contract-first/engine/http/log/logged-urls.ts';
 
-t.test('a key with delimiters appears in no logged URL, in any encoding', async (t) => {
+t.test('a logged URL never shows a key that contains delimiters, in any encoding', async (t) => {
   const key = 'abc/def=ghi+jkl?mn';
   const toLogged = buildToLogged([], [key]);
   for (const sent of [key, encodeURIComponent(key), key.toUpperCase()]) {
@@ -12,19 +12,22 @@ t.test('a key with delimiters appears in no logged URL, in any encoding', async 
   t.equal(toLogged('/v1/pets?status=sold'), '/v1/pets?status=sold');
 });
 
-t.test('a key is hidden however often it is encoded, in time proportional to the URL', async (t) => {
-  const key = 'abcdefghijklmnop';
-  const toLogged = buildToLogged([], [key]);
-  const often = (text: string, times: number) =>
-    text.replace(/./g, (c) => `%${'25'.repeat(times)}${c.charCodeAt(0).toString(16)}`);
-  for (const times of [0, 1, 5]) t.equal(toLogged(`/v1/${often(key, times)}/x`), '/v1/***/x');
-  t.equal(toLogged('/v1/%25%32%35%zz%2/%/abc%'), '/v1/%25%32%35%zz%2/%/abc%');
-  const before = process.cpuUsage().user;
-  toLogged(`/v1/%${'25'.repeat(50_000)}41`);
-  t.ok(process.cpuUsage().user - before < 1e6);
-});
+t.test(
+  "a logged URL hides a key however often it is percent-encoded, in time proportional to the URL's length",
+  async (t) => {
+    const key = 'abcdefghijklmnop';
+    const toLogged = buildToLogged([], [key]);
+    const often = (text: string, times: number) =>
+      text.replace(/./g, (c) => `%${'25'.repeat(times)}${c.charCodeAt(0).toString(16)}`);
+    for (const times of [0, 1, 5]) t.equal(toLogged(`/v1/${often(key, times)}/x`), '/v1/***/x');
+    t.equal(toLogged('/v1/%25%32%35%zz%2/%/abc%'), '/v1/%25%32%35%zz%2/%/abc%');
+    const before = process.cpuUsage().user;
+    toLogged(`/v1/%${'25'.repeat(50_000)}41`);
+    t.ok(process.cpuUsage().user - before < 1e6);
+  },
+);
 
-t.test('at most a kilobyte of a URL is logged, and no cut-off key at its end', async (t) => {
+t.test('at most a kilobyte of a URL is logged, and the cut never leaves part of a key', async (t) => {
   const key = 'abcdefghijklmnop';
   const toLogged = buildToLogged([], [key]);
   const long = `/v1/${'x'.repeat(1014)}/`;

@@ -6,25 +6,28 @@ import { sendMutants } from './mutant-replies.ts';
 /** 20,000 in `npm run test:deep`. */
 const COUNT = Number(process.env.RUNS ?? 500);
 
-t.test(`${COUNT} damaged requests get the Error body, a valid reply or the end of their connection`, async (t) => {
-  const lines: { level: number; reqId?: string; count?: number }[] = [];
-  const log = { write: (line: string) => lines.push(JSON.parse(line)) };
-  const { app, port, request } = await startService(t, { log, requestTimeout: 500 });
-  const { statuses, ids, problems } = await sendMutants(port, 20261121, COUNT);
-  t.strictSame(problems, []);
-  t.ok((statuses[200] ?? 0) > COUNT / 5 && (statuses[400] ?? 0) > COUNT / 10, JSON.stringify(statuses));
+t.test(
+  `each of ${COUNT} damaged requests gets the Error body, a valid reply or the end of its connection`,
+  async (t) => {
+    const lines: { level: number; reqId?: string; count?: number }[] = [];
+    const log = { write: (line: string) => lines.push(JSON.parse(line)) };
+    const { app, port, request } = await startService(t, { log, requestTimeout: 500 });
+    const { statuses, ids, problems } = await sendMutants(port, 20261121, COUNT);
+    t.strictSame(problems, []);
+    t.ok((statuses[200] ?? 0) > COUNT / 5 && (statuses[400] ?? 0) > COUNT / 10, JSON.stringify(statuses));
 
-  t.equal((await request('/livez')).status, 200);
-  while ((await promisify(app.server.getConnections.bind(app.server))()) > 0) await new Promise(setImmediate);
-  t.strictSame(
-    lines.filter(({ level }) => level > 30),
-    [],
-  );
-  await app.close();
-  const logged = lines.flatMap(({ reqId }) => reqId ?? []);
-  const known = new Set(logged);
-  t.equal(known.size, logged.length, 'no request has two lines');
-  const counted = lines.reduce((sum, { count = 0 }) => sum + count, 0);
-  const others = ids.filter((id) => !known.has(id));
-  t.ok(others.length <= counted, `${others.length} have no line, and ${counted} are counted`);
-});
+    t.equal((await request('/livez')).status, 200);
+    while ((await promisify(app.server.getConnections.bind(app.server))()) > 0) await new Promise(setImmediate);
+    t.strictSame(
+      lines.filter(({ level }) => level > 30),
+      [],
+    );
+    await app.close();
+    const logged = lines.flatMap(({ reqId }) => reqId ?? []);
+    const known = new Set(logged);
+    t.equal(known.size, logged.length, 'no request has two lines');
+    const counted = lines.reduce((sum, { count = 0 }) => sum + count, 0);
+    const others = ids.filter((id) => !known.has(id));
+    t.ok(others.length <= counted, `${others.length} have no line, and ${counted} are counted`);
+  },
+);

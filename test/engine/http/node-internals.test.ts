@@ -26,13 +26,13 @@ async function start(t: Test, answer: RequestListener): Promise<{ server: Server
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-t.test('stopParsing: a connection that has lost its parser is left unchanged', async (t) => {
+t.test('stopParsing does nothing to a connection that has lost its parser', async (t) => {
   const socket = new Socket();
   stopParsing(socket);
   t.notOk('parser' in socket);
 });
 
-t.test('stopParsing: no request after the current one is parsed', async (t) => {
+t.test('after stopParsing, the connection parses no later request', async (t) => {
   let requests = 0;
   const { port } = await start(t, (request, response) => {
     requests++;
@@ -45,7 +45,7 @@ t.test('stopParsing: no request after the current one is parsed', async (t) => {
   socket.destroy();
 });
 
-t.test('appendToHead: the given lines become the last lines of the head', async (t) => {
+t.test("appendToHead adds the given lines as the last lines of the reply's head", async (t) => {
   const { port } = await start(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 1 });
     appendToHead(response, 'x-a: 1\r\nx-b: 2\r\n');
@@ -57,7 +57,7 @@ t.test('appendToHead: the given lines become the last lines of the head', async 
   socket.destroy();
 });
 
-t.test('onSocketEnd: closes a connection after its last reply', async (t) => {
+t.test('onSocketEnd closes a connection after its last reply', async (t) => {
   const { server, port } = await start(t, (_request, response) => {
     response.setHeader('connection', 'close');
     response.end('a');
@@ -73,7 +73,7 @@ t.test('onSocketEnd: closes a connection after its last reply', async (t) => {
   t.equal(ended, 1);
 });
 
-t.test('answerHalfClosed: a client that has closed its sending side is answered later', async (t) => {
+t.test('with answerHalfClosed, a client that has closed its sending side still gets a later reply', async (t) => {
   const { server, port } = await start(t, async (request, response) => {
     await once(request.socket, 'end');
     setImmediate(() => response.end('a'));
@@ -86,24 +86,27 @@ t.test('answerHalfClosed: a client that has closed its sending side is answered 
   }
 });
 
-t.test('readWhenResumed: a connection that was inspected while paused is read again when resumed', async (t) => {
-  const { server, port } = await start(t, (_request, response) => response.end('a'));
-  server.on('connection', readWhenResumed);
-  const { socket, replies } = connectRaw(port, GET);
-  const [served] = (await once(server, 'connection')) as [Socket];
-  await replies(1);
-  served.pause().on('data', () => {});
-  served.resume();
-  socket.write(GET);
-  t.equal((await replies(2)).length, 2);
-  served.destroy();
-  served.pause().resume();
-  await once(served, 'close');
-  socket.destroy();
-});
+t.test(
+  'with readWhenResumed, a connection that was inspected while it was paused is read again when it is resumed',
+  async (t) => {
+    const { server, port } = await start(t, (_request, response) => response.end('a'));
+    server.on('connection', readWhenResumed);
+    const { socket, replies } = connectRaw(port, GET);
+    const [served] = (await once(server, 'connection')) as [Socket];
+    await replies(1);
+    served.pause().on('data', () => {});
+    served.resume();
+    socket.write(GET);
+    t.equal((await replies(2)).length, 2);
+    served.destroy();
+    served.pause().resume();
+    await once(served, 'close');
+    socket.destroy();
+  },
+);
 
 t.test(
-  "onPartHeaders: the headers of a form's part arrive as bytes, and can be changed before they are read",
+  "onPartHeaders gets the headers of a form's part as bytes, and can change them before they are read",
   async (t) => {
     const busboy = new Busboy({ headers: { 'content-type': 'multipart/form-data; boundary=x' } });
     const seen: unknown[] = [];

@@ -53,7 +53,7 @@ function buildLog() {
   return { lines, write: (line: string) => lines.push(JSON.parse(line)) };
 }
 
-t.test('the server closes the connection of a client that stays silent after a CONNECT, a 400 or a 408', async (t) => {
+t.test('the server closes the connection of a client that stays silent after its CONNECT, 400 or 408', async (t) => {
   for (const [requestTimeout, sent, expected] of [
     [60_000, [CONNECT, 'nonsense\r\n\r\n'], [[405], [400]]],
     [200, ['GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)], [[408], [408]]],
@@ -69,22 +69,25 @@ t.test('the server closes the connection of a client that stays silent after a C
   }
 });
 
-t.test('a reset CONNECT does not end the process, and an open CONNECT does not delay SIGTERM', async (t) => {
-  const { child, port, request, exit } = await startServer(t, { env: { DRAIN_DELAY: '0' }, isCovered: true });
-  for (let count = 0; count < 5; count++) {
+t.test(
+  'a client that resets a CONNECT does not end the process, and an open CONNECT does not delay SIGTERM',
+  async (t) => {
+    const { child, port, request, exit } = await startServer(t, { env: { DRAIN_DELAY: '0' }, isCovered: true });
+    for (let count = 0; count < 5; count++) {
+      const { socket } = connectRaw(port, CONNECT);
+      await once(socket, 'data');
+      socket.resetAndDestroy();
+    }
+    t.equal((await request('/livez')).status, 200);
     const { socket } = connectRaw(port, CONNECT);
     await once(socket, 'data');
-    socket.resetAndDestroy();
-  }
-  t.equal((await request('/livez')).status, 200);
-  const { socket } = connectRaw(port, CONNECT);
-  await once(socket, 'data');
-  child.kill('SIGTERM');
-  t.equal(await exit, 0);
-  socket.destroy();
-});
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+    socket.destroy();
+  },
+);
 
-t.test('a CONNECT after unread replies delays SIGTERM by at most STOP_TIMEOUT', async (t) => {
+t.test('a CONNECT after replies that the client has not read delays SIGTERM by at most STOP_TIMEOUT', async (t) => {
   const { child, port, exit } = await startServer(t, {
     env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' },
     isCovered: true,
@@ -98,7 +101,7 @@ t.test('a CONNECT after unread replies delays SIGTERM by at most STOP_TIMEOUT', 
   socket.destroy();
 });
 
-t.test('slow headers and slow bodies get a 408 after the time limit for a request', async (t) => {
+t.test('a client that sends its headers or its body too slowly gets a 408', async (t) => {
   const { port } = await startService(t, { requestTimeout: 1000 });
   const began = Date.now();
   const clients = ['GET /v1/pets HTTP/1.1\r\nHost: pets\r\n', post(PET, 100)].map((bytes) => connectRaw(port, bytes));
@@ -109,7 +112,7 @@ t.test('slow headers and slow bodies get a 408 after the time limit for a reques
   for (const { socket } of clients) socket.destroy();
 });
 
-t.test('a request after a 408 is not served, so that the client may send it again', async (t) => {
+t.test('a request after a 408 is not served, so that the client may safely send it again', async (t) => {
   const { store, port } = await startService(t, { requestTimeout: 300 });
   const { socket, replies } = connectRaw(port, post(PET.slice(0, 9), PET.length));
   const [reply] = await replies(1);
@@ -119,7 +122,7 @@ t.test('a request after a 408 is not served, so that the client may send it agai
   t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });
 
-t.test('a malformed request gets its 400 in its turn, after the replies to earlier requests', async (t) => {
+t.test('a malformed request gets its 400 after the replies to earlier requests of the connection', async (t) => {
   for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`]) {
     const { store, letGo } = buildSlowStore();
     const { port } = await startService(t, { store });
@@ -130,7 +133,7 @@ t.test('a malformed request gets its 400 in its turn, after the replies to earli
   }
 });
 
-t.test('a malformed request after a create gets its 400 even if the client has closed its side', async (t) => {
+t.test('a malformed request after a create gets its 400 even if the client has closed its sending side', async (t) => {
   for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`, 'GET / HT']) {
     const { store, letGo, created } = buildSlowStore();
     const { port } = await startService(t, { store });
@@ -143,7 +146,7 @@ t.test('a malformed request after a create gets its 400 even if the client has c
   }
 });
 
-t.test('a request waits until the one before it is answered', async (t) => {
+t.test('a pipelined request waits until the request before it is answered', async (t) => {
   const { store, letGo, created } = buildSlowStore();
   const { port } = await startService(t, { store });
   const { replies, socket } = connectRaw(port, post(PET) + post(PET) + head('GET /v1/pets'));
@@ -156,7 +159,7 @@ t.test('a request waits until the one before it is answered', async (t) => {
   socket.destroy();
 });
 
-t.test('if a body turns out malformed after the reply, the client gets no second reply', async (t) => {
+t.test('if a body turns out to be malformed after its reply, the client gets no second reply', async (t) => {
   const { port } = await startService(t, { limits: loadConfig({ MAX_PIPELINED: '1' }) });
   const over = connectRaw(port, head('GET /v1/pets') + head('POST /v1/pets', ...CHUNKED));
   await over.replies(2);
@@ -191,7 +194,7 @@ t.test('100 Continue is never sent in the middle of a reply', async (t) => {
   socket.destroy();
 });
 
-t.test('nothing is sent after a reply that ends the connection', async (t) => {
+t.test('the server sends nothing after a reply that ends the connection', async (t) => {
   const { port } = await startService(t);
   const lasts = [
     head('GET /v1/pets', 'Connection: close'),
@@ -237,24 +240,27 @@ t.test('every request leaves one line in the log, even a malformed one', async (
   }
 });
 
-t.test('a client that disconnects leaves one log line for each request that it began, and no error', async (t) => {
-  const log = buildLog();
-  const { store, letGo, created } = buildSlowStore();
-  const { app, port } = await startService(t, { log, store });
-  const count = promisify(app.server.getConnections.bind(app.server));
-  const arrived = once(app.server, 'request');
-  const sending = connectRaw(port, post('{', 100));
-  await arrived;
-  sending.socket.resetAndDestroy();
-  const waiting = connectRaw(port, post(PET) + post(PET));
-  while (created.length < 1) await wait(10);
-  waiting.socket.resetAndDestroy();
-  while ((await count()) > 0) await wait(10);
-  letGo();
-  while (log.lines.length < 2) await wait(10);
-  await wait(50);
-  t.strictSame(
-    log.lines.map(({ level, msg, method, url }) => ({ level, msg, method, url })),
-    Array(2).fill({ level: 30, msg: 'request aborted', method: 'POST', url: '/v1/pets' }),
-  );
-});
+t.test(
+  'a client that disconnects leaves one log line for each request that it began, and no logged error',
+  async (t) => {
+    const log = buildLog();
+    const { store, letGo, created } = buildSlowStore();
+    const { app, port } = await startService(t, { log, store });
+    const count = promisify(app.server.getConnections.bind(app.server));
+    const arrived = once(app.server, 'request');
+    const sending = connectRaw(port, post('{', 100));
+    await arrived;
+    sending.socket.resetAndDestroy();
+    const waiting = connectRaw(port, post(PET) + post(PET));
+    while (created.length < 1) await wait(10);
+    waiting.socket.resetAndDestroy();
+    while ((await count()) > 0) await wait(10);
+    letGo();
+    while (log.lines.length < 2) await wait(10);
+    await wait(50);
+    t.strictSame(
+      log.lines.map(({ level, msg, method, url }) => ({ level, msg, method, url })),
+      Array(2).fill({ level: 30, msg: 'request aborted', method: 'POST', url: '/v1/pets' }),
+    );
+  },
+);

@@ -26,7 +26,7 @@ const FAILED = {
   headers: { 'x-request-id': /./, note: undefined, 'x-more': undefined },
 };
 
-t.test("if a handler's header cannot be sent, the reply is a 500, and the log names the header", async (t) => {
+t.test('if a header of a handler cannot be sent, the reply is a 500, and the log names the header', async (t) => {
   const log: string[] = [];
   let note = '';
   const note200 = () => ({ status: 200, body: {}, headers: { Note: note } });
@@ -41,7 +41,7 @@ t.test("if a handler's header cannot be sent, the reply is a 500, and the log na
   t.match(await ask(port, '/v1/notes'), { status: 200 });
 });
 
-t.test("if a plugin's header cannot be sent, the reply is a 500 with all other headers", async (t) => {
+t.test('if a header of a plugin cannot be sent, the reply is a 500 that keeps all other headers', async (t) => {
   let value = '';
   const log: string[] = [];
   const { port } = await startService(t, {
@@ -62,7 +62,7 @@ t.test("if a plugin's header cannot be sent, the reply is a 500 with all other h
 });
 
 for (const odd of ['/宠物', '/>; rel="next", <`', '/${open']) {
-  t.test(`characters that no URL allows are percent-encoded in Location and Link: ${odd}`, async (t) => {
+  t.test(`characters that a URL cannot contain are percent-encoded in Location and Link: ${odd}`, async (t) => {
     const yaml = edited(({ contract, headers, listPets, getPet }) => {
       rename(contract.paths, '/pets', odd);
       rename(contract.paths, '/pets/{petId}', `${odd}/{petId}`);
@@ -81,19 +81,22 @@ for (const odd of ['/宠物', '/>; rel="next", <`', '/${open']) {
   });
 }
 
-t.test('a header that can never be sent stops the start, before any handler stores anything', async (t) => {
-  const headers = {
-    宠物: { schema: { type: 'string' } },
-    'two words': { schema: true },
-    Kind: { schema: { enum: ['a\tb é', 'cat', '猫'] } },
-    Mark: { schema: { const: 'a\nb' } },
-    Count: { schema: { enum: [1, 2] } },
-  };
-  const yaml = withPaths({ '/notes': { get: operation('note', { responses: { '200': { headers } } }) } });
-  t.strictSame(await problemsOf(t, yaml), [
-    'operation note: response 200: header 宠物: no header may have this name',
-    'operation note: response 200: header two words: no header may have this name',
-    'operation note: response 200: header Kind: no header may have the value "猫"',
-    'operation note: response 200: header Mark: no header may have the value "a\\nb"',
-  ]);
-});
+t.test(
+  'a declared reply header that can never be sent stops the start, before a handler stores anything',
+  async (t) => {
+    const headers = {
+      宠物: { schema: { type: 'string' } },
+      'two words': { schema: true },
+      Kind: { schema: { enum: ['a\tb é', 'cat', '猫'] } },
+      Mark: { schema: { const: 'a\nb' } },
+      Count: { schema: { enum: [1, 2] } },
+    };
+    const yaml = withPaths({ '/notes': { get: operation('note', { responses: { '200': { headers } } }) } });
+    t.strictSame(await problemsOf(t, yaml), [
+      'operation note: response 200: header 宠物: no header may have this name',
+      'operation note: response 200: header two words: no header may have this name',
+      'operation note: response 200: header Kind: no header may have the value "猫"',
+      'operation note: response 200: header Mark: no header may have the value "a\\nb"',
+    ]);
+  },
+);

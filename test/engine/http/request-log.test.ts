@@ -27,7 +27,7 @@ function buildLog() {
   return { lines, write, fields };
 }
 
-t.test("the log line of a request equals pino's, for any URL", async (t) => {
+t.test('the log line of a request is what pino would write, for any URL', async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log });
   const urls = ['/v1/pets?status=sold', '/"quoted"', '/back\\slash', "/<&>'", '/%22%00'];
@@ -45,7 +45,7 @@ t.test("the log line of a request equals pino's, for any URL", async (t) => {
   }
 });
 
-t.test('the log line names the operation and the caller', async (t) => {
+t.test('the log line of a request names the operation and the caller', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
@@ -65,7 +65,7 @@ t.test('the log line names the operation and the caller', async (t) => {
   }
 });
 
-t.test('the log line of a repeated create notes that its reply was replayed', async (t) => {
+t.test('the log line of a repeated create says that its reply was replayed', async (t) => {
   const log = buildLog();
   const { request } = await startService(t, { log });
   const headers = { 'idempotency-key': 'one' };
@@ -75,7 +75,7 @@ t.test('the log line of a repeated create notes that its reply was replayed', as
   }
 });
 
-t.test('a valid traceparent is in the log line and the request id; an invalid one is ignored', async (t) => {
+t.test('a valid traceparent appears in the log line and the request id; an invalid one is ignored', async (t) => {
   const log = buildLog();
   const { request } = await startService(t, { log });
   const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
@@ -107,7 +107,7 @@ t.test('a valid traceparent is in the log line and the request id; an invalid on
   }
 });
 
-t.test('each rejected request has its own log line, also over a limit and in a flood', async (t) => {
+t.test('each rejected request has its own log line, even over a rate limit and in a flood', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
@@ -135,7 +135,7 @@ t.test('each rejected request has its own log line, also over a limit and in a f
   t.strictSame(lines.sort(), expected.sort());
 });
 
-t.test("if the proxies are trusted, the log line has the client's address", async (t) => {
+t.test("if the proxies are trusted, the log line of a request has the client's address", async (t) => {
   for (const [trustProxy, forwarded, expected] of [
     [[], '192.0.2.1', '127.0.0.1'],
     [['192.0.2.0/24'], '198.51.100.7', '127.0.0.1'],
@@ -153,7 +153,7 @@ t.test("if the proxies are trusted, the log line has the client's address", asyn
   }
 });
 
-t.test('a connection that is reset before its request is read gets a log line without an address', async (t) => {
+t.test('a connection that is reset before its request is read is logged without a client address', async (t) => {
   for (const trustProxy of [[], ['127.0.0.1']]) {
     const log = buildLog();
     const { port } = await startService(t, { log, trustProxy });
@@ -163,48 +163,45 @@ t.test('a connection that is reset before its request is read gets a log line wi
   }
 });
 
-t.test(
-  "a plugin's log lines carry the request id, and the request still has exactly one line of its own",
-  async (t) => {
-    const log = buildLog();
-    const { app, request } = await startService(t, {
-      log,
-      addPlugins: async (app) => {
-        app.log.info('the team has come');
-        app.addHook('onRequest', async ({ log, raw }) => {
-          if (raw.url !== '/v1/pets') return;
-          log.warn({ share: 2 }, 'seen');
-          log.child({ part: 'door' }).info('seen closer');
-          log.level = log.level === 'info' ? 'error' : 'info';
-          log.info('not seen');
-        });
-        app.get('/own', { logLevel: 'error' }, async (request) => {
-          request.log.warn('too quiet for this route');
-          request.log.error({ req: request.raw }, 'heard');
-          return {};
-        });
-        app.addHook('onResponse', async ({ url }) => {
-          if (url === '/livez') throw new Error('behind the reply');
-        });
-      },
-    });
-    const ids: unknown[] = [];
-    for (const url of ['/v1/pets', '/own?key=petstore_secretsecretsecret', '/livez'])
-      ids.push((await request(url)).headers['x-request-id']);
-    await app.close();
-    const lines = log.lines.map((line) => JSON.parse(line));
-    const reported = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
-    t.strictSame(
-      reported.filter(([, , msg]) => msg !== 'request'),
-      [
-        [30, -1, 'the team has come', undefined],
-        [40, 0, 'seen', undefined],
-        [30, 0, 'seen closer', undefined],
-        [50, 1, 'heard', undefined],
-        [50, 2, 'a hook failed after the reply', undefined],
-      ],
-    );
-    t.equal(reported.filter(([, , msg]) => msg === 'request').length, 3);
-    t.notMatch(log.lines.join(''), 'petstore_secret');
-  },
-);
+t.test('log lines of a plugin carry the request id, and the request still has one line of its own', async (t) => {
+  const log = buildLog();
+  const { app, request } = await startService(t, {
+    log,
+    addPlugins: async (app) => {
+      app.log.info('the team has come');
+      app.addHook('onRequest', async ({ log, raw }) => {
+        if (raw.url !== '/v1/pets') return;
+        log.warn({ share: 2 }, 'seen');
+        log.child({ part: 'door' }).info('seen closer');
+        log.level = log.level === 'info' ? 'error' : 'info';
+        log.info('not seen');
+      });
+      app.get('/own', { logLevel: 'error' }, async (request) => {
+        request.log.warn('too quiet for this route');
+        request.log.error({ req: request.raw }, 'heard');
+        return {};
+      });
+      app.addHook('onResponse', async ({ url }) => {
+        if (url === '/livez') throw new Error('behind the reply');
+      });
+    },
+  });
+  const ids: unknown[] = [];
+  for (const url of ['/v1/pets', '/own?key=petstore_secretsecretsecret', '/livez'])
+    ids.push((await request(url)).headers['x-request-id']);
+  await app.close();
+  const lines = log.lines.map((line) => JSON.parse(line));
+  const reported = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
+  t.strictSame(
+    reported.filter(([, , msg]) => msg !== 'request'),
+    [
+      [30, -1, 'the team has come', undefined],
+      [40, 0, 'seen', undefined],
+      [30, 0, 'seen closer', undefined],
+      [50, 1, 'heard', undefined],
+      [50, 2, 'a hook failed after the reply', undefined],
+    ],
+  );
+  t.equal(reported.filter(([, , msg]) => msg === 'request').length, 3);
+  t.notMatch(log.lines.join(''), 'petstore_secret');
+});

@@ -197,31 +197,34 @@ function isError(place: string, thrown: unknown): boolean {
   return !place.endsWith(' send') || thrown instanceof Error;
 }
 
-t.test("anything thrown anywhere is a 500 with the request id and the contract's error body", async (t) => {
-  const { failing, lines } = await startThrower(t);
-  const all = URLS.flatMap((url) => places(url).map((place) => ({ url, place })));
-  const kinds = Object.entries(OTHERS);
-  const pairs = [
-    ...inTurn(all, kinds),
-    ...kinds.flatMap((kind, index) => inTurn(all.slice(index), [kind]).slice(0, 25)),
-  ];
-  let right = 0;
-  for (const [{ url, place }, [kind, thrown]] of pairs) {
-    if (!isReached(place, url) || !isError(place, thrown)) continue;
-    lines.length = 0;
-    const { status, text, headers } = await failing(place, url, () => thrown);
-    const logged = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 50);
-    const isTold = logged?.err !== undefined && logged.reqId === headers['x-request-id'];
-    if (status === 500 && text.includes('"internal_error"') && isTold) right++;
-    else t.fail(`${kind}, ${place}, ${url}`, { status, text, logged });
-  }
-  t.ok(right > 350, `${right}`);
-});
+t.test(
+  "a value thrown anywhere in the service is a 500 with the request id and the contract's Error body",
+  async (t) => {
+    const { failing, lines } = await startThrower(t);
+    const all = URLS.flatMap((url) => places(url).map((place) => ({ url, place })));
+    const kinds = Object.entries(OTHERS);
+    const pairs = [
+      ...inTurn(all, kinds),
+      ...kinds.flatMap((kind, index) => inTurn(all.slice(index), [kind]).slice(0, 25)),
+    ];
+    let right = 0;
+    for (const [{ url, place }, [kind, thrown]] of pairs) {
+      if (!isReached(place, url) || !isError(place, thrown)) continue;
+      lines.length = 0;
+      const { status, text, headers } = await failing(place, url, () => thrown);
+      const logged = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 50);
+      const isTold = logged?.err !== undefined && logged.reqId === headers['x-request-id'];
+      if (status === 500 && text.includes('"internal_error"') && isTold) right++;
+      else t.fail(`${kind}, ${place}, ${url}`, { status, text, logged });
+    }
+    t.ok(right > 350, `${right}`);
+  },
+);
 
 const STATUSES = Object.entries(CODES).map(([status, code]) => ({ status: Number(status), code }));
 
 t.test(
-  "a plugin's status is kept, with a code of the catalogue; only messages below 500 reach the client",
+  'an error of a plugin keeps its status and gets an error code; clients see its message only below 500',
   async (t) => {
     const { failing, lines } = await startThrower(t);
     const forms = Object.keys(FORMS);
@@ -260,25 +263,28 @@ t.test(
   },
 );
 
-t.test("an error reply keeps the error's headers, except body headers and headers that cannot be sent", async (t) => {
-  const headers = {
-    'X-Team': 'a',
-    'x-request-id': 'team',
-    'content-length': '3',
-    'x-bad': 'a\nb',
-    'retry-after': '9',
-  };
-  const { port } = await startService(t, {
-    addPlugins: async (app) => {
-      app.addHook('onRequest', async () => Promise.reject(withFields({ status: 409, headers })));
-    },
-  });
-  const reply = await send(port, '/v1/pets/1');
-  const kept = { 'x-team': 'a', 'x-request-id': /-/, 'x-bad': undefined, 'retry-after': '9', sunset: /./ };
-  t.match(reply, { status: 409, text: /"conflict"/, headers: kept });
-});
+t.test(
+  'an error reply keeps the headers of the error, except those of a body and those that cannot be sent',
+  async (t) => {
+    const headers = {
+      'X-Team': 'a',
+      'x-request-id': 'team',
+      'content-length': '3',
+      'x-bad': 'a\nb',
+      'retry-after': '9',
+    };
+    const { port } = await startService(t, {
+      addPlugins: async (app) => {
+        app.addHook('onRequest', async () => Promise.reject(withFields({ status: 409, headers })));
+      },
+    });
+    const reply = await send(port, '/v1/pets/1');
+    const kept = { 'x-team': 'a', 'x-request-id': /-/, 'x-bad': undefined, 'retry-after': '9', sunset: /./ };
+    t.match(reply, { status: 409, text: /"conflict"/, headers: kept });
+  },
+);
 
-t.test("a plugin's route is checked by its own schema, with Fastify's messages", async (t) => {
+t.test("a request to a plugin's route is checked by the route's own schema, with Fastify's messages", async (t) => {
   const { request } = await startService(t, {
     addPlugins: async (app) => {
       const body = { type: 'object', required: ['name'] };
@@ -289,7 +295,7 @@ t.test("a plugin's route is checked by its own schema, with Fastify's messages",
   t.match({ status, body }, { status: 400, body: { code: 'invalid_request', message: /required property 'name'/ } });
 });
 
-t.test('a hook that throws null lets no request in without its key', async (t) => {
+t.test('a request without its key is rejected even if a hook throws null', async (t) => {
   const lines: string[] = [];
   const { request } = await startService(t, {
     log: { write: (line) => lines.push(line) },
@@ -309,7 +315,7 @@ t.test('a hook that throws null lets no request in without its key', async (t) =
   }
 });
 
-t.test('a reply that fails after its head was sent is cut off', async (t) => {
+t.test('a reply that fails after its head was sent is cut off, so that the client notices', async (t) => {
   const { port } = await startService(t, {
     addPlugins: async (app) => {
       app.get('/own', (_request, { raw }) => {

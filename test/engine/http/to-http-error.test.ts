@@ -11,7 +11,7 @@ t.test('an outage of the store is a 503, with or without a cause', async (t) => 
   t.match(toHttpError(outage, 200), { status: 503, code: 'unavailable', cause: outage });
 });
 
-t.test('a text that is too long for its index is a 400', async (t) => {
+t.test('a text that is too long for the index of its column is a 400', async (t) => {
   const message = 'note has more than 1300 bytes, the most that its index can hold';
   const thrown = new InvalidValue(message);
   // From another thread comes a plain error.
@@ -19,11 +19,11 @@ t.test('a text that is too long for its index is a 400', async (t) => {
     t.match(toHttpError(error, 200), { status: 400, code: 'invalid_request', message });
 });
 
-t.test('throwing null or undefined is a 500', async (t) => {
+t.test('a hook or handler that throws null or undefined causes a 500', async (t) => {
   for (const thrown of [null, undefined]) t.match(toHttpError(thrown, 200), { status: 500, code: 'internal_error' });
 });
 
-t.test("an error with another service's code keeps the status that the other service gave it", async (t) => {
+t.test('an error with a code of another service in the process keeps the status of that service', async (t) => {
   addErrors({ moved_away: { status: 410 } });
   const error = new HttpError('moved_away' as never, 'It is gone.');
   t.equal(error.settle({}).status, 410);

@@ -26,7 +26,7 @@ const UNWANTED: [status: number, start: string, headers: string[]][] = [
   [200, 'GET /v1/pets', [AUTHORIZED]],
 ];
 
-t.test('100 Continue is sent only if the server wants the body', async (t) => {
+t.test('the server sends 100 Continue only if it will read the body', async (t) => {
   const { port } = await startService(t);
   const length = `Content-Length: ${PET.length}`;
   const wanted = connectRaw(port, head('POST /v1/pets', AUTHORIZED, JSON_BODY, length, EXPECTING));
@@ -50,18 +50,21 @@ t.test('100 Continue is sent only if the server wants the body', async (t) => {
   }
 });
 
-t.test('the server reads only a limited part of an unwanted body, and the reply arrives', async (t) => {
-  const { port, app } = await startService(t);
-  let read = 0;
-  app.server.on('connection', (socket) => socket.on('close', () => (read = socket.bytesRead)));
-  for (const [status, start, headers] of UNWANTED) {
-    const { reply } = await flood(port, head(start, ...headers, 'Transfer-Encoding: chunked'));
-    t.equal(reply?.status, status, start);
-    t.ok(read < 1_000_000, `${read} bytes were read of ${start}`);
-  }
-});
+t.test(
+  'the server reads only a limited part of a body that it does not need, and the client gets the reply',
+  async (t) => {
+    const { port, app } = await startService(t);
+    let read = 0;
+    app.server.on('connection', (socket) => socket.on('close', () => (read = socket.bytesRead)));
+    for (const [status, start, headers] of UNWANTED) {
+      const { reply } = await flood(port, head(start, ...headers, 'Transfer-Encoding: chunked'));
+      t.equal(reply?.status, status, start);
+      t.ok(read < 1_000_000, `${read} bytes were read of ${start}`);
+    }
+  },
+);
 
-t.test('a short unwanted body does not cost the connection', async (t) => {
+t.test('the connection stays open after a short body that the server does not need', async (t) => {
   const { port } = await startService(t, { limits: loadConfig({ UNAUTHORIZED_RATE: '1/d' }) });
   for (const [status, start, headers] of [...UNWANTED, [429, 'POST /v1/pets', [JSON_BODY]] as const]) {
     const client = connectRaw(port, head(start, ...headers, `Content-Length: ${PET.length}`));
@@ -72,7 +75,7 @@ t.test('a short unwanted body does not cost the connection', async (t) => {
   }
 });
 
-t.test('a reply before the end of a long body announces that the connection closes', async (t) => {
+t.test('a reply sent before a long body has arrived announces that the connection closes', async (t) => {
   const { port, store } = await startService(t);
   const create = `${head('POST /v1/pets', AUTHORIZED, JSON_BODY, `Content-Length: ${PET.length}`)}${PET}`;
   for (const [status, start, headers] of UNWANTED) {
@@ -92,7 +95,7 @@ t.test('a reply before the end of a long body announces that the connection clos
   t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, UNWANTED.length);
 });
 
-t.test('a connection also stays open if reading pauses during the reply', async (t) => {
+t.test('the connection also stays open if reading pauses during the reply', async (t) => {
   const { app, port } = await startService(t);
   app.server.prependOnceListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     socket.pause();
@@ -105,7 +108,7 @@ t.test('a connection also stays open if reading pauses during the reply', async 
   client.socket.destroy();
 });
 
-t.test('after an error reply, the server does not wait for a slow body', async (t) => {
+t.test('after an error reply, the server does not wait for the end of a slow body', async (t) => {
   const { port } = await startService(t);
   const { socket, closed, replies } = connectRaw(port, head('POST /v1/pets', JSON_BODY, 'Content-Length: 1000'));
   t.match(await replies(1), [{ status: 401 }]);
@@ -115,18 +118,21 @@ t.test('after an error reply, the server does not wait for a slow body', async (
   t.ok(socket.bytesWritten < 600);
 });
 
-t.test('a client that goes on sending after an error reply can read the reply before the reset', async (t) => {
-  const { port } = await startService(t);
-  const { socket, replies } = connectRaw(port, head('POST /v1/pets', 'Content-Length: 20000', 'Connection: close'));
-  const errors: unknown[] = [];
-  socket.on('error', (error) => errors.push(error));
-  for (let count = 0; count < 20 && socket.writable; count++) {
-    socket.write('x'.repeat(1000));
-    await nextTurn();
-  }
-  t.match(await replies(), [{ status: 401 }]);
-  t.strictSame(errors, []);
-});
+t.test(
+  'a client that keeps sending its body after an error reply can read the reply before the connection is reset',
+  async (t) => {
+    const { port } = await startService(t);
+    const { socket, replies } = connectRaw(port, head('POST /v1/pets', 'Content-Length: 20000', 'Connection: close'));
+    const errors: unknown[] = [];
+    socket.on('error', (error) => errors.push(error));
+    for (let count = 0; count < 20 && socket.writable; count++) {
+      socket.write('x'.repeat(1000));
+      await nextTurn();
+    }
+    t.match(await replies(), [{ status: 401 }]);
+    t.strictSame(errors, []);
+  },
+);
 
 t.test('a request after the last reply of a connection is not executed', async (t) => {
   const { port, store } = await startService(t);

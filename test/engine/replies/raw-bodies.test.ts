@@ -45,30 +45,33 @@ function watched(chunks: unknown[], failure?: Error) {
   return { make, state, seen };
 }
 
-t.test("text and bytes are sent unchanged, whole or as a stream, with the contract's media type", async (t) => {
-  const cases: [url: string, type: string, make: () => unknown, text: string, isWhole: boolean][] = [
-    ['/v1/table', 'text/csv; charset=utf-8', () => 'id,name\n1,Zoë\n', 'id,name\n1,Zoë\n', true],
-    [
-      '/v1/table',
-      'text/csv; charset=utf-8',
-      () => watched(['id,', '', 'Zoë', Buffer.from('!')]).make(),
-      'id,Zoë!',
-      false,
-    ],
-    ['/v1/picture', 'image/png', () => Uint8Array.of(137, 80), '\ufffdP', true],
-    ['/v1/anything', 'application/octet-stream', () => Readable.from([Buffer.from('a'), 'b']), 'ab', false],
-    ['/v1/anything', 'application/octet-stream', () => watched([]).make(), '', true],
-  ];
-  for (const [url, type, make, text, isWhole] of cases) {
-    body = make;
-    const { headers, ...got } = await request(url);
-    t.match({ ...got, type: headers['content-type'] }, { status: 200, type, text });
-    t.equal('content-length' in headers, isWhole);
-    t.match(headers, { 'x-request-id': /./ });
-  }
-});
+t.test(
+  "a handler's text and bytes are sent unchanged, whole or as a stream, with the contract's media type",
+  async (t) => {
+    const cases: [url: string, type: string, make: () => unknown, text: string, isWhole: boolean][] = [
+      ['/v1/table', 'text/csv; charset=utf-8', () => 'id,name\n1,Zoë\n', 'id,name\n1,Zoë\n', true],
+      [
+        '/v1/table',
+        'text/csv; charset=utf-8',
+        () => watched(['id,', '', 'Zoë', Buffer.from('!')]).make(),
+        'id,Zoë!',
+        false,
+      ],
+      ['/v1/picture', 'image/png', () => Uint8Array.of(137, 80), '\ufffdP', true],
+      ['/v1/anything', 'application/octet-stream', () => Readable.from([Buffer.from('a'), 'b']), 'ab', false],
+      ['/v1/anything', 'application/octet-stream', () => watched([]).make(), '', true],
+    ];
+    for (const [url, type, make, text, isWhole] of cases) {
+      body = make;
+      const { headers, ...got } = await request(url);
+      t.match({ ...got, type: headers['content-type'] }, { status: 200, type, text });
+      t.equal('content-length' in headers, isWhole);
+      t.match(headers, { 'x-request-id': /./ });
+    }
+  },
+);
 
-t.test('HEAD gets the headers of GET, and the handler makes only the first chunk of the body', async (t) => {
+t.test('HEAD gets the headers of GET, and only the first chunk of a streamed body is produced', async (t) => {
   const { make, state, seen } = watched(['a', 'b']);
   body = make;
   const over = once(seen, 'over');
@@ -79,7 +82,7 @@ t.test('HEAD gets the headers of GET, and the handler makes only the first chunk
   t.equal(state.taken, 2);
 });
 
-t.test('an error before the first chunk is a 500', async (t) => {
+t.test('if a streamed body fails before its first chunk, the reply is a 500', async (t) => {
   const failing = async function* () {
     throw new Error('no table');
     // biome-ignore lint/correctness/noUnreachable: what makes it a generator
@@ -97,81 +100,90 @@ t.test('an error before the first chunk is a 500', async (t) => {
   }
 });
 
-t.test('a later error is logged and cuts the connection, so that the client notices', async (t) => {
-  for (const [chunks, failure, cause] of [
-    [['id\n', '1\n'], new Error('the disk is gone'), 'the disk is gone'],
-    [['id\n', 7], undefined, 'made of strings and Uint8Arrays'],
-  ] as const) {
-    const { make, state } = watched([...chunks], failure);
+t.test(
+  'if a streamed body fails later, the error is logged, and the connection is cut so that the client notices',
+  async (t) => {
+    for (const [chunks, failure, cause] of [
+      [['id\n', '1\n'], new Error('the disk is gone'), 'the disk is gone'],
+      [['id\n', 7], undefined, 'made of strings and Uint8Arrays'],
+    ] as const) {
+      const { make, state } = watched([...chunks], failure);
+      body = make;
+      log.splice(0);
+      await t.rejects(request('/v1/table'), { code: 'ECONNRESET' });
+      t.ok(state.isOver);
+      t.match(log.join(''), '"msg":"the reply was cut off"');
+      t.match(log.join(''), cause);
+      t.match(log.join(''), /"operationId":"table".*"msg":"request aborted"/);
+    }
+  },
+);
+
+t.test(
+  "a handler's stream advances only as fast as the client reads, and ends when the client disconnects",
+  async (t) => {
+    const { make, state, seen } = watched(Array(1000).fill(MIB));
     body = make;
-    log.splice(0);
-    await t.rejects(request('/v1/table'), { code: 'ECONNRESET' });
-    t.ok(state.isOver);
-    t.match(log.join(''), '"msg":"the reply was cut off"');
-    t.match(log.join(''), cause);
-    t.match(log.join(''), /"operationId":"table".*"msg":"request aborted"/);
-  }
-});
+    const socket = connect(port, '127.0.0.1');
+    socket.write(ask());
+    await once(socket, 'readable');
+    // Until the buffers of both sides are full.
+    for (let taken = -1; taken < state.taken; ) {
+      taken = state.taken;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    t.ok(state.taken < 50, `${state.taken} MiB`);
+    socket.destroy();
+    await once(seen, 'over');
+    t.ok(state.taken < 50);
+    t.notMatch(log.join(''), 'cut off');
+    t.match(log.join(''), 'request aborted');
+  },
+);
 
-t.test('a stream is made only as fast as the client reads, and ends when the client disconnects', async (t) => {
-  const { make, state, seen } = watched(Array(1000).fill(MIB));
-  body = make;
-  const socket = connect(port, '127.0.0.1');
-  socket.write(ask());
-  await once(socket, 'readable');
-  // Until the buffers of both sides are full.
-  for (let taken = -1; taken < state.taken; ) {
-    taken = state.taken;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  t.ok(state.taken < 50, `${state.taken} MiB`);
-  socket.destroy();
-  await once(seen, 'over');
-  t.ok(state.taken < 50);
-  t.notMatch(log.join(''), 'cut off');
-  t.match(log.join(''), 'request aborted');
-});
-
-t.test('a stream ends when its client disconnects: while it is made, waits or has not begun', async (t) => {
-  const ended = new EventEmitter();
-  const endless = () => {
-    const never = on(new EventEmitter(), 'never');
-    const end = never.return?.bind(never) as () => Promise<never>;
-    never.return = () => {
-      ended.emit('ended');
-      return end();
+t.test(
+  "a handler's stream ends when its client disconnects, whether it is running, waiting or not yet begun",
+  async (t) => {
+    const ended = new EventEmitter();
+    const endless = () => {
+      const never = on(new EventEmitter(), 'never');
+      const end = never.return?.bind(never) as () => Promise<never>;
+      never.return = () => {
+        ended.emit('ended');
+        return end();
+      };
+      return never;
     };
-    return never;
-  };
-  const bodies = [endless, () => watched(['a']).make(), endless, endless];
-  const asked = new EventEmitter();
-  body = () => {
-    asked.emit('asked');
-    return (bodies.shift() as () => unknown)();
-  };
-  const alone = connect(port, '127.0.0.1');
-  const isAsked = once(asked, 'asked');
-  alone.write(ask());
-  await isAsked;
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const first = once(ended, 'ended');
-  alone.destroy();
-  await first;
-  const behind = connectRaw(port, ask(), ask(), ask());
-  await once(behind.socket, 'data');
-  const second = once(ended, 'ended');
-  behind.socket.destroy();
-  await second;
-  await new Promise(setImmediate);
-  t.notMatch(log.join(''), 'cut off');
-  t.strictSame(
-    log.map((line) => JSON.parse(line).msg),
-    ['request aborted', 'request', 'request aborted'],
-    'each that has begun has one line',
-  );
-});
+    const bodies = [endless, () => watched(['a']).make(), endless, endless];
+    const asked = new EventEmitter();
+    body = () => {
+      asked.emit('asked');
+      return (bodies.shift() as () => unknown)();
+    };
+    const alone = connect(port, '127.0.0.1');
+    const isAsked = once(asked, 'asked');
+    alone.write(ask());
+    await isAsked;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const first = once(ended, 'ended');
+    alone.destroy();
+    await first;
+    const behind = connectRaw(port, ask(), ask(), ask());
+    await once(behind.socket, 'data');
+    const second = once(ended, 'ended');
+    behind.socket.destroy();
+    await second;
+    await new Promise(setImmediate);
+    t.notMatch(log.join(''), 'cut off');
+    t.strictSame(
+      log.map((line) => JSON.parse(line).msg),
+      ['request aborted', 'request', 'request aborted'],
+      'each that has begun has one line',
+    );
+  },
+);
 
-t.test('a stream ends if its client closes its side during the reply', async (t) => {
+t.test("a handler's stream ends if its client closes its sending side during the reply", async (t) => {
   const ended = new EventEmitter();
   body = async function* () {
     try {
@@ -214,7 +226,7 @@ for (const [how, event, leave] of [
     t.notMatch(log.join(''), 'cut off');
   });
 
-t.test('an iterator that cannot be closed is logged', async (t) => {
+t.test("an error while a handler's stream is closed is logged", async (t) => {
   const end = async () => {
     throw new Error('cannot be closed');
   };
@@ -223,7 +235,7 @@ t.test('an iterator that cannot be closed is logged', async (t) => {
   t.match(log.join(''), /"message":"cannot be closed".*"msg":"the end of a reply failed"/);
 });
 
-t.test('a stop waits for an unfinished reply, and then closes its connection', async (t) => {
+t.test('a stopping server waits for an unfinished reply, and then closes its connection', async (t) => {
   const chunks = new EventEmitter();
   body = async function* () {
     yield 'first';

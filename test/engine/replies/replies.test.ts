@@ -22,7 +22,7 @@ const SHELF = {
 };
 const GOOD = { code: 'A', size: 7n };
 
-t.test('an answer that breaks its schema is a 500, and the log lists every cause', async (t) => {
+t.test("a handler's answer that breaks its schema is a 500, and the log lists every cause", async (t) => {
   let answer: Json;
   const { send, log } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, ...causes: string[]][] = [
@@ -51,7 +51,7 @@ t.test('an answer that breaks its schema is a 500, and the log lists every cause
   }
 });
 
-t.test('a valid answer is sent unchanged, without added defaults', async (t) => {
+t.test("a handler's valid answer is sent unchanged, without added defaults", async (t) => {
   let answer: Json;
   const { send } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, text: string][] = [
@@ -72,7 +72,7 @@ t.test('a valid answer is sent unchanged, without added defaults', async (t) => 
   }
 });
 
-t.test('a field that the schema allows is sent, even if the schema does not name it', async (t) => {
+t.test("a field that the reply's schema allows is sent, even if the schema does not name it", async (t) => {
   const cat = { type: 'object', required: ['lives'], properties: { lives: INT64 } };
   const dog = { type: 'object', required: ['tricks'], properties: { tricks: { type: 'array', items: cat } } };
   const closed = { type: 'object', properties: { a: INT64 }, additionalProperties: false };
@@ -110,7 +110,7 @@ t.test('a field that the schema allows is sent, even if the schema does not name
   t.match(log.join(''), 'body.closed.b is not a known field');
 });
 
-t.test('an answer is checked in its JSON form', async (t) => {
+t.test("a handler's answer is checked in the form that it has as JSON", async (t) => {
   const two = { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } };
   const closed = { type: 'object', required: ['a'], properties: { a: {} }, additionalProperties: false };
   const reply = {
@@ -149,7 +149,7 @@ t.test('an answer is checked in its JSON form', async (t) => {
   }
 });
 
-t.test('an error has a body even if the contract does not declare its status', async (t) => {
+t.test('an error reply has a body even if the contract does not declare its status', async (t) => {
   const post = { operationId: 'echo', responses: { '204': { description: 'Nothing.' } } };
   const { port } = await serve(t, withPaths({ '/echoes': { post } }), { echo: () => ({ status: 204 }) });
   const { status, text } = await sendTo(port, '/v1/echoes?extra=1', { method: 'POST' });

@@ -23,7 +23,7 @@ const YAML = withPaths({
   '/text': { get: operation('text', { responses: { '200': { headers, ...text } } }) },
 });
 
-t.test('a header that breaks its schema is a 500, and the log lists every cause', async (t) => {
+t.test('a reply header that breaks its schema is a 500, and the log lists every cause', async (t) => {
   let sent: Json;
   const log: string[] = [];
   const answer = () => ({ status: 200, body: 'x', headers: sent });

@@ -52,7 +52,7 @@ const SMALL = { size: 2n ** 63n - 1n };
 const SMALL_TEXT = '{"size":9223372036854775807}';
 
 t.test(
-  'a handler can choose each declared media type, with its own schema; without a choice it sends JSON',
+  'a handler can choose among the declared media types, each with its own schema; the default is JSON',
   async (t) => {
     const cases: [given: Json, type: string, text: string][] = [
       [{ body: SMALL }, JSON_TYPE, SMALL_TEXT],
@@ -69,26 +69,32 @@ t.test(
   },
 );
 
-t.test('a body of the wrong kind, or of an undeclared media type, is a 500 that the log explains', async (t) => {
-  const cases: [given: Json, line: string][] = [
-    [{ type: LONG, body: SMALL }, 'shelf has answered 200 against the contract: body.sizes is missing'],
-    [{ type: 'application/json', body: { sizes: [] } }, 'shelf has answered 200 against the contract: body.size'],
-    [{ type: CSV, body: SMALL }, 'A reply that is not JSON is made of strings and Uint8Arrays, not of object'],
-    [
-      { type: 'text/html', body: '' },
-      'shelf has answered 200 against the contract: it declares no type text/html for it',
-    ],
-    [{ status: 304, type: CSV }, 'shelf has answered 304 against the contract: it declares no type text/csv for it'],
-    [{ status: 406, type: CSV, body: '' }, 'shelf has answered 406 against the contract: it declares no type text/csv'],
-  ];
-  for (const [given, line] of cases) {
-    log.splice(0);
-    answer = () => ({ status: 200, ...given });
-    const [status, type] = await ask();
-    t.strictSame([status, type], [500, JSON_TYPE], line);
-    t.match(log.join(), line);
-  }
-});
+t.test(
+  "a handler's body of the wrong type, or with an undeclared media type, is a 500 that the log explains",
+  async (t) => {
+    const cases: [given: Json, line: string][] = [
+      [{ type: LONG, body: SMALL }, 'shelf has answered 200 against the contract: body.sizes is missing'],
+      [{ type: 'application/json', body: { sizes: [] } }, 'shelf has answered 200 against the contract: body.size'],
+      [{ type: CSV, body: SMALL }, 'A reply that is not JSON is made of strings and Uint8Arrays, not of object'],
+      [
+        { type: 'text/html', body: '' },
+        'shelf has answered 200 against the contract: it declares no type text/html for it',
+      ],
+      [{ status: 304, type: CSV }, 'shelf has answered 304 against the contract: it declares no type text/csv for it'],
+      [
+        { status: 406, type: CSV, body: '' },
+        'shelf has answered 406 against the contract: it declares no type text/csv',
+      ],
+    ];
+    for (const [given, line] of cases) {
+      log.splice(0);
+      answer = () => ({ status: 200, ...given });
+      const [status, type] = await ask();
+      t.strictSame([status, type], [500, JSON_TYPE], line);
+      t.match(log.join(), line);
+    }
+  },
+);
 
 t.test('a handler can ask for the media type that the client prefers', async (t) => {
   const bodies: Json = { [CSV]: 'size\n', 'application/json': SMALL, [LONG]: { sizes: [] } };
@@ -123,12 +129,12 @@ t.test('a handler can ask for the media type that the client prefers', async (t)
   }
 });
 
-t.test('the Vary header of a handler is added to the existing one', async (t) => {
+t.test("a Vary header of a handler is added to the server's Vary header", async (t) => {
   answer = () => ({ status: 200, body: SMALL, headers: { Vary: 'accept, X-Shelf' } });
   t.equal((await ask())[2], 'Origin, Accept, X-Shelf');
 });
 
-t.test('the schema of a body that is not JSON is ignored, since nothing checks such a body', async (t) => {
+t.test('the schema of a reply that is not JSON is ignored, because nothing checks such a body', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const schema = { anyOf: [int64, { type: 'integer' }] };
   const yaml = withPaths({
@@ -142,14 +148,14 @@ t.test('the schema of a body that is not JSON is ignored, since nothing checks s
   t.match(await request('/v1/a'), { status: 200, body: 1 });
 });
 
-t.test('only statuses with several media types carry Vary: Accept', async (t) => {
+t.test('only replies with several declared media types carry Vary: Accept', async (t) => {
   answer = () => ({ status: 200, body: SMALL });
   t.equal((await ask('text/csv', '/v1/plain'))[2], 'Origin');
   answer = () => ({ status: 304 });
   t.equal((await ask())[2], VARY, 'also with a 304, as with the 200 that it stands for');
 });
 
-t.test('errors keep their media type, whatever the client accepts', async (t) => {
+t.test('an error reply keeps its media type, whatever the client accepts', async (t) => {
   const { refuse } = await import('../../../src/contract-first/engine/errors/catalogue.ts');
   answer = () => refuse('pet_not_found', 'None.');
   const [status, type] = await ask('text/plain');
@@ -157,7 +163,7 @@ t.test('errors keep their media type, whatever the client accepts', async (t) =>
   t.equal((await ask('text/csv', '/v1/shelf?x=1'))[1], JSON_TYPE);
 });
 
-t.test('the server serves a contract with all media types', async (t) => {
+t.test('the served contract lists all media types of a reply', async (t) => {
   const { paths } = (await app.inject('/openapi.json')).json();
   t.strictSame(paths['/shelf'].get.responses['200'].content, content);
 });

@@ -83,7 +83,7 @@ const SENT: Partial<Record<ErrorCode, string>> = {
   overloaded: `${GET}\r\n`.repeat(3),
 };
 
-t.test("every error has the contract's form of an error body", async (t) => {
+t.test("every error reply has the contract's form of an error body", async (t) => {
   const contract = await load(t, CONTRACT);
   let answer = (): unknown => ({ status: 200, body: [] });
   const listPets = Object.assign(async () => answer(), { operation: 'listPets' });
@@ -135,7 +135,7 @@ async function problemOf(t: Test, schema: Json, toBody: (error: Json) => unknown
   return problem?.replace('operation listPets: response 400: what toErrorBody in src/errors.ts makes of ', '');
 }
 
-t.test('an error body that does not fit the contract stops the start', async (t) => {
+t.test('an error body of the team that does not fit the contract stops the start', async (t) => {
   const field = { type: 'object', properties: { error: { type: 'string' } } };
   const isThere = { ...field, required: ['error'] };
   const none = 'invalid_request is no such body: ';
@@ -157,7 +157,7 @@ t.test('an error body that does not fit the contract stops the start', async (t)
   t.equal(await problemOf(t, field, ({ message }) => ({ error: message })), undefined);
 });
 
-t.test('an error body without a message stops the start if the contract has a field for the message', async (t) => {
+t.test('an error body without its message stops the start if the contract has a field for the message', async (t) => {
   const empty = (at: string) => `invalid_request is no such body: it has no message: write it to ${at}`;
   const text = { type: 'string' };
   const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
@@ -240,21 +240,24 @@ t.test('64-bit integers in an error are sent with every digit', async (t) => {
   t.equal((await send(port, '/v1/pets', { key: null })).text, '{"number":9007199254740993}');
 });
 
-t.test("an error is text if its status is declared as text; an undeclared status gets the team's body", async (t) => {
-  const yaml = edited(({ getPet }) => {
-    getPet.responses['404'].content = { 'text/plain': { schema: { type: 'string' } } };
-    delete getPet.responses.default;
-  });
-  const refusals = [refuse('pet_not_found', 'Gone.'), refuse('already_done', 'Done.')];
-  const getPet = (async () => refusals.shift()) as AnyHandler;
-  const contract = await load(t, yaml);
-  const { port } = await startService(t, { contract, handlers: { ...handlersFor(contract), getPet } });
-  const { status, text } = await send(port, '/v1/pets/1');
-  t.strictSame({ status, text }, { status: 404, text: 'Gone.' });
-  t.match(JSON.parse((await send(port, '/v1/pets/1')).text), { code: 'already_done', message: 'Done.', status: 409 });
-});
+t.test(
+  "an error is plain text if the contract declares its status so; an undeclared status gets the team's error body",
+  async (t) => {
+    const yaml = edited(({ getPet }) => {
+      getPet.responses['404'].content = { 'text/plain': { schema: { type: 'string' } } };
+      delete getPet.responses.default;
+    });
+    const refusals = [refuse('pet_not_found', 'Gone.'), refuse('already_done', 'Done.')];
+    const getPet = (async () => refusals.shift()) as AnyHandler;
+    const contract = await load(t, yaml);
+    const { port } = await startService(t, { contract, handlers: { ...handlersFor(contract), getPet } });
+    const { status, text } = await send(port, '/v1/pets/1');
+    t.strictSame({ status, text }, { status: 404, text: 'Gone.' });
+    t.match(JSON.parse((await send(port, '/v1/pets/1')).text), { code: 'already_done', message: 'Done.', status: 409 });
+  },
+);
 
-t.test('an error code that neither the server nor a collection uses is reported', async (t) => {
+t.test('the build reports an error code in the contract that neither the server nor a collection uses', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
   t.strictSame(findUnknownCodes(await load(t, withCode), domain), [
     {
@@ -270,7 +273,7 @@ t.test('an error code that neither the server nor a collection uses is reported'
   for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(findUnknownCodes(await load(t, yaml), domain), []);
 });
 
-t.test('an undeclared error has the media type of the declared errors, or else plain JSON', async (t) => {
+t.test('an undeclared error has the media type of the declared errors, or otherwise plain JSON', async (t) => {
   const typeOf = async (count: number) => {
     const yaml = edited(({ contract, paths }) => {
       const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));

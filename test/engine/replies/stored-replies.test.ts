@@ -20,19 +20,22 @@ async function answersTo(t: Test, edit: Edit, url: string): Promise<{ status: nu
 const items = (listPets: { responses: Record<string, { content: Record<string, { schema: object }> }> }) =>
   listPets.responses['200']?.content['application/json'] as { schema: object };
 
-t.test("stored text is sent unchanged if the reply's schema equals the stored one or is wider", async (t) => {
-  const wider: Edit[] = [
-    () => {},
-    ({ Pet }) => (Pet.properties.name = { type: 'string', pattern: '^[^\\x00]*$' }),
-    ({ Pet }) => (Pet.required = ['id', 'name']),
-    ({ Pets }) => (Pets.items = {}),
-  ];
-  const text =
-    '[{"id":1,"name":"Ada","categoryId":9223372036854775807,"status":"sold"},{"id":2,"name":"Rex","categoryId":7}]';
-  for (const edit of wider) t.match(await answersTo(t, edit, '/v1/pets'), { status: 200, text });
-});
+t.test(
+  "stored records are sent unchanged if the reply's schema equals the schema of the records or is wider",
+  async (t) => {
+    const wider: Edit[] = [
+      () => {},
+      ({ Pet }) => (Pet.properties.name = { type: 'string', pattern: '^[^\\x00]*$' }),
+      ({ Pet }) => (Pet.required = ['id', 'name']),
+      ({ Pets }) => (Pets.items = {}),
+    ];
+    const text =
+      '[{"id":1,"name":"Ada","categoryId":9223372036854775807,"status":"sold"},{"id":2,"name":"Rex","categoryId":7}]';
+    for (const edit of wider) t.match(await answersTo(t, edit, '/v1/pets'), { status: 200, text });
+  },
+);
 
-t.test('each stored field is sent, even a field that the reply does not name', async (t) => {
+t.test('each stored field of a record is sent, even a field that the reply does not name', async (t) => {
   const text = '{"id":1,"name":"Ada","categoryId":9223372036854775807,"status":"sold"}';
   const unnamed: Edit[] = [
     ({ getPet }) => (items(getPet).schema = { type: 'object', properties: { name: { type: 'string' } } }),
@@ -42,7 +45,7 @@ t.test('each stored field is sent, even a field that the reply does not name', a
   for (const edit of unnamed) t.match(await answersTo(t, edit, '/v1/pets/1'), { status: 200, text });
 });
 
-t.test('a stored field that the reply forbids is not sent', async (t) => {
+t.test('a stored field that the schema of a reply forbids is not sent', async (t) => {
   const narrower: Edit[] = [
     ({ listPets }) => {
       const properties = { id: { type: 'integer', format: 'int64' }, name: { type: 'string' } };
@@ -63,41 +66,44 @@ t.test('a stored field that the reply forbids is not sent', async (t) => {
   t.match(await answersTo(t, named, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
 });
 
-t.test('the start fails and names the reply if a request or a page could make it break its schema', async (t) => {
-  const listed = 'operation listPets: response 200';
-  const after = 'operation listPets: parameter after';
-  const edits: [edit: Edit, problem: string][] = [
-    [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
-    [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
-    [({ after }) => (after.schema.default = 'Rex'), `${after}: a cursor is given out by the server: no default`],
-    [
-      ({ paths }) => {
-        paths['/pets'] = { put: paths['/pets'].get, post: paths['/pets'].post };
-      },
-      `${after}: the link to a next page is requested with GET, not PUT`,
-    ],
-  ];
-  for (const [edit, problem] of edits) t.strictSame(await problemsOf(t, edited(edit)), [problem]);
-  t.strictSame(
-    await problemsOf(
-      t,
-      edited(({ Pets }) => (Pets.maxItems = 100)),
-    ),
-    [],
-  );
-  // Such a text is 400 for its request alone.
-  t.strictSame(
-    await problemsOf(
-      t,
-      edited(({ PetName }) => delete PetName.pattern),
-    ),
-    [],
-  );
-  const elsewhere: Edit = ({ schemas }) => (schemas.Pet = { type: 'object' });
-  t.strictSame(await problemsOf(t, edited(elsewhere)), []);
-});
+t.test(
+  'the start fails and names the reply if some request or page could make the reply break its schema',
+  async (t) => {
+    const listed = 'operation listPets: response 200';
+    const after = 'operation listPets: parameter after';
+    const edits: [edit: Edit, problem: string][] = [
+      [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
+      [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
+      [({ after }) => (after.schema.default = 'Rex'), `${after}: a cursor is given out by the server: no default`],
+      [
+        ({ paths }) => {
+          paths['/pets'] = { put: paths['/pets'].get, post: paths['/pets'].post };
+        },
+        `${after}: the link to a next page is requested with GET, not PUT`,
+      ],
+    ];
+    for (const [edit, problem] of edits) t.strictSame(await problemsOf(t, edited(edit)), [problem]);
+    t.strictSame(
+      await problemsOf(
+        t,
+        edited(({ Pets }) => (Pets.maxItems = 100)),
+      ),
+      [],
+    );
+    // Such a text is 400 for its request alone.
+    t.strictSame(
+      await problemsOf(
+        t,
+        edited(({ PetName }) => delete PetName.pattern),
+      ),
+      [],
+    );
+    const elsewhere: Edit = ({ schemas }) => (schemas.Pet = { type: 'object' });
+    t.strictSame(await problemsOf(t, edited(elsewhere)), []);
+  },
+);
 
-t.test('a record that breaks its schema is not stored, even if a handler makes it', async (t) => {
+t.test('a record that breaks its schema is not stored, even if a handler creates it', async (t) => {
   const edits: Edit[] = [
     ({ PetName }) => (PetName.maxLength = 2),
     ({ CategoryId }) => (CategoryId.maximum = 6),

@@ -33,7 +33,7 @@ const YAML = withParameters(
 );
 const DEFAULTS = { levels: [1, 2], owners: [7n] };
 
-t.test('an array in the query arrives as its items, each with its type', async (t) => {
+t.test('a handler gets an array in the query as its items, each with its type', async (t) => {
   const given: Json[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ query }) => {
@@ -61,7 +61,7 @@ t.test('an array in the query arrives as its items, each with its type', async (
   }
 });
 
-t.test('an array in a header may span several lines, and empty items do not count', async (t) => {
+t.test('an array in a header may be split over several header lines, and empty items do not count', async (t) => {
   const given: Json[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ headers }) => {
@@ -78,7 +78,7 @@ t.test('an array in a header may span several lines, and empty items do not coun
   });
 });
 
-t.test('the URL of an operation contains its arrays', async (t) => {
+t.test('the URL of an operation with array parameters contains their items', async (t) => {
   const urlOf = buildUrlOf(await load(t, YAML)) as (id: string, params: object, query: object) => string;
   t.equal(urlOf('echo', {}, { tags: ['a', 'b&c'], ids: [1n, 2n] }), '/v1/echoes?tags=a&tags=b%26c&ids=1,2');
   const spaced = '/v1/echoes?scope=a%20b&sizes=1%7C2';
@@ -86,7 +86,7 @@ t.test('the URL of an operation contains its arrays', async (t) => {
   t.equal(urlOf('echo', {}, { tags: [], ids: [], 'a b': ['x,y'], flags: [true] }), '/v1/echoes?a%20b=x%2Cy&flags=true');
 });
 
-t.test('an array parameter of complex items, or in an unsupported style, is an error of one line', async (t) => {
+t.test('an array parameter of complex items, or with an unsupported style, is an error with one line', async (t) => {
   const simple = 'needs a schema of simple types, or of an array of them';
   const deep = 'style deepObject needs an object of simple values and arrays of them';
   const delimited = (style: string) => `style ${style} needs an array of simple values, and no explode: true`;

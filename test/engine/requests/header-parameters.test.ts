@@ -14,7 +14,7 @@ const parameters = [
 ];
 const YAML = withPaths({ '/echoes': { get: operation('echo', { parameters, responses: { '304': {} } }) } });
 
-t.test("a handler gets its header parameters by the contract's names, with their types", async (t) => {
+t.test('a handler gets header parameters by their names in the contract, with their types', async (t) => {
   const given: object[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ headers }) => {
@@ -33,7 +33,7 @@ t.test("a handler gets its header parameters by the contract's names, with their
   t.strictSame(given, expected);
 });
 
-t.test('a header that breaks its schema is a 400 that lists all mistakes at once', async (t) => {
+t.test('header parameters that break their schemas are a 400 that lists all mistakes', async (t) => {
   const { request } = await serve(t, YAML, { echo: () => ({ status: 200, body: {} }) });
   const headers = { 'if-none-match': ['"a"', '"b"'], 'x-owner': '1.0', 'x-level': '0' };
   const { status, body } = await request('/v1/echoes?q=1', { headers });
@@ -51,7 +51,7 @@ t.test('a header that breaks its schema is a 400 that lists all mistakes at once
   }
 });
 
-t.test('x-idempotency-hours without a number of hours, or on another parameter, is an error', async (t) => {
+t.test('x-idempotency-hours that is not a number of hours, or belongs to another parameter, is an error', async (t) => {
   const needed = (hours: unknown) =>
     `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to 8760000`;
   for (const [name, hours, problem] of [
@@ -88,7 +88,7 @@ t.test('a handler gets the Idempotency-Key, the caller and the lifetime of the k
   });
 });
 
-t.test('a header that OpenAPI ignores is not a parameter', async (t) => {
+t.test('a parameter named Accept, Content-Type or Authorization is ignored, as OpenAPI requires', async (t) => {
   const parameters = ['Accept', 'content-type', 'Authorization'].map((name) => ({
     ...{ name, in: 'header', required: true, schema: { type: 'integer' } },
   }));

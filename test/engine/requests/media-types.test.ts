@@ -36,35 +36,38 @@ const typed = (type: string, text: unknown, method = 'PATCH') => ({
   headers: { 'content-type': type },
 });
 
-t.test('each media type of a body has its own schema, and the handler learns which type was sent', async (t) => {
-  const given: Json[] = [];
-  const take = ({ contentType, body }: Json) => {
-    given.push([contentType, body && { ...body }]);
-    return { status: 200, body: {} };
-  };
-  const { request } = await serve(t, YAML, { both: take, patchOnly: take, plain: take, shelf: take });
-  t.equal((await request('/v1/both', typed('application/json', '{"size":1}'))).status, 200);
-  t.equal(
-    (await request('/v1/both', typed('Application/Merge-Patch+JSON; charset=utf-8', '{"size":null}'))).status,
-    200,
-  );
-  t.equal((await request('/v1/both', { method: 'PATCH' })).status, 200);
-  t.equal((await request('/v1/patches', typed(PATCH, '{"size":9007199254740993}'))).status, 200);
-  t.strictSame(given, [
-    ['application/json', { size: 1n }],
-    [PATCH, { size: null }],
-    [undefined, undefined],
-    [PATCH, { size: 9007199254740993n }],
-  ]);
-  const refused = async (url: string, options: Json) => ((await request(url, options)).body as Json).message;
-  t.equal(await refused('/v1/both', typed('application/json', '{"size":null}')), `body.size ${NO_INT64}`);
-  t.equal(await refused('/v1/both', typed('application/json', '{}')), 'body.size is missing');
-  t.equal(await refused('/v1/patches', { method: 'PATCH' }), 'body is missing');
-});
+t.test(
+  'each media type of a request body has its own schema, and the handler learns which type was sent',
+  async (t) => {
+    const given: Json[] = [];
+    const take = ({ contentType, body }: Json) => {
+      given.push([contentType, body && { ...body }]);
+      return { status: 200, body: {} };
+    };
+    const { request } = await serve(t, YAML, { both: take, patchOnly: take, plain: take, shelf: take });
+    t.equal((await request('/v1/both', typed('application/json', '{"size":1}'))).status, 200);
+    t.equal(
+      (await request('/v1/both', typed('Application/Merge-Patch+JSON; charset=utf-8', '{"size":null}'))).status,
+      200,
+    );
+    t.equal((await request('/v1/both', { method: 'PATCH' })).status, 200);
+    t.equal((await request('/v1/patches', typed(PATCH, '{"size":9007199254740993}'))).status, 200);
+    t.strictSame(given, [
+      ['application/json', { size: 1n }],
+      [PATCH, { size: null }],
+      [undefined, undefined],
+      [PATCH, { size: 9007199254740993n }],
+    ]);
+    const refused = async (url: string, options: Json) => ((await request(url, options)).body as Json).message;
+    t.equal(await refused('/v1/both', typed('application/json', '{"size":null}')), `body.size ${NO_INT64}`);
+    t.equal(await refused('/v1/both', typed('application/json', '{}')), 'body.size is missing');
+    t.equal(await refused('/v1/patches', { method: 'PATCH' }), 'body is missing');
+  },
+);
 
 const NO_INT64 = 'must be a 64-bit integer, -9223372036854775808 to 9223372036854775807';
 
-t.test('a media type of another operation is 415, decided after the key and before the body', async (t) => {
+t.test('an undeclared media type is 415, which is decided after the key and before the body is read', async (t) => {
   const done = () => ({ status: 200, body: {} });
   const { request } = await serve(t, YAML, { both: done, patchOnly: done, plain: done, shelf: done });
   const cases: [url: string, options: Json, types: string][] = [
@@ -103,7 +106,7 @@ t.test('a reply has the media type that the contract declares for its status', a
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('a contract with a body that cannot be sent or read fails with one line', async (t) => {
+t.test('a contract with a body that cannot be sent or read is an error with one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [

@@ -28,26 +28,29 @@ function buildTake(schema: Json): (text: string) => { body?: Json; written?: str
   };
 }
 
-t.test('JSON without a schema keeps every integer; other numbers that a double cannot hold are a 400', async (t) => {
-  const list = { type: 'array' };
-  const free = [
-    { type: 'object', additionalProperties: true },
-    {},
-    { not: { type: 'string' } },
-    { properties: { a: {}, list } },
-  ];
-  for (const schema of free) {
-    const take = buildTake(schema);
-    for (const number of WHOLE) {
-      const text = `{"a":${number},"list":[${number}]}`;
-      const { body, written } = take(text);
-      t.equal(written, text);
-      t.equal(body.a, BigInt(number));
+t.test(
+  'a request body without a schema keeps every integer; other numbers that a double cannot hold are a 400',
+  async (t) => {
+    const list = { type: 'array' };
+    const free = [
+      { type: 'object', additionalProperties: true },
+      {},
+      { not: { type: 'string' } },
+      { properties: { a: {}, list } },
+    ];
+    for (const schema of free) {
+      const take = buildTake(schema);
+      for (const number of WHOLE) {
+        const text = `{"a":${number},"list":[${number}]}`;
+        const { body, written } = take(text);
+        t.equal(written, text);
+        t.equal(body.a, BigInt(number));
+      }
+      for (const number of INEXACT)
+        t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
     }
-    for (const number of INEXACT)
-      t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
-  }
-});
+  },
+);
 
 t.test('type: number and type: integer accept exactly the numbers that a double can hold, of any size', async (t) => {
   const fields = { number: { type: 'number' }, integer: { type: ['integer', 'null'], maximum: 1e300 } };
@@ -70,7 +73,7 @@ t.test('type: number and type: integer accept exactly the numbers that a double 
   t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
 });
 
-t.test('a number keeps its digits or is a 400, in every place of a request', async (t) => {
+t.test('a number anywhere in a request keeps its digits, or the request is a 400', async (t) => {
   const number = { type: 'number' };
   const taking = ['12345678901234567890', '4611686018427387904', '4611686018427388000', '1e300', '7'];
   const within: [schema: Json, toText: (number: string) => string, refused: string[]][] = [
@@ -103,7 +106,7 @@ t.test('a number keeps its digits or is a 400, in every place of a request', asy
   }
 });
 
-t.test('every double comes back as it was written', async () => {
+t.test('every number that a double can hold is received as it was sent', async () => {
   const take = buildTake({ type: 'array', items: { type: 'number' } });
   const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
   fc.assert(
@@ -115,7 +118,7 @@ t.test('every double comes back as it was written', async () => {
   );
 });
 
-t.test('an integer above 2^53 fits no smaller format, and is compared exactly without a type', async (t) => {
+t.test('an integer above 2^53 fits no smaller format, and is compared exactly even without a type', async (t) => {
   const properties = {
     small: { type: 'integer', format: 'int32' },
     least: { minimum: 5, multipleOf: 2 },
@@ -134,7 +137,7 @@ t.test('an integer above 2^53 fits no smaller format, and is compared exactly wi
   t.equal(take('{"other":1e16}').problem, 'body.other must NOT be valid');
 });
 
-t.test('multipleOf is counted in decimals', async (t) => {
+t.test('multipleOf is checked in decimal arithmetic', async (t) => {
   const price = { type: 'number', multipleOf: 0.01 };
   const properties = { price, least: { type: 'integer', multipleOf: 3 }, tiny: { type: 'number', multipleOf: 1e-300 } };
   const take = buildTake({ type: 'object', properties });
@@ -168,7 +171,7 @@ t.test('a number in a parameter may have an exponent, as JavaScript writes it', 
 });
 
 t.test(
-  'a number that would lose digits is a 400 with the number to write; amounts of money are accepted',
+  'a number that would lose digits is a 400 that names the number to send; amounts of money are accepted',
   async (t) => {
     const properties = { price: { type: 'number', multipleOf: 0.01 } };
     const { send } = await startEcho(t, { body: { type: 'object', properties } });
@@ -179,7 +182,7 @@ t.test(
   },
 );
 
-t.test('bounds and defaults are exact up to the ends of int64 and of doubles', async (t) => {
+t.test('bounds and defaults are exact up to the limits of int64 and of doubles', async (t) => {
   const int64 = '"type":"integer","format":"int64"';
   const body = `{"type":"object","properties":{
     "wide":{${int64},"minimum":-9223372036854775808,"maximum":9223372036854775807,"default":9223372036854775807},
@@ -201,7 +204,7 @@ t.test('bounds and defaults are exact up to the ends of int64 and of doubles', a
   t.equal(await send('{"free":9007199254740994}'), 'body.free must be at most 9007199254740993');
 });
 
-t.test('no default is added to a reply, not even a large one', async (t) => {
+t.test('the server adds no default to a reply, not even a large one', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', format: 'int64', default: 2n ** 60n } } };
   const reply = {};
   t.equal(buildChecks()(schema, { name: 'body' }, (words) => t.fail(words))(reply), undefined);

@@ -69,85 +69,100 @@ async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 const answerRead = async ({ body, contentType }: Json) => ({ status: 200, body: [contentType, await read(body)] });
 
-t.test('bytes arrive unchanged with their media type; JSON next to them is parsed', async (t) => {
-  upload = answerRead;
-  const type = (type: string) => ({ headers: { 'content-type': type } });
-  t.strictSame((await send('a\0\xff')).body, ['application/octet-stream', 'a\0\xc3\xbf']);
-  t.strictSame((await send('id\n1', type('Text/CSV; charset=utf-8'))).body, ['text/csv', 'id\n1']);
-  t.strictSame((await send('a', { headers: CHUNKED })).body, ['application/octet-stream', 'a']);
-  t.strictSame((await send('')).body, ['application/octet-stream', '']);
-  upload = ({ body }) => ({ status: 200, body });
-  t.strictSame((await send('{"a":9223372036854775807}', type('application/json'))).body, { a: 9223372036854775807n });
-});
+t.test(
+  'a handler gets bytes unchanged with their media type; a JSON body of the same operation is parsed',
+  async (t) => {
+    upload = answerRead;
+    const type = (type: string) => ({ headers: { 'content-type': type } });
+    t.strictSame((await send('a\0\xff')).body, ['application/octet-stream', 'a\0\xc3\xbf']);
+    t.strictSame((await send('id\n1', type('Text/CSV; charset=utf-8'))).body, ['text/csv', 'id\n1']);
+    t.strictSame((await send('a', { headers: CHUNKED })).body, ['application/octet-stream', 'a']);
+    t.strictSame((await send('')).body, ['application/octet-stream', '']);
+    upload = ({ body }) => ({ status: 200, body });
+    t.strictSame((await send('{"a":9223372036854775807}', type('application/json'))).body, { a: 9223372036854775807n });
+  },
+);
 
-t.test('the key, media type, encoding and presence of a body are checked before the handler is called', async (t) => {
-  upload = () => t.fail('called');
-  t.equal((await send('a', { key: null })).status, 401);
-  t.match(await send('a', { headers: { 'content-encoding': 'gzip' } }), { status: 415 });
-  t.match(await send('a', { headers: { 'content-type': 'text/html' } }), { status: 415 });
-  t.match(await request('/v1/uploads', { method: 'POST' }), { status: 400, body: { message: 'body is missing' } });
-  t.match(await send('a', {}, '/v1/uploads?q=1'), { status: 400, body: { message: /^query\.q/ } });
-});
+t.test(
+  'the key, media type, encoding and presence of a binary body are checked before the handler is called',
+  async (t) => {
+    upload = () => t.fail('called');
+    t.equal((await send('a', { key: null })).status, 401);
+    t.match(await send('a', { headers: { 'content-encoding': 'gzip' } }), { status: 415 });
+    t.match(await send('a', { headers: { 'content-type': 'text/html' } }), { status: 415 });
+    t.match(await request('/v1/uploads', { method: 'POST' }), { status: 400, body: { message: 'body is missing' } });
+    t.match(await send('a', {}, '/v1/uploads?q=1'), { status: 400, body: { message: /^query\.q/ } });
+  },
+);
 
-t.test('a body over the limit is 413: at once if its length is announced, or else when it is reached', async (t) => {
-  let isCalled = false;
-  upload = (call) => {
-    isCalled = true;
-    return answerRead(call);
-  };
-  const [most, more] = ['a'.repeat(MAX_BYTES), 'a'.repeat(MAX_BYTES + 1)];
-  t.equal((await send(most, { headers: CHUNKED })).status, 200);
-  isCalled = false;
-  t.match(await connectRaw(port, head(MAX_BYTES + 1)).replies(1), [{ status: 413 }]);
-  t.notOk(isCalled);
-  t.match(await send(more, { headers: CHUNKED }), { status: 413, headers: { connection: 'close' } });
-  t.ok(isCalled);
-  t.notMatch(log.join(''), /"level":50/);
-});
-
-t.test('the server drops the unread rest of a body, and the connection stays open', async (t) => {
-  const big = 'a'.repeat(1024 * 1024);
-  for (const leave of [
-    () => {},
-    async (body: AsyncIterable<unknown>) => {
-      for await (const _ of body) break;
-    },
-  ]) {
-    upload = async ({ body }) => {
-      await leave(body);
-      return { status: 200, body: 1 };
+t.test(
+  'a body over its limit is 413: immediately if its length is announced, otherwise when it reaches the limit',
+  async (t) => {
+    let isCalled = false;
+    upload = (call) => {
+      isCalled = true;
+      return answerRead(call);
     };
-    const client = connectRaw(port, head(big.length), big, head(1), 'a');
-    t.match(await client.replies(2), [{ status: 200 }, { status: 200 }]);
-    client.socket.destroy();
-  }
-});
+    const [most, more] = ['a'.repeat(MAX_BYTES), 'a'.repeat(MAX_BYTES + 1)];
+    t.equal((await send(most, { headers: CHUNKED })).status, 200);
+    isCalled = false;
+    t.match(await connectRaw(port, head(MAX_BYTES + 1)).replies(1), [{ status: 413 }]);
+    t.notOk(isCalled);
+    t.match(await send(more, { headers: CHUNKED }), { status: 413, headers: { connection: 'close' } });
+    t.ok(isCalled);
+    t.notMatch(log.join(''), /"level":50/);
+  },
+);
 
-t.test('the server reads a chunked body to its end, and then closes the connection', async (t) => {
-  let calls = 0;
-  upload = () => ({ status: 200, body: ++calls });
-  const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
-  const chunk = `100000\r\n${'a'.repeat(1024 * 1024)}\r\n`;
-  const client = connectRaw(port, chunked);
-  const errors: unknown[] = [];
-  client.socket.on('error', (error) => errors.push(error));
-  await client.replies(1);
-  // The reply is long forgotten when something comes behind it.
-  await new Promise((resolve) => setTimeout(resolve, 2100));
-  for (let sent = 0; sent < 2; sent++) await new Promise((resolve) => client.socket.write(chunk, resolve));
-  client.socket.write(`0\r\n\r\n${head(1)}a`);
-  t.match(await client.replies(), [{ status: 200, headers: { connection: 'close' } }]);
-  client.socket.end();
-  await client.closed;
-  t.strictSame([errors, calls], [[], 1]);
+t.test(
+  'the server discards the part of a body that a handler does not read, and the connection stays open',
+  async (t) => {
+    const big = 'a'.repeat(1024 * 1024);
+    for (const leave of [
+      () => {},
+      async (body: AsyncIterable<unknown>) => {
+        for await (const _ of body) break;
+      },
+    ]) {
+      upload = async ({ body }) => {
+        await leave(body);
+        return { status: 200, body: 1 };
+      };
+      const client = connectRaw(port, head(big.length), big, head(1), 'a');
+      t.match(await client.replies(2), [{ status: 200 }, { status: 200 }]);
+      client.socket.destroy();
+    }
+  },
+);
 
-  const hasty = await serve(t, YAML, handlers, HASTY);
-  const slow = connectRaw(hasty.port, chunked, chunk);
-  t.match(await slow.replies(), [{ status: 200, headers: { connection: 'close' } }], 'one that does not end');
-  slow.socket.destroy();
-});
+t.test(
+  'the server reads a chunked body that a handler ignores to its end, and then closes the connection',
+  async (t) => {
+    let calls = 0;
+    upload = () => ({ status: 200, body: ++calls });
+    const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
+    const chunk = `100000\r\n${'a'.repeat(1024 * 1024)}\r\n`;
+    const client = connectRaw(port, chunked);
+    const errors: unknown[] = [];
+    client.socket.on('error', (error) => errors.push(error));
+    await client.replies(1);
+    // The reply is long forgotten when something comes behind it.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    for (let sent = 0; sent < 2; sent++) await new Promise((resolve) => client.socket.write(chunk, resolve));
+    client.socket.write(`0\r\n\r\n${head(1)}a`);
+    t.match(await client.replies(), [{ status: 200, headers: { connection: 'close' } }]);
+    client.socket.end();
+    await client.closed;
+    t.strictSame([errors, calls], [[], 1]);
 
-t.test('the server reads no more than the handler takes', async (t) => {
+    const hasty = await serve(t, YAML, handlers, HASTY);
+    const slow = connectRaw(hasty.port, chunked, chunk);
+    t.match(await slow.replies(), [{ status: 200, headers: { connection: 'close' } }], 'one that does not end');
+    slow.socket.destroy();
+  },
+);
+
+t.test('the server reads no more of a body than its handler takes', async (t) => {
   const taken = new EventEmitter();
   upload = async ({ body }) => {
     for await (const _ of body) {
@@ -168,30 +183,33 @@ t.test('the server reads no more than the handler takes', async (t) => {
   client.socket.destroy();
 });
 
-t.test('if a body stops, its reader ends: a lost client is not an error, a slow client gets 408', async (t) => {
-  const over = new EventEmitter();
-  upload = async (call) => {
-    over.emit('begun');
-    try {
-      return await answerRead(call);
-    } catch (error) {
-      over.emit('over', error);
-      throw error;
-    }
-  };
-  const [begun, gone] = [once(over, 'begun'), once(over, 'over')];
-  const client = connectRaw(port, head(9), 'a');
-  await begun;
-  client.socket.destroy();
-  t.match(await gone, [{ code: 'malformed_request' }]);
-  const slow = once(over, 'over');
-  const hasty = await serve(t, YAML, handlers, HASTY);
-  t.match(await connectRaw(hasty.port, head(9), 'a').replies(), [{ status: 408, headers: { connection: 'close' } }]);
-  await slow;
-  t.notMatch(log.join(''), /"level":50/);
-});
+t.test(
+  'if a body stops arriving, its handler gets an error: a lost client is not logged as one, a slow client gets 408',
+  async (t) => {
+    const over = new EventEmitter();
+    upload = async (call) => {
+      over.emit('begun');
+      try {
+        return await answerRead(call);
+      } catch (error) {
+        over.emit('over', error);
+        throw error;
+      }
+    };
+    const [begun, gone] = [once(over, 'begun'), once(over, 'over')];
+    const client = connectRaw(port, head(9), 'a');
+    await begun;
+    client.socket.destroy();
+    t.match(await gone, [{ code: 'malformed_request' }]);
+    const slow = once(over, 'over');
+    const hasty = await serve(t, YAML, handlers, HASTY);
+    t.match(await connectRaw(hasty.port, head(9), 'a').replies(), [{ status: 408, headers: { connection: 'close' } }]);
+    await slow;
+    t.notMatch(log.join(''), /"level":50/);
+  },
+);
 
-t.test('a malformed chunk gets its 400 at once; later errors and replies of its handler are dropped', async (t) => {
+t.test('a malformed chunk is a 400 immediately; later errors and replies of its handler are dropped', async (t) => {
   const over = new EventEmitter();
   const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
   for (const toAnswer of [(error: Error) => Promise.reject(error), () => ({ status: 200, body: 1 })]) {
@@ -212,7 +230,7 @@ t.test('a malformed chunk gets its 400 at once; later errors and replies of its 
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('a reply may be made from the arriving body; it is cut if the body ends early', async (t) => {
+t.test('a handler may send a body back as it arrives; the reply is cut off if the body ends early', async (t) => {
   upload = ({ body }) => ({ status: 200, body });
   t.equal((await send('abc', {}, '/v1/echoes')).text, 'abc');
   const hasty = await serve(t, YAML, handlers, HASTY);
@@ -243,7 +261,7 @@ const sendForm = (body: string, type = 'multipart/form-data; boundary=x') =>
 const title = { name: 'title', text: 'Rex' };
 const photo = { name: 'photo', text: 'bytes' };
 
-t.test('the parts of a form arrive in order: fields as values, files as bytes', async (t) => {
+t.test('a handler gets the parts of a form in order: fields as values, files as bytes', async (t) => {
   const seen: Json[] = [];
   upload = async ({ body, contentType }) => {
     seen.push(contentType);
@@ -305,7 +323,7 @@ t.test('a form that breaks the contract gets its 400 as soon as the mistake arri
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('no more parts wait for a handler than a form may have', async (t) => {
+t.test('a slow handler never has more waiting parts of a form than the form may have', async (t) => {
   const taken: string[] = [];
   upload = async ({ body }) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -323,7 +341,7 @@ t.test('no more parts wait for a handler than a form may have', async (t) => {
 });
 
 t.test(
-  'a cut-off or too large file is an error for the handler that reads it; an unread file is dropped',
+  'a handler that reads a file that is cut off or too large gets an error; an unread file is discarded',
   async (t) => {
     const reading = async ({ body }: Json) => {
       for await (const { content } of body) if (content) await read(content);
@@ -360,7 +378,7 @@ t.test(
   },
 );
 
-t.test('a handler that reads the body after the reply no longer asks the client for it', async (t) => {
+t.test('a handler that reads the body after its reply no longer makes the client send it', async (t) => {
   let reading: Promise<unknown> | undefined;
   upload = ({ body }) => {
     const read = async () => {

@@ -41,7 +41,7 @@ const handlers = {
 
 const toLines = ({ problems }: Json) => problems.map((one: Json) => `${one.in} ${one.place} ${one.code}`).sort();
 
-t.test('an error lists every problem of a request once, also in its message', async (t) => {
+t.test('an error reply lists every problem of a request once, both in its list and in its message', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const wrong = {
     name: 'long',
@@ -82,7 +82,7 @@ t.test('an error lists every problem of a request once, also in its message', as
   t.strictSame(toLines(inexact.body), ['body /size/0 inexact']);
 });
 
-t.test('an error lists the problems in the parts of a form in the same way', async (t) => {
+t.test('an error reply lists the problems in the parts of a form in the same way', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const send = async (...parts: [name: string, text: string, type?: string][]) => {
     const text = parts.map(
@@ -99,17 +99,20 @@ t.test('an error lists the problems in the parts of a form in the same way', asy
   t.strictSame(await send(), ['body /title required']);
 });
 
-t.test('an error lists at most twenty problems; a problem with a too long place ends the list', async (t) => {
-  const { request } = await serve(t, YAML, handlers);
-  const put = (body: unknown) => request('/v1/things/1', { method: 'PUT', body });
-  const many = await put({ name: 'a', ...Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`n${n}`, 1])) });
-  t.equal((many.body as Json).problems.length, 20);
-  t.match((many.body as Json).message, /; and more$/);
-  t.strictSame(toLines((await put({ name: 'a', inner: { 'a/b': 1 }, ['x'.repeat(500)]: 1 })).body), [
-    'body  unknown',
-    'body /inner/a~1b type',
-  ]);
-});
+t.test(
+  'an error reply lists at most twenty problems, and ends its list before a problem with a very long location',
+  async (t) => {
+    const { request } = await serve(t, YAML, handlers);
+    const put = (body: unknown) => request('/v1/things/1', { method: 'PUT', body });
+    const many = await put({ name: 'a', ...Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`n${n}`, 1])) });
+    t.equal((many.body as Json).problems.length, 20);
+    t.match((many.body as Json).message, /; and more$/);
+    t.strictSame(toLines((await put({ name: 'a', inner: { 'a/b': 1 }, ['x'.repeat(500)]: 1 })).body), [
+      'body  unknown',
+      'body /inner/a~1b type',
+    ]);
+  },
+);
 
 t.test('an invalid cursor is reported like other problems', async (t) => {
   const { request } = await startService(t);
@@ -117,7 +120,7 @@ t.test('an invalid cursor is reported like other problems', async (t) => {
   t.strictSame(toLines(body), ['query after unknown']);
 });
 
-t.test('other errors list no problems, and neither do contracts without a list in their Error', async (t) => {
+t.test('errors other than 400 list no problems, and neither do contracts whose Error has no list', async (t) => {
   const { request } = await startService(t);
   t.notHas((await request('/v1/pets/1')).body, { problems: [] });
   const older = await serve(

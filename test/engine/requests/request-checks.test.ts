@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Accepted } from '../../../src/contract-first/engine/requests/request-checks.ts';
 import { build, problemsOf } from './built-check.ts';
 
-t.test('a parameter arrives as the type that its schema names', async (t) => {
+t.test('a handler gets each parameter with the type that its schema declares', async (t) => {
   const check = build({
     a: { type: 'integer' },
     b: { type: 'number' },
@@ -17,7 +17,7 @@ t.test('a parameter arrives as the type that its schema names', async (t) => {
   t.equal(query.a, '5', 'and what was given stays as it is');
 });
 
-t.test('an unknown keyword or format has no effect, and the lint reports it', async (t) => {
+t.test('an unknown keyword or format in a schema has no effect, and the lint reports it', async (t) => {
   const misspelt = { type: 'object', properties: { a: { type: 'string', maxLenght: 3 } } };
   t.throws(() => build({}, misspelt, true), /unknown keyword: "maxLenght"/);
   t.strictSame(problemsOf(build({}, misspelt)({ body: { a: 'Rex' } })), []);
@@ -25,7 +25,7 @@ t.test('an unknown keyword or format has no effect, and the lint reports it', as
   t.strictSame(problemsOf(build({}, { type: 'string', format: 'datum' })({ body: 'Rex' })), []);
 });
 
-t.test('a default replaces a missing optional value, never a required one', async (t) => {
+t.test('a default replaces a missing optional value, but never a required one', async (t) => {
   const count = { type: 'integer', format: 'int64', default: 3 };
   const properties = { count, name: { type: 'string', default: 'Rex' } };
   const check = build({ needed: count }, { type: 'object', required: ['name'], properties });

@@ -61,7 +61,7 @@ async function serveChanges(t: Test, edit?: Edit) {
   return { ...service, store, id, patch };
 }
 
-t.test('a PATCH answers with the whole record, with every digit', async (t) => {
+t.test('a PATCH is answered with the whole record, with every digit', async (t) => {
   const { patch, id, store } = await serveChanges(t);
   const text = `{"id":${id},"name":"Max","categoryId":9007199254740993,"status":"available"}`;
   t.match(await patch({ name: 'Max' }), { status: 200, text });
@@ -74,27 +74,30 @@ t.test('a PATCH answers with the whole record, with every digit', async (t) => {
   t.match(await patch({ name: 'Max' }, {}, id + 1n), { status: 404 });
 });
 
-t.test('a change is not made if the record changed meanwhile', async (t) => {
+t.test('a PATCH with a condition answers 412 if the record has changed meanwhile', async (t) => {
   const { patch } = await serveChanges(t);
   t.match(await patch({ name: 'Max' }, { 'if-match': 'Rex' }), { status: 200 });
   t.match(await patch({ name: 'Sam' }, { 'if-match': 'Rex' }), { status: 412 });
 });
 
-t.test('a repeated change gets its first answer; the same key with other parameters is an error', async (t) => {
-  const { patch, store, id } = await serveChanges(t);
-  const other = await store.records.create({ name: 'Max', categoryId: 1n });
-  const headers = { 'idempotency-key': 'one' };
-  const { text } = await patch({ name: 'Sam', status: 'sold' }, headers);
-  await patch({ name: 'Tom' });
-  t.match(await patch({ status: 'sold', name: 'Sam' }, headers), { status: 200, text });
-  t.match(await patch({ name: 'Sam', status: 'sold' }, headers, other.id), {
-    body: { code: 'idempotency_key_reused' },
-  });
-  t.match(await patch({ name: 'Sam', categoryId: 1 }, headers), { body: { code: 'idempotency_key_reused' } });
-  t.equal((await store.records.get(id))?.read().name, 'Tom');
-});
+t.test(
+  'a PATCH repeated with its Idempotency-Key gets the first reply; the same key with other parameters is an error',
+  async (t) => {
+    const { patch, store, id } = await serveChanges(t);
+    const other = await store.records.create({ name: 'Max', categoryId: 1n });
+    const headers = { 'idempotency-key': 'one' };
+    const { text } = await patch({ name: 'Sam', status: 'sold' }, headers);
+    await patch({ name: 'Tom' });
+    t.match(await patch({ status: 'sold', name: 'Sam' }, headers), { status: 200, text });
+    t.match(await patch({ name: 'Sam', status: 'sold' }, headers, other.id), {
+      body: { code: 'idempotency_key_reused' },
+    });
+    t.match(await patch({ name: 'Sam', categoryId: 1 }, headers), { body: { code: 'idempotency_key_reused' } });
+    t.equal((await store.records.get(id))?.read().name, 'Tom');
+  },
+);
 
-t.test("a change that the record's schema does not allow is not stored", async (t) => {
+t.test('a PATCH to a record that its schema does not allow is not stored', async (t) => {
   const { patch, store, id } = await serveChanges(t);
   for (const body of [{ name: 'Nobody' }, { status: 'gone' }]) t.match(await patch(body), { status: 500 });
   const changed = await serveChanges(t, ({ Pet }) => (Pet.maxProperties = 4));

@@ -174,7 +174,7 @@ for (const [sentence, problem, edit] of refusals) {
   });
 }
 
-t.test('a default that a double would round is an error', async (t) => {
+t.test('a default that a double would round stops the start', async (t) => {
   const yaml = edited(({ NewPet }) => (NewPet.properties.weight = { type: 'number', default: 'exact' }));
   const file = join(t.testdir({ 'petstore.yaml': yaml.replace('"exact"', '9007199254740993') }), 'petstore.yaml');
   const contract = await loadContract(file);
@@ -184,7 +184,7 @@ t.test('a default that a double would round is an error', async (t) => {
   });
 });
 
-t.test('no value is checked against a pattern that could take years', async (t) => {
+t.test('the build checks no value against a regular expression that could take years', async (t) => {
   const slow = { type: 'string', pattern: '^(a+)+$' };
   const text = `${'a'.repeat(60)}!`;
   const yaml = edited(({ NewPet }) => {
@@ -195,7 +195,7 @@ t.test('no value is checked against a pattern that could take years', async (t) 
   t.equal(finished(contract).operations.size, 3);
 });
 
-t.test("if a reply's list of values allows nothing, the error names the field", async (t) => {
+t.test("if no value fits the enum of a reply's field, the error names the field", async (t) => {
   const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
   t.throws(() => checkOperations(contract, { toErrorBody, domain }), {
@@ -208,7 +208,7 @@ t.test("if a reply's list of values allows nothing, the error names the field", 
   });
 });
 
-t.test('an error uses the reply of its status, of its range, or the default', async (t) => {
+t.test('an error reply uses the declaration of its status, of its range, or the default', async (t) => {
   const yaml = edited(({ createPet, headers }) => {
     const { responses } = createPet;
     const retryAfter = { ...headers['Retry-After'], required: true };
@@ -221,7 +221,7 @@ t.test('an error uses the reply of its status, of its range, or the default', as
   t.equal(finished(contract).operations.size, 3);
 });
 
-t.test('the lint names replies of the server that the contract does not declare', async (t) => {
+t.test('the lint names error replies of the server that the contract does not declare', async (t) => {
   const yaml = edited(({ listPets, getPet, components }) => {
     delete components.responses.Unauthorized.content;
     delete components.responses.IdempotencyKeyReused.headers['RateLimit-Policy'];
@@ -247,7 +247,7 @@ t.test('the lint names replies of the server that the contract does not declare'
   t.strictSame(wordsOf(findUndeclared(await readOurs(), domain)), []);
 });
 
-t.test('a start compiles no checks of its built contract, because the build compiled them all', async (t) => {
+t.test('the start of a built service compiles no schema checks, because the build compiled them all', async (t) => {
   const { contract } = await loadOurs();
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
   const { compileNext } = compileOperations(contract, { toErrorBody });
@@ -259,18 +259,21 @@ t.test('a start compiles no checks of its built contract, because the build comp
   t.ok(compiled().length > 3);
 });
 
-t.test('a listening server compiles checks ahead of the first calls, until all are done or it is closed', async (t) => {
-  const { contract, compiled } = await loadOurs();
-  const start = (compileNext: () => boolean) =>
-    startService(t, { contract, compiled: Object.assign(new Map(compiled), { compileNext }) });
-  const parts = ['first', 'second', 'third'];
-  const { request } = await start(() => parts.shift() !== undefined);
-  while (parts.length > 0) t.equal((await request('/v1/pets')).status, 200);
-  let count = 0;
-  const { app } = await start(() => ++count > 0);
-  while (count < 3) await setImmediate();
-  await app.close();
-  const atClose = count;
-  for (let turn = 0; turn < 3; turn++) await setImmediate();
-  t.equal(count, atClose);
-});
+t.test(
+  'a running server compiles its checks ahead of the first requests, until all are done or it closes',
+  async (t) => {
+    const { contract, compiled } = await loadOurs();
+    const start = (compileNext: () => boolean) =>
+      startService(t, { contract, compiled: Object.assign(new Map(compiled), { compileNext }) });
+    const parts = ['first', 'second', 'third'];
+    const { request } = await start(() => parts.shift() !== undefined);
+    while (parts.length > 0) t.equal((await request('/v1/pets')).status, 200);
+    let count = 0;
+    const { app } = await start(() => ++count > 0);
+    while (count < 3) await setImmediate();
+    await app.close();
+    const atClose = count;
+    for (let turn = 0; turn < 3; turn++) await setImmediate();
+    t.equal(count, atClose);
+  },
+);

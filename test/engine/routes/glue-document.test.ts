@@ -23,28 +23,31 @@ const PATHS = {
   '/inside': { post: operation('inside', { requestBody: json({ type: 'array', items: refer('Level1') }) }) },
 };
 
-t.test('plugins do not see a schema of more than 1,000 nodes, but requests are fully checked by it', async (t) => {
-  const schemas = new Map<string, unknown>();
-  const addPlugins = async (app: FastifyInstance) =>
-    void app.addHook('onRoute', ({ url, schema }: RouteOptions) => {
-      if (url.startsWith('/v1/')) schemas.set(url, Object(schema).body?.content['application/json'].schema);
-    });
-  const yaml = withPaths(PATHS, (parts) => Object.assign(parts.schemas, SCHEMAS));
-  const answer = () => ({ status: 200, body: {} });
-  const { request } = await serve(t, yaml, { levels: answer, nodes: answer, inside: answer }, { addPlugins });
-  t.same(schemas.get('/v1/levels'), {});
-  t.same(schemas.get('/v1/inside'), { type: 'array', items: {} });
-  t.match(schemas.get('/v1/nodes'), { properties: { value: { type: 'integer' }, next: { $ref: '#' } } });
+t.test(
+  'plugins do not see a schema of more than 1,000 nodes, but the server fully checks requests against it',
+  async (t) => {
+    const schemas = new Map<string, unknown>();
+    const addPlugins = async (app: FastifyInstance) =>
+      void app.addHook('onRoute', ({ url, schema }: RouteOptions) => {
+        if (url.startsWith('/v1/')) schemas.set(url, Object(schema).body?.content['application/json'].schema);
+      });
+    const yaml = withPaths(PATHS, (parts) => Object.assign(parts.schemas, SCHEMAS));
+    const answer = () => ({ status: 200, body: {} });
+    const { request } = await serve(t, yaml, { levels: answer, nodes: answer, inside: answer }, { addPlugins });
+    t.same(schemas.get('/v1/levels'), {});
+    t.same(schemas.get('/v1/inside'), { type: 'array', items: {} });
+    t.match(schemas.get('/v1/nodes'), { properties: { value: { type: 'integer' }, next: { $ref: '#' } } });
 
-  const post = async (path: string, body: unknown) => (await request(path, { method: 'POST', body })).status;
-  const deep = (text: string) => LEVELS.reduce<unknown>((inside) => ({ left: inside }), text);
-  t.equal(await post('/v1/levels', deep('abc')), 200);
-  t.equal(await post('/v1/levels', deep('abcd')), 400);
-  t.equal(await post('/v1/inside', [{ right: 1 }]), 400);
-  t.equal(await post('/v1/nodes', { next: { value: 'x' } }), 400);
-});
+    const post = async (path: string, body: unknown) => (await request(path, { method: 'POST', body })).status;
+    const deep = (text: string) => LEVELS.reduce<unknown>((inside) => ({ left: inside }), text);
+    t.equal(await post('/v1/levels', deep('abc')), 200);
+    t.equal(await post('/v1/levels', deep('abcd')), 400);
+    t.equal(await post('/v1/inside', [{ right: 1 }]), 400);
+    t.equal(await post('/v1/nodes', { next: { value: 'x' } }), 400);
+  },
+);
 
-t.test('operations with any third-party fields are served, and plugins see only the harmless fields', async (t) => {
+t.test('operations with any extension fields are served, and plugins see only harmless extension fields', async (t) => {
   const words: Record<string, unknown> = {
     ...{ 'x-null': null, 'x-text': 'a', 'x-none': { content: null }, 'x-odd': { content: 'text' } },
     ...{ 'x-nested': { content: { a: null } }, 'x-list': [null], 'x-no-fastify-config': true },

@@ -25,21 +25,21 @@ const list = (query: object) =>
   });
 const handlers = { listNotes: async () => ({ status: 200, body: [], next: 'b/2' }) };
 
-t.test("a list's answer names the cursor of the next page, and the server links to that page", async (t) => {
+t.test('a list handler returns the cursor of the next page, and the server links to that page', async (t) => {
   const { request } = await serve(t, list({ 'x-opaque': true }), handlers);
   const { status, headers } = await request('/v1/shops/a%2Fb/notes?page=a&words=x%26&words=y');
   t.equal(status, 200);
   t.equal(headers.link, '</v1/shops/a%2Fb/notes?words=x%26&words=y&page=b%2F2>; rel="next"');
 });
 
-t.test('an answer cannot name a next page if no query parameter takes a cursor', async (t) => {
+t.test('if a handler returns a cursor and no query parameter takes one, the reply is a 500', async (t) => {
   const { request } = await serve(t, list({}), handlers);
   const { status, headers } = await request('/v1/shops/a/notes');
   t.equal(status, 500);
   t.notOk(headers.link);
 });
 
-t.test("a list's cursor is recognized by common names, unless the contract says otherwise", async (t) => {
+t.test('a query parameter with a common name for a cursor is one, unless the contract says otherwise', async (t) => {
   for (const name of ['after', 'cursor', 'pageToken', 'starting_after', 'next-page-token', 'marker']) {
     const { request } = await serve(t, list({ name }), handlers);
     t.equal((await request('/v1/shops/a/notes')).headers.link, `</v1/shops/a/notes?${name}=b%2F2>; rel="next"`, name);
@@ -54,7 +54,7 @@ t.test("a list's cursor is recognized by common names, unless the contract says 
 });
 
 t.test(
-  'a list of stored records has all its pages, even if the contract does not call its cursor opaque',
+  'a list of stored records has all its pages, even if the contract does not mark its cursor as opaque',
   async (t) => {
     const yaml = edited(({ after }) => delete after['x-opaque']);
     const { request } = await serve(t, yaml, {});
@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('a handler may also link to other pages', async (t) => {
+t.test('a handler may send its own Link header to other pages', async (t) => {
   const headers = { Link: '</first>; rel="first"' };
   const { request } = await serve(t, list({ 'x-opaque': true }), {
     listNotes: async () => ({ status: 200, body: [], headers }),

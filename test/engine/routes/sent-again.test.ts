@@ -60,47 +60,57 @@ async function serveBoth(t: Test) {
 }
 type Send = (key: string, url: string, body?: unknown, headers?: object) => Promise<Json>;
 
-t.test('a repeated request still counts as the same after a deploy with new defaults and wider numbers', async (t) => {
-  const [before, after] = await serveBoth(t);
-  const sent: [url: string, body?: unknown, headers?: object][] = [
-    ['1'],
-    ['1', {}],
-    ['1', { inside: {} }],
-    ['1', { name: 'a', inside: { inside: {} }, items: [{}, { size: 3 }, {}] }],
-    ['1', { size: 9007199254740991, items: [] }],
-    ['7?size=3&filter[size]=4', { name: 'a' }],
-    ['1', { name: 'a' }, { 'x-size': '3' }],
-    ['1', 'name=a', FORM],
-  ];
-  for (const [index, [url, body, headers]] of sent.entries()) {
-    const first = await before(`${index}`, url, body, headers);
-    t.match(first, { status: 200, body: { id: index + 1, isReplayed: false } });
-    t.match(
-      await after(`${index}`, url, body, headers),
-      { status: 200, body: { id: index + 1, isReplayed: true } },
-      url,
-    );
-  }
-});
+t.test(
+  'a request repeated with its Idempotency-Key after a deploy with new defaults and wider numbers is replayed',
+  async (t) => {
+    const [before, after] = await serveBoth(t);
+    const sent: [url: string, body?: unknown, headers?: object][] = [
+      ['1'],
+      ['1', {}],
+      ['1', { inside: {} }],
+      ['1', { name: 'a', inside: { inside: {} }, items: [{}, { size: 3 }, {}] }],
+      ['1', { size: 9007199254740991, items: [] }],
+      ['7?size=3&filter[size]=4', { name: 'a' }],
+      ['1', { name: 'a' }, { 'x-size': '3' }],
+      ['1', 'name=a', FORM],
+    ];
+    for (const [index, [url, body, headers]] of sent.entries()) {
+      const first = await before(`${index}`, url, body, headers);
+      t.match(first, { status: 200, body: { id: index + 1, isReplayed: false } });
+      t.match(
+        await after(`${index}`, url, body, headers),
+        { status: 200, body: { id: index + 1, isReplayed: true } },
+        url,
+      );
+    }
+  },
+);
 
-t.test('a repeated request may be written differently, but a different request is an error', async (t) => {
-  const [before, after] = await serveBoth(t);
-  await before('one', '1?size=2&filter[size]=3', { name: '5', size: 5, items: [{ size: 1 }, { size: 2 }] });
-  const same = '{"items" : [{"size":1.0},{"size":2e0}], "size":50e-1, "n\\u0061me":"5"}';
-  t.match(await after('one', '1?filter[size]=3&size=2', same), { body: { id: 1, isReplayed: true } });
-  const others: [url: string, body: string][] = [
-    ['2?size=2&filter[size]=3', same],
-    ['1?filter[size]=3', same],
-    ['1?size=2&filter[size]=4', same],
-    ['1?size=2&filter[size]=3', same.replace('50e-1', '6')],
-    ['1?size=2&filter[size]=3', same.replace('"size":50e-1, ', '')],
-    ['1?size=2&filter[size]=3', '{"items":[{"size":2},{"size":1}],"size":5,"name":"5"}'],
-  ];
-  for (const [url, body] of others)
-    t.match(await after('one', url, body), { status: 422, body: { code: 'idempotency_key_reused' } }, `${url} ${body}`);
-});
+t.test(
+  'a request repeated with its Idempotency-Key may be written differently; another request is an error',
+  async (t) => {
+    const [before, after] = await serveBoth(t);
+    await before('one', '1?size=2&filter[size]=3', { name: '5', size: 5, items: [{ size: 1 }, { size: 2 }] });
+    const same = '{"items" : [{"size":1.0},{"size":2e0}], "size":50e-1, "n\\u0061me":"5"}';
+    t.match(await after('one', '1?filter[size]=3&size=2', same), { body: { id: 1, isReplayed: true } });
+    const others: [url: string, body: string][] = [
+      ['2?size=2&filter[size]=3', same],
+      ['1?filter[size]=3', same],
+      ['1?size=2&filter[size]=4', same],
+      ['1?size=2&filter[size]=3', same.replace('50e-1', '6')],
+      ['1?size=2&filter[size]=3', same.replace('"size":50e-1, ', '')],
+      ['1?size=2&filter[size]=3', '{"items":[{"size":2},{"size":1}],"size":5,"name":"5"}'],
+    ];
+    for (const [url, body] of others)
+      t.match(
+        await after('one', url, body),
+        { status: 422, body: { code: 'idempotency_key_reused' } },
+        `${url} ${body}`,
+      );
+  },
+);
 
-t.test('a key is passed on as an object with fast properties, not as a dictionary', async (t) => {
+t.test('handlers get an Idempotency-Key as an object that V8 accesses fast', async (t) => {
   let passed: unknown;
   const addThing = async ({ idempotency, pets }: Json) => {
     passed = idempotency;

@@ -9,7 +9,7 @@ const id = json({ type: 'object', required: ['id'], properties: { id: { type: 'i
 const responses = { '200': id, '2XX': id, '4XX': error, '5XX': {} };
 const YAML = withPaths({ '/ranges': { get: operation('range', { responses }) } });
 
-t.test('a status in a range uses the body of the range', async (t) => {
+t.test('a reply whose status is covered by a range, such as 4XX, uses the body of the range', async (t) => {
   let answer: object = {};
   const { request } = await serve(t, YAML, { range: () => answer });
   const ask = async (given: object) => {

@@ -23,11 +23,11 @@ async function openWithPets(t: Test) {
   return store;
 }
 
-t.test('stored pets fit the contract that they were stored under', async (t) => {
+t.test('stored pets fit the contract under which they were stored', async (t) => {
   await t.resolves(checkStoredRecords(withRecordsOf(await readOurs()), domain, await openWithPets(t)));
 });
 
-t.test('if stored pets do not fit a changed contract, the start stops and gives their number', async (t) => {
+t.test('if stored pets do not fit a changed contract, the start fails and prints how many', async (t) => {
   const store = await openWithPets(t);
   const edits: [edit: Edit, reported: string][] = [
     [
@@ -46,7 +46,7 @@ t.test('if stored pets do not fit a changed contract, the start stops and gives 
   }
 });
 
-t.test('records are read by their schema, alone or in a list, even without numbers', async (t) => {
+t.test('stored records are read by their schema, alone or in a list, even if the schema has no numbers', async (t) => {
   const edit: Edit = ({ schemas }) => {
     schemas.Tag = { type: 'object', properties: { name: { type: 'string' } } };
   };

@@ -5,7 +5,7 @@ import { type Json, startEcho } from '../routes/echo.ts';
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test("keywords next to a parameter's reference count", async (t) => {
+t.test("keywords next to a parameter's $ref take effect", async (t) => {
   const q = { $ref: '#/components/schemas/Limit', default: 30, maximum: 50 };
   const { send, given } = await startEcho(t, { q });
   await send('1');
@@ -28,7 +28,7 @@ t.test('the default of a 64-bit parameter is a bigint, like its other values', a
   );
 });
 
-t.test('keywords next to a reference do not change its target', async (t) => {
+t.test('keywords next to a $ref do not relax the referenced schema', async (t) => {
   const { send, given } = await startEcho(t, { q: { $ref: '#/components/schemas/Limit', maximum: 500, minimum: 5 } });
   await send('1');
   t.equal(given[0]?.query.q, 20);
@@ -36,7 +36,7 @@ t.test('keywords next to a reference do not change its target', async (t) => {
   t.equal(await send('1', '?q=4'), 'query.q must be at least 5');
 });
 
-t.test('keywords next to a reference in a body count', async (t) => {
+t.test('keywords next to a $ref in a body take effect', async (t) => {
   const name = { $ref: '#/components/schemas/PetName', default: 'Rex', maxLength: 3 };
   const status = { $ref: '#/components/schemas/PetStatus', default: 'sold' };
   const pet = { $ref: '#/components/schemas/NewPet', required: ['status'] };
@@ -73,7 +73,7 @@ t.test('bounds of 64-bit integers are checked to the last digit, anywhere in a s
   }
 });
 
-t.test("a bound also holds if it comes from a `then` of the field's object", async (t) => {
+t.test("a bound of a field also applies if it is in a `then` of the field's object", async (t) => {
   const body = {
     type: 'object',
     properties: { kind: { type: 'string' }, n: INT64 },
@@ -119,7 +119,7 @@ t.test('a 64-bit integer may be one of several alternatives, in requests and rep
   t.equal(given.at(-1)?.body.sizes, 1n);
 });
 
-t.test('a 64-bit integer may be null, in requests and replies', async (t) => {
+t.test('a 64-bit integer may be declared as nullable, in requests and replies', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64', maximum: 9007199254740991 };
   const tag = { type: ['string', 'integer', 'null'], format: 'int64', maxLength: 3 };
   const { send, given } = await startEcho(t, { body: { type: 'object', properties: { owner, tag } } });
@@ -132,13 +132,13 @@ t.test('a 64-bit integer may be null, in requests and replies', async (t) => {
   t.equal(await send(`{"owner":${LARGE}}`), 'body.owner must be at most 9007199254740991');
 });
 
-t.test('an answer that fits none of its alternatives is not sent', async (t) => {
+t.test("a handler's answer that fits no alternative of a oneOf is not sent", async (t) => {
   const { send } = await startEcho(t, { reply: { oneOf: [INT64, { type: 'boolean' }] } });
   t.equal(await send(LARGE), LARGE);
   t.match(await send('[1]'), '"internal_error"');
 });
 
-t.test('a problem names the expected constant, the size, or the misspelt property', async (t) => {
+t.test('the error for an invalid value names the expected constant, the size or the misspelt property', async (t) => {
   const properties = {
     kind: { const: 'pet' },
     map: { type: 'object', maxProperties: 1, minProperties: 1, propertyNames: { maxLength: 2 } },
@@ -150,13 +150,13 @@ t.test('a problem names the expected constant, the size, or the misspelt propert
   t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
 });
 
-t.test('const and enum next to each other both count, also for objects and arrays', async (t) => {
+t.test('const and enum next to each other both apply, even to objects and arrays', async (t) => {
   const { send } = await startEcho(t, { body: { enum: [[1], [2], null], const: [1] } });
   t.strictSame(await send('[1]'), '[1]');
   for (const other of ['[2]', 'null', '[3]']) t.equal(await send(other), 'body must be one of [1]', other);
 });
 
-t.test('recursive schemas with and without 64-bit integers work next to each other', async (t) => {
+t.test('recursive schemas with and without 64-bit integers work in one schema', async (t) => {
   const body = {
     type: 'object',
     properties: { n: INT64, tree: { $ref: '#/components/schemas/Tree' } },

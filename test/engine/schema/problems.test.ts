@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { toProblems } from '../../../src/contract-first/engine/schema/problems.ts';
 
-t.test('each keyword that a value breaks is reported in words', (t) => {
+t.test('the error for an invalid value says in words which keyword it breaks', (t) => {
   for (const [schema, value, words] of [
     [{ enum: [1, null, { a: 1 }] }, 2, 'be one of 1, null, {"a":1}'],
     [{ const: 'a' }, 'b', 'be a'],
@@ -25,7 +25,7 @@ t.test('each keyword that a value breaks is reported in words', (t) => {
   t.end();
 });
 
-t.test('an invisible character is named if it is the only fault of a text', (t) => {
+t.test('if an invisible character is the only fault of a text, the error names the character', (t) => {
   const pattern = '^[a-z\n]*$';
   const long = 'a'.repeat(1000);
   for (const [schema, value, problem] of [

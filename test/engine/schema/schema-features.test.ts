@@ -38,7 +38,7 @@ t.test('a read-only field in a request is a 400, and a write-only field never ap
   t.match(log.join(), 'body.friends.0.password is write-only');
 });
 
-t.test('the errors of a discriminator concern only the chosen alternative', async (t) => {
+t.test('with a discriminator, the errors concern only the schema that the value chooses', async (t) => {
   const cat = { type: 'object', required: ['lives'], properties: { kind: { type: 'string' }, lives: INT64 } };
   const tricks = { type: 'array', items: { type: 'string' }, default: [] };
   const dog = { type: 'object', required: ['name'], properties: { kind: { type: 'string' }, tricks, name: {} } };
@@ -60,7 +60,7 @@ t.test('the errors of a discriminator concern only the chosen alternative', asyn
   t.equal(await send('7'), 'body must be of type object');
 });
 
-t.test('the alternatives of a discriminator may be named by const or enum', async (t) => {
+t.test('const or enum in each alternative can replace the mapping of a discriminator', async (t) => {
   const branch = (kind: Json, least: number) => ({
     type: 'object',
     additionalProperties: false,
@@ -72,7 +72,7 @@ t.test('the alternatives of a discriminator may be named by const or enum', asyn
   t.equal(await send('{"kind":"huge","size":8}'), 'body.size must be at least 9');
 });
 
-t.test('a schema may refer to itself, with 64-bit integers at every depth', async (t) => {
+t.test('a schema may refer to itself, and its 64-bit integers are exact at every depth', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const note = { type: 'object', additionalProperties: false, properties: { note: { type: 'string' } } };
   const tree = {
@@ -114,7 +114,7 @@ t.test('a schema may refer to itself, with 64-bit integers at every depth', asyn
   );
 });
 
-t.test('formats are checked, except decimal, which has no effect', async (t) => {
+t.test('the formats of texts are checked, except decimal, which has no effect', async (t) => {
   const properties = Object.fromEntries(
     ['email', 'uri', 'uuid', 'date', 'date-time', 'decimal'].map((format) => [format, { type: 'string', format }]),
   );
@@ -146,7 +146,7 @@ t.test('a field of any type may also allow null', async (t) => {
   );
 });
 
-t.test('a keyword without effect is only an annotation; the lint reports its operation and position', async (t) => {
+t.test('a keyword without effect is accepted, and the lint reports its operation and position', async (t) => {
   const cases: [options: EchoOptions, problem: string][] = [
     [
       { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
@@ -176,32 +176,35 @@ t.test('a parameter with the schema true accepts any text', async (t) => {
   t.equal(given[0]?.query.q, '007');
 });
 
-t.test('a reply that requires a field which a closed part does not name is an error', async (t) => {
-  const object = (...names: string[]) => ({
-    ...{ type: 'object', additionalProperties: false, required: names },
-    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
-  });
-  const { additionalProperties: _closed, ...open } = object('id');
-  const problem = 'requires id, which a part of it with additionalProperties: false does not name';
-  const patterns = { ...object('name'), patternProperties: { '^i': true } };
-  for (const [allOf, problems] of [
-    [[object('name'), open], [`operation echo: response 200: body: ${problem}`]],
-    [
+t.test(
+  'a reply that requires a field which a part with additionalProperties: false lacks stops the start',
+  async (t) => {
+    const object = (...names: string[]) => ({
+      ...{ type: 'object', additionalProperties: false, required: names },
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    });
+    const { additionalProperties: _closed, ...open } = object('id');
+    const problem = 'requires id, which a part of it with additionalProperties: false does not name';
+    const patterns = { ...object('name'), patternProperties: { '^i': true } };
+    for (const [allOf, problems] of [
+      [[object('name'), open], [`operation echo: response 200: body: ${problem}`]],
       [
-        { ...object('name'), required: [] },
-        { ...open, required: [] },
+        [
+          { ...object('name'), required: [] },
+          { ...open, required: [] },
+        ],
+        [],
       ],
-      [],
-    ],
-    [[object('name', 'id'), open], []],
-    [[patterns, open], []],
-    [[{ oneOf: [object('name'), object('id')] }, open], []],
-  ] as const) {
-    t.strictSame(await problemsOf(t, withEcho({ body: true, reply: { allOf } as Json })), problems);
-  }
-});
+      [[object('name', 'id'), open], []],
+      [[patterns, open], []],
+      [[{ oneOf: [object('name'), object('id')] }, open], []],
+    ] as const) {
+      t.strictSame(await problemsOf(t, withEcho({ body: true, reply: { allOf } as Json })), problems);
+    }
+  },
+);
 
-t.test('one part of a schema may require a field that another part describes', async (t) => {
+t.test('one part of a schema may require a field that another part declares', async (t) => {
   const mail = { type: 'object', properties: { mail: { type: 'string' } } };
   const address = {
     allOf: [{ $ref: '#/components/schemas/Mail' }],
@@ -219,48 +222,51 @@ t.test('one part of a schema may require a field that another part describes', a
   ]);
 });
 
-t.test('if an undeclared required field makes a reply impossible, the error gives its position', async (t) => {
-  const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
-  const closed = { additionalProperties: false };
-  const wrong = object({ required: ['b'], ...closed });
-  const cases: [reply: object, place?: string][] = [
-    [wrong, 'body: requires b'],
-    [object({ required: ['b'] }), 'body: requires b'],
-    [{ type: 'object', required: ['b'], ...closed }, 'body: requires b'],
-    [{ allOf: [object({}), { required: ['b'] }] }, 'body: requires b'],
-    [{ $ref: '#/components/schemas/Loop' }, 'body.loop: requires b'],
-    [{ type: 'array', items: wrong, minItems: 1 }, 'body.*: requires b'],
-    [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
-    [{ type: ['object', 'null'], allOf: [wrong] }, 'body: requires b'],
-    // It fits where the field is left out, or has another name, or is required by one of several only.
-    [object({ properties: { a: wrong } })],
-    [object({ required: ['b'], additionalProperties: { type: 'string' } })],
-    [object({ required: ['b'], patternProperties: { b: {} } })],
-    [{ type: 'object', required: ['b'] }],
-    [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
-    [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
-    [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
-    // null, a list without items, and a text fit.
-    [{ ...wrong, type: ['object', 'null'] }],
-    [object({ properties: { a: { ...wrong, type: ['object', 'null'] } }, required: ['a'] })],
-    [{ ...object({ properties: { a: wrong }, required: ['a'] }), type: ['object', 'null'] }],
-    [{ type: 'array', items: wrong }],
-    [{ type: ['array', 'null'], items: wrong, minItems: 1 }],
-    [{ type: 'string', properties: { a: {} }, required: ['b'] }],
-    [{ properties: { a: {} }, required: ['b'] }],
-  ];
-  const ref = { $ref: '#/components/schemas/Loop' };
-  const schemas = {
-    Loop: { type: 'object', properties: { loop: { allOf: [ref], required: ['b'] } }, required: ['loop'] },
-  };
-  for (const [reply, place] of cases) {
-    t.strictSame(
-      await problemsOf(t, withEcho({ body: true, reply, schemas })),
-      place ? [`operation echo: response 200: ${place}, which no properties name`] : [],
-      JSON.stringify(reply),
-    );
-  }
-});
+t.test(
+  'if a reply requires an undeclared field and thus can never be valid, the error gives its position',
+  async (t) => {
+    const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
+    const closed = { additionalProperties: false };
+    const wrong = object({ required: ['b'], ...closed });
+    const cases: [reply: object, place?: string][] = [
+      [wrong, 'body: requires b'],
+      [object({ required: ['b'] }), 'body: requires b'],
+      [{ type: 'object', required: ['b'], ...closed }, 'body: requires b'],
+      [{ allOf: [object({}), { required: ['b'] }] }, 'body: requires b'],
+      [{ $ref: '#/components/schemas/Loop' }, 'body.loop: requires b'],
+      [{ type: 'array', items: wrong, minItems: 1 }, 'body.*: requires b'],
+      [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
+      [{ type: ['object', 'null'], allOf: [wrong] }, 'body: requires b'],
+      // It fits where the field is left out, or has another name, or is required by one of several only.
+      [object({ properties: { a: wrong } })],
+      [object({ required: ['b'], additionalProperties: { type: 'string' } })],
+      [object({ required: ['b'], patternProperties: { b: {} } })],
+      [{ type: 'object', required: ['b'] }],
+      [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
+      [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
+      [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
+      // null, a list without items, and a text fit.
+      [{ ...wrong, type: ['object', 'null'] }],
+      [object({ properties: { a: { ...wrong, type: ['object', 'null'] } }, required: ['a'] })],
+      [{ ...object({ properties: { a: wrong }, required: ['a'] }), type: ['object', 'null'] }],
+      [{ type: 'array', items: wrong }],
+      [{ type: ['array', 'null'], items: wrong, minItems: 1 }],
+      [{ type: 'string', properties: { a: {} }, required: ['b'] }],
+      [{ properties: { a: {} }, required: ['b'] }],
+    ];
+    const ref = { $ref: '#/components/schemas/Loop' };
+    const schemas = {
+      Loop: { type: 'object', properties: { loop: { allOf: [ref], required: ['b'] } }, required: ['loop'] },
+    };
+    for (const [reply, place] of cases) {
+      t.strictSame(
+        await problemsOf(t, withEcho({ body: true, reply, schemas })),
+        place ? [`operation echo: response 200: ${place}, which no properties name`] : [],
+        JSON.stringify(reply),
+      );
+    }
+  },
+);
 
 t.test('fields and parameters may have the names of inherited JavaScript properties, except __proto__', async (t) => {
   const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'].filter((name) => name !== '__proto__');
@@ -292,7 +298,7 @@ t.test('fields and parameters may have the names of inherited JavaScript propert
   t.strictSame(problems, [said('request.body'), said('response 200: body')]);
 });
 
-t.test('an integer without a format may have no fraction, not even one that a double rounds away', async (t) => {
+t.test('an integer without a format accepts no fraction, not even one that a double rounds away', async (t) => {
   const integer = { type: 'integer' };
   const { send } = await startEcho(t, { body: integer, q: integer });
   for (const text of ['18446744073709550592.1', '1234567890123456789012345.5', '4503599627370496.50', '-1e-400']) {

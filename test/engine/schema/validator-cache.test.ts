@@ -40,7 +40,7 @@ function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Sour
   return { build, refused, counted, compileNext: buildCheck.compileNext };
 }
 
-t.test('equal schemas are compiled once, wherever and however often they occur', async (t) => {
+t.test('equal schemas are compiled once, wherever and however often a contract contains them', async (t) => {
   const { build, refused, counted } = open(t);
   const first = build(object({ error: large(), others: { type: 'array', items: large() } }));
   const before = counted();
@@ -59,7 +59,7 @@ t.test('equal schemas are compiled once, wherever and however often they occur',
   }
 });
 
-t.test('a schema that occurs in a million places takes no more memory than its parts', async (t) => {
+t.test('a schema that is reachable in a million ways takes no more memory than its parts', async (t) => {
   const depths = Array.from({ length: 20 }, (_, depth) => depth);
   const schemas = Object.fromEntries(
     depths.map((depth) => [
@@ -78,7 +78,7 @@ t.test('a schema that occurs in a million places takes no more memory than its p
   t.match(check(nest(20, { name: 1 }))?.join(), /^(right\.){20}name must be of type string$/);
 });
 
-t.test('a large default is filled in, except in a large alternative', async (t) => {
+t.test('a default in a large schema is filled in, except within a large alternative', async (t) => {
   const { build, refused } = open(t);
   const fillsDefaults = true;
   const place = large({ city: { ...string, default: 'Rome' } });
@@ -94,7 +94,7 @@ t.test('a large default is filled in, except in a large alternative', async (t) 
   t.strictSame(strict.refused, ['value.other: strict mode: default is ignored for: city']);
 });
 
-t.test('64-bit integers of a large schema are exact even if another part declares them', async (t) => {
+t.test('64-bit integers of a large schema are exact even if only another part of allOf declares them', async (t) => {
   const { build, refused } = open(t);
   const schema = {
     allOf: [
@@ -108,7 +108,7 @@ t.test('64-bit integers of a large schema are exact even if another part declare
   t.strictSame(refused, []);
 });
 
-t.test('a large schema that cannot be compiled is an error wherever it occurs, and nowhere else', async (t) => {
+t.test('a large schema that cannot be compiled is an error wherever it is used, and nowhere else', async (t) => {
   const bad = large({ code: { ...string, pattern: '(' }, child: ref('Bad') });
   const { build, refused } = open(t, { schemas: { Bad: bad } });
   build(object({ a: ref('Bad') }));
@@ -117,7 +117,7 @@ t.test('a large schema that cannot be compiled is an error wherever it occurs, a
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b.*code: Invalid regular expression/]);
 });
 
-t.test("a schema's annotations are not compiled, and an annotation of a wrong type is an error", async (t) => {
+t.test('annotations of a schema are not compiled, but an annotation of the wrong type is an error', async (t) => {
   for (const words of [{ title: 5 }, { description: [] }, { examples: {} }, { deprecated: 'yes' }, { not: 'a' }]) {
     const { build, refused } = open(t);
     build(object({ name: { ...string, ...words } }));
@@ -125,7 +125,7 @@ t.test("a schema's annotations are not compiled, and an annotation of a wrong ty
   }
 });
 
-t.test("a built contract's checks are compiled part by part at their first call, or earlier", async (t) => {
+t.test("a built contract's checks are compiled in parts, each when it is first needed or earlier", async (t) => {
   const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
   const schema = object({ first: ref('Node'), second: large() });
   const called = open(t, { isJudged: false, schemas });
@@ -146,31 +146,36 @@ t.test("a built contract's checks are compiled part by part at their first call,
   t.equal(ahead.counted(), 3);
 });
 
-t.test('a first call compiles only the schemas that its value needs; a step ahead compiles at most one', async (t) => {
-  const schemas = Array.from({ length: 30 }).reduce<Json[]>(
-    ([inner, ...others]) => [large({ inner }), inner, ...others],
-    [object({ end: string })],
-  );
-  const rewriteForAjv = buildRewriteForAjv({ fillsDefaults: false, isStrict: false });
-  let looked = 0;
-  const compiler: Compiler = {
-    rewriteForAjv: (...args) => {
-      looked += 1;
-      return rewriteForAjv(...args);
-    },
-    compile: () => Object.assign((_value: unknown): _value is unknown => true, { schema: {}, schemaEnv: {} as Json }),
-  };
-  const functions = new ValidatorCache(compiler, []);
-  const [schema] = schemas;
-  functions.compile(functions.of({ schema, int64s: findInt64s(schema, '', (words) => t.fail(words)), isTried: false }));
-  t.equal(looked, 1);
-  const steps = [looked];
-  while (functions.compileNext()) steps.push(looked);
-  t.ok(steps.every((count, index) => count - (steps[index - 1] ?? 1) <= 1));
-  t.ok(looked >= 30);
-});
+t.test(
+  'the first check of a value compiles only the schemas that the value needs; a step ahead compiles at most one',
+  async (t) => {
+    const schemas = Array.from({ length: 30 }).reduce<Json[]>(
+      ([inner, ...others]) => [large({ inner }), inner, ...others],
+      [object({ end: string })],
+    );
+    const rewriteForAjv = buildRewriteForAjv({ fillsDefaults: false, isStrict: false });
+    let looked = 0;
+    const compiler: Compiler = {
+      rewriteForAjv: (...args) => {
+        looked += 1;
+        return rewriteForAjv(...args);
+      },
+      compile: () => Object.assign((_value: unknown): _value is unknown => true, { schema: {}, schemaEnv: {} as Json }),
+    };
+    const functions = new ValidatorCache(compiler, []);
+    const [schema] = schemas;
+    functions.compile(
+      functions.of({ schema, int64s: findInt64s(schema, '', (words) => t.fail(words)), isTried: false }),
+    );
+    t.equal(looked, 1);
+    const steps = [looked];
+    while (functions.compileNext()) steps.push(looked);
+    t.ok(steps.every((count, index) => count - (steps[index - 1] ?? 1) <= 1));
+    t.ok(looked >= 30);
+  },
+);
 
-t.test('the code of a huge schema is split', async (t) => {
+t.test('the compiled code of a huge schema is split into functions of limited size', async (t) => {
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
   const kinds = Array.from({ length: 40 }, (_, index) =>
     object(Object.fromEntries(Array.from({ length: 15 }, (_, field) => [`of${index}field${field}`, string]))),
@@ -182,7 +187,7 @@ t.test('the code of a huge schema is split', async (t) => {
   t.ok(check(Object.fromEntries(kinds.map((_, index) => [`of${index}field1`, 1]))));
 });
 
-t.test('a valid schema that refers to a broken one is an error each time', async (t) => {
+t.test('a valid schema that refers to an invalid one is an error at each use', async (t) => {
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, sound: ref('Sound') }),
     Sound: large({ bad: ref('Bad') }),
@@ -193,7 +198,7 @@ t.test('a valid schema that refers to a broken one is an error each time', async
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b\.bad: Invalid regular expression/]);
 });
 
-t.test('valid schemas next to a broken one are compiled once', async (t) => {
+t.test('valid schemas that refer to an invalid one are compiled only once', async (t) => {
   const sound = Array.from({ length: 20 }, (_, index) => [`Sound${index}`, large({ [`own${index}`]: string })]);
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, leader: ref('Leader') }),
@@ -210,7 +215,7 @@ t.test('valid schemas next to a broken one are compiled once', async (t) => {
   t.equal(build(object({ Sound1: ref('Sound1') }))({ Sound1: { own1: 'a' } }), undefined);
 });
 
-t.test('a check that cannot be compiled accepts nothing', async (t) => {
+t.test('a check that cannot be compiled throws for every value', async (t) => {
   const { build } = open(t, { isJudged: false });
   const check = build(object({ code: { ...string, pattern: '(' } }));
   for (const value of [{ code: 'x' }, {}]) {

@@ -149,7 +149,7 @@ const FORMATS = [
   ...['ipv4', 'ipv6', 'json-pointer', 'byte', 'regex'],
 ];
 
-t.test('checking a format takes time in proportion to the text', async (t) => {
+t.test('checking the format of a text takes time in proportion to its length', async (t) => {
   for (const format of FORMATS) {
     const check = build({ type: 'string', format });
     const seconds = secondsOf(() => {
@@ -160,7 +160,7 @@ t.test('checking a format takes time in proportion to the text', async (t) => {
 });
 
 for (const [name, [schema, text, node]] of Object.entries(CASES)) {
-  t.test(`${name}: a check takes time in proportion to the value`, async (t) => {
+  t.test(`checking a value takes time in proportion to its size: ${name}`, async (t) => {
     const check = build(schema, node && { Node: node });
     const value = parseExactJson(text);
     let problems: unknown[] = [];
@@ -190,7 +190,7 @@ t.test('a reply to a bad request names at most twenty problems, in 8 KB', async 
   t.match(await send(`[{"${name}":1,"kind":1}]`), /^body\.0\.n+ … n+ is not a known field$/);
 });
 
-t.test('items, enum and const may be objects', async (t) => {
+t.test('items of an array with uniqueItems, and values of enum and const, may be objects', async (t) => {
   const place = { type: 'object', properties: { at: { type: 'array' }, kind: true } };
   const { send } = await startEcho(t, {
     body: {
