@@ -8,7 +8,10 @@ import { type AtEnd, type CanonicalKeys, contains, equals, untilMaxErrors } from
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
 import type { ValidatorCache } from './validator-cache.ts';
 
-/** Validates schemas of all contracts: otherwise each ajv instance would compile the meta-schema again. */
+/**
+ * Validates schemas against the meta-schema. All contracts share this instance: otherwise each ajv instance would
+ * compile the meta-schema again.
+ */
 let ofSchemas: Ajv2020 | undefined;
 
 function buildAjvOfSchemas(): Ajv2020 {
@@ -17,29 +20,36 @@ function buildAjvOfSchemas(): Ajv2020 {
   return ajv;
 }
 
-/** How the schemas of one document are compiled. */
+/** Options for compiling the schemas of one document. */
 export interface SchemaSource {
-  /** Whether schemas are judged: by the build, which compiles each as a whole. The server compiles one when it is first called. */
+  /**
+   * If true, each schema is validated against the meta-schema and compiled whole, as the build does. If false, as in
+   * the server, a schema is compiled when it is first called.
+   */
   isJudged?: boolean;
-  /** Whether unknown keywords and formats, and defaults that cannot be filled in, are errors; otherwise they are annotations. */
+  /**
+   * If true, unknown keywords, unknown formats and defaults that ajv cannot fill in are errors. If false, they are
+   * ignored.
+   */
   isStrict?: boolean;
 }
 
-/** State of one validation, forgotten at its end. */
+/** State of one validation. It is cleared when the validation ends. */
 export interface ValidationRun {
   functions: ValidatorCache;
   keys: CanonicalKeys;
   atEnd: AtEnd;
 }
 
-/** Escapes, each as a whole, and named classes such as `[:alpha:]`. */
+/** Matches escapes of a regular expression, each as a whole, and named classes such as `[:alpha:]`. */
 const WORD = /\\(?:p\{[^}]*\}|[xu]\{|.)|\[:\^?\w+:\]/gis;
-/** Escapes of Java, Perl, .NET and POSIX that JavaScript does not have. */
+/** Matches escapes and named classes of Java, Perl, .NET and POSIX that JavaScript does not support. */
 const FOREIGN = /^(?:\\[A-Za-z]|\[)(?<!\\[BDSWbcdfknrstuvwx])|^\\[xu]\{/;
 const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '\\h': '[\\t ]', '\\R': '\\r?\\n' };
 
 /**
- * Patterns use the `u` flag (JSON Schema 2020-12, Core, section 6.4), but many are valid only without it, such as `[\w-.]`.
+ * Compiles a pattern with the `u` flag (JSON Schema 2020-12, Core, section 6.4). Patterns that are valid only without
+ * `u`, such as `[\w-.]`, are compiled without it.
  * @throws Error for escapes of another language: without `u`, JavaScript would read them as letters
  */
 export function toRegExp(pattern: string, flags: string): RegExp {
@@ -56,13 +66,13 @@ toRegExp.code = 'new RegExp';
 
 export function addKnownFormats(ajv: Ajv2020): void {
   addFormats.default(ajv);
-  // ajv's own format `url` takes quadratic time.
+  // ajv's own check of the format `url` takes quadratic time.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/i.test(text) && URL.canParse(text));
-  // A time that a store can keep.
+  // Accepts only times that the store can keep.
   ajv.addFormat('date-time', (text: string) => toInstant(text) !== undefined);
-  // `decimal` is an annotation: the handler reads the text.
+  // `decimal` accepts every text, because the handler parses it.
   ajv.addFormat('decimal', true);
-  // `binary` is not for JSON.
+  // `binary` has no meaning in JSON.
   delete ajv.formats.binary;
 }
 
@@ -94,7 +104,7 @@ export function buildAjv(
   return ajv;
 }
 
-/** `hidden: 'read-only'` rejects every value, with the reason. */
+/** `hidden: 'read-only'` rejects every value with the message `is read-only`. */
 const hidden: KeywordDefinition = {
   keyword: 'hidden',
   schema: true,
@@ -102,7 +112,7 @@ const hidden: KeywordDefinition = {
   error: { message: ({ schema }) => `is ${schema}` },
 };
 
-/** Reports `nullable`, which ajv would accept silently. */
+/** Makes `nullable` an error, because ajv would accept it silently. */
 const nullable: KeywordDefinition = {
   keyword: 'nullable',
   compile: () => {

@@ -1,14 +1,17 @@
-/** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, others become doubles, and free JSON is unchanged. */
+/**
+ * Gives the numbers of a checked body the types of its schema: 64-bit integers become bigint and other numbers become
+ * doubles. Numbers that the schema does not describe are unchanged.
+ */
 import { toDouble, toInt64 } from '../../json/exact-number.ts';
 import type { Int64Map } from './int64-map.ts';
 
 /** Changes the value in place. */
 type ToBigints = (value: unknown) => unknown;
 
-/** Converters by map, also while they are being built: a map may contain itself. */
+/** Converters by map. A converter is added before it is complete, because a map may contain itself. */
 const known = new WeakMap<Int64Map, ToBigints>();
 
-/** Undefined if the value contains no numbers. */
+/** Builds the converter of the values that a map describes. Returns undefined if these values contain no numbers. */
 export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefined {
   if (!int64s || !hasNumbers(int64s)) return undefined;
   const { isInt64, isOtherNumber, fields, rest, recursions } = int64s;
@@ -30,7 +33,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
   function convert(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) {
       if (isInt64) return toInt64(value) ?? value;
-      // A value that fits another alternative, without a type, may have any digits.
+      // A bigint can also fit an alternative that does not declare a type; if no double can hold it, it stays a bigint.
       return isOtherNumber && typeof value === 'bigint' ? (toDouble(value) ?? value) : value;
     }
     const values = value as Record<string, unknown>;
@@ -40,7 +43,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     for (const name of ofRest ? Object.keys(values) : []) {
       if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
     }
-    // Without `done`, a value with several recursions would be converted twice at each depth.
+    // If a value is described by several recursive schemas, this stops them from converting it twice at each level of
+    // nesting.
     for (const { ofRecursion, done } of ofRecursions.filter((one) => !one.done.has(values))) {
       done.add(values);
       ofRecursion(values);
@@ -51,7 +55,10 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
 
 const numberless = new WeakSet<Int64Map>();
 
-/** Whether the map, or any map inside it, contains numbers. If not, none of the maps seen contains any. */
+/**
+ * True if the map, or any map inside it, contains numbers. If the result is false, all visited maps are remembered as
+ * maps without numbers.
+ */
 function hasNumbers(int64s: Int64Map): boolean {
   const seen = new Set([int64s]);
   for (const { isInt64, isOtherNumber, fields, rest, recursions } of seen) {

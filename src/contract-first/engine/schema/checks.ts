@@ -1,4 +1,4 @@
-/** Makes checks of schemas. Everything that is checked against a schema is checked here. */
+/** Builds checks from schemas. Requests, replies and stored records are all checked by these functions. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { toPointerOf } from '../../json/pointer.ts';
 import type { Problem } from '../errors/problem.ts';
@@ -12,28 +12,37 @@ import { subschemasOf, toInnerPointer } from './subschemas.ts';
 import { type Compiler, ValidatorCache } from './validator-cache.ts';
 
 export interface CheckOptions {
-  /** The name of the value in problems of the schema: with `request`, a fault is at `request.body.name`. */
+  /** The prefix for problems of the schema itself: with `request`, a fault is reported at `request.body.name`. */
   name: string;
-  /** The JSON Pointer of the value, for problems of values: with `/body`, its `name` is at `body.name`; by default at `name`. */
+  /**
+   * The JSON Pointer prefix for problems of a value: with `/body`, a fault in `name` is reported at `body.name`; by
+   * default at `name`.
+   */
   at?: string;
-  /** Fills in defaults: in requests, never in replies. */
+  /** If true, the check writes the schema's defaults into the value. Used for requests, never for replies. */
   fillsDefaults?: boolean;
-  /** The 64-bit integers of the value, if another schema also describes it. */
+  /**
+   * The 64-bit integers of the value. By default they are found in the schema; pass them if another schema also
+   * describes the value.
+   */
   int64s?: Int64Map;
 }
 
 /** Returns the problems of a value, or undefined if it fits. Takes linear time. */
 export type Check = (value: unknown) => Problem[] | undefined;
 
-/** Makes a check. A schema that does not compile is an error of one line. */
+/** Builds a check. If the schema does not compile, the error is reported in one line. */
 export type BuildCheck = (schema: Schema, options: CheckOptions, report: ReportProblem) => Check;
 
 export interface Checks extends BuildCheck {
-  /** Compiles a part of a check that was not called yet, in a few milliseconds; false if nothing is left. */
+  /**
+   * Compiles one function that no check has called yet, which takes a few milliseconds. Returns false if all are
+   * compiled.
+   */
   compileNext: () => boolean;
 }
 
-/** Makes checks for the schemas of one document. In the server, they are compiled part by part when first called. */
+/** Builds checks for the schemas of one document. The server compiles each schema when its check is first called. */
 export function buildChecks(source: SchemaSource = {}): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
@@ -53,7 +62,7 @@ export function buildChecks(source: SchemaSource = {}): Checks {
   return Object.assign(buildCheck, { compileNext });
 }
 
-/** Throws a problem of a schema, because a check that accepts everything would be worse. */
+/** Throws if a schema does not compile: continuing with a check that accepts everything would be worse. */
 export const throwProblem: ReportProblem = (problem) => {
   throw new Error(problem);
 };
@@ -86,21 +95,24 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     try {
       return compileOwn(schema, int64s);
     } catch (error) {
-      // Removes ajv's own words for the place.
+      // Removes ajv's own description of the position, because `path` describes it.
       const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
       const { path, pointer } = findFault(schema, int64s, compileOwn);
       report(`${name}${path}: ${message}`, pointer);
       return compileOwn(true, int64s);
     }
   }
-  /** Compiles nothing yet. */
+  /** Registers the function without compiling it. */
   function expect(schema: Schema, { int64s = int64sOf(schema) }: CheckOptions): undefined {
     functionOf(schema, int64s);
   }
   return { expect, compile, run };
 }
 
-/** The path and the pointer to the innermost schema that cannot be compiled by itself, and to the keyword in it. */
+/**
+ * Finds the innermost schema that cannot be compiled by itself. Returns its path, and the pointer to the faulty keyword
+ * in it.
+ */
 function findFault(schema: Schema, int64s: Int64Map, compile: Compile): { path: string; pointer: string } {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const inside = int64sUnder(int64s, keyword, name);
@@ -113,7 +125,7 @@ function findFault(schema: Schema, int64s: Int64Map, compile: Compile): { path: 
   return { path: '', pointer: toPointerOf(...faulty.slice(0, 1).map(([key]) => key)) };
 }
 
-/** Compiles the schema as a field: at the root, a default is meaningless, and an error. */
+/** True if the schema compiles as the schema of a field. At the root, a default would be an error. */
 function isSound(schema: Schema, int64s: Int64Map, compile: Compile): boolean {
   try {
     compile({ properties: { value: schema } }, int64sOfField('value', int64s));

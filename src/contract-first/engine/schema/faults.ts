@@ -1,17 +1,20 @@
-/** Puts the errors of a document or schema that breaks OpenAPI's or JSON Schema's own schema into words. */
+/** Turns ajv's errors about a document or schema that breaks OpenAPI's or JSON Schema's meta-schema into messages. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 export interface Fault {
-  /** The JSON Pointer of the part. */
+  /** The JSON Pointer to the node with the fault. */
   pointer: string;
   words: string;
 }
 
-/** Two fields that exclude each other: an object may contain at most one of them (OpenAPI 3.1, sections 4.8.12, 4.8.14, 4.8.19, 4.8.21). */
+/**
+ * The names of two fields that exclude each other in the object at this pointer (OpenAPI 3.1, sections 4.8.12, 4.8.14,
+ * 4.8.19, 4.8.21).
+ */
 const exclusiveIn = (pointer: string): string =>
   /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
 
-/** Pairs of fields: a link, a parameter or a header needs one of the two. */
+/** The names of two fields, exactly one of which a link, a parameter or a header must contain. */
 const choiceIn = (pointer: string): string =>
   /\/links\/[^/]+$/.test(pointer) ? 'operationRef or operationId' : 'schema or content';
 
@@ -25,10 +28,10 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: 
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
 
-/** Keywords with errors that repeat those of a schema inside them. */
+/** Keywords that report an error in addition to the errors of the schemas inside them. */
 const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
 
-/** Removes repeated faults. */
+/** Converts ajv's errors to faults, each of which is listed once. */
 export function toFaults(errors: ErrorObject[]): Fault[] {
   const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
   const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);
@@ -46,7 +49,7 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
     const said = isChoice
       ? `needs ${ofChoice(pointer).join(' or ')}`
       : (KEYWORD_MESSAGES[keyword]?.(params, pointer) ?? (message as string));
-    // An error remains if both alternatives of a oneOf fit: both fields are present, or the value is not an object.
+    // A `oneOf` error without inner errors means that both alternatives fit, or that the value is not an object.
     const words = isSummary(error) ? `must be object, with either ${choiceIn(pointer)}` : said;
     return [`${pointer} ${words}`, { pointer, words }] as const;
   });

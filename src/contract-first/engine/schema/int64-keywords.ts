@@ -13,7 +13,7 @@ import { INT64_RANGE, isMultiple, toDouble } from '../../json/exact-number.ts';
 
 type Bounds = Record<keyof typeof BOUNDS, number | bigint>;
 
-/** JavaScript compares bigint and number exactly. */
+/** The comparisons work for any mix of bigint and number, because JavaScript compares the two exactly. */
 const BOUNDS = {
   minimum: { words: 'at least', holds: (value: Name, limit: Code) => _`${value} >= ${limit}` },
   maximum: { words: 'at most', holds: (value: Name, limit: Code) => _`${value} <= ${limit}` },
@@ -23,7 +23,7 @@ const BOUNDS = {
 
 export const BOUND_NAMES = Object.keys(BOUNDS) as (keyof Bounds)[];
 
-/** `int64: ['null']` accepts an exact 64-bit integer, or null. */
+/** `int64: ['null']` accepts a 64-bit integer that has lost no digits, or null. */
 export const int64: CodeKeywordDefinition = {
   keyword: 'int64',
   schemaType: 'array',
@@ -41,7 +41,7 @@ export const int64: CodeKeywordDefinition = {
 
 const isNumber = (data: Name): Code => _`(typeof ${data} == 'number' || typeof ${data} == 'bigint')`;
 
-/** `numeric: ['integer', 'null']` is `type`, but also accepts a bigint that a double can hold. */
+/** `numeric: ['integer', 'null']` works like `type`, but also accepts a bigint if a double can hold it. */
 export const numeric: CodeKeywordDefinition = {
   keyword: 'numeric',
   schemaType: 'array',
@@ -76,7 +76,7 @@ export const bounds: CodeKeywordDefinition = {
   },
 };
 
-/** `multiple: 0.01` is an exact `multipleOf`, which ajv computes in doubles. */
+/** `multiple: 0.01` is `multipleOf` with exact arithmetic; ajv's `multipleOf` divides doubles. */
 export const multiple: KeywordDefinition = {
   keyword: 'multiple',
   errors: false,
@@ -87,7 +87,7 @@ export const multiple: KeywordDefinition = {
   error: { message: ({ schema }) => `must be multiple of ${schema}` },
 };
 
-/** `largeDefaults: { after: 1n }` fills in bigint defaults, which ajv cannot write into its code. */
+/** `largeDefaults: { after: 1n }` fills in bigint defaults, which ajv cannot write into the code that it generates. */
 export const largeDefaults: CodeKeywordDefinition = {
   keyword: 'largeDefaults',
   schemaType: 'object',

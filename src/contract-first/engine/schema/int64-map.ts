@@ -1,34 +1,37 @@
-/** Finds the 64-bit integers in the values that a schema describes, also inside parts such as `allOf`. */
+/** Finds the 64-bit integers in the values that a schema describes, also inside keywords such as `allOf`. */
 import type { Schema } from './json.ts';
 import { scopeOf, subschemasOf, targetOf } from './subschemas.ts';
 
-/** The 64-bit integers of a value and inside it. Made once per schema, and never changed. */
+/**
+ * The 64-bit integers of a value and of everything inside it. A map is made once per schema and never changed
+ * afterwards.
+ */
 export interface Int64Map {
   isInt64: boolean;
-  /** Whether it is a 64-bit integer in every alternative. */
+  /** True if the value is a 64-bit integer in every alternative of the schema. */
   isAlwaysInt64: boolean;
-  /** Whether some part of the schema declares a number without `format: int64`. */
+  /** True if the schema, or a subschema for the same value, declares a number without `format: int64`. */
   isOtherNumber: boolean;
-  /** Keywords that compare the value with a number, which are not supported for bigint. */
+  /** The keywords `enum`, `const` and `multipleOf` if they contain numbers: these keywords do not support bigint. */
   comparisons: Set<string>;
   fields: Map<string, Int64Map>;
-  /** Every field and item without its own map. */
+  /** The map that applies to all fields and items that are not listed in `fields`. */
   rest: Int64Map | undefined;
-  /** The maps of recursive schemas that also describe this value. */
+  /** The maps of recursive schemas that also apply to this value. */
   recursions: Set<Int64Map>;
 }
 
-/** The map of a schema's values. */
+/** Returns the map of the values that a schema describes. */
 export const int64sOf = (schema: Schema): Int64Map => mapOf(schema, true);
 
-/** The map of the values that a schema under this keyword describes. */
+/** Returns the map of the values that the schemas under `keyword` describe; `name` selects a field or an item. */
 export function int64sUnder(int64s: Int64Map, keyword: string, name: string): Int64Map {
   const scope = scopeOf(keyword);
   if (scope === 'value') return int64s;
   return (scope === 'field' ? int64s.fields.get(name) : int64s.rest) ?? NOWHERE;
 }
 
-/** The map of an object with this one field. */
+/** Returns the map of an object with a single field. */
 export function int64sOfField(name: string, inside: Int64Map): Int64Map {
   return { ...newMap(), fields: new Map([[name, inside]]) };
 }
@@ -49,7 +52,10 @@ const NOWHERE = newMap();
 
 const filled = new WeakMap<Int64Map, boolean>();
 
-/** Replaces all maps without 64-bit integers by one, so that equal schemas have equal maps. Recursions keep their own maps. */
+/**
+ * Replaces any map without 64-bit integers by the same empty map, so that equal schemas have equal maps. `recursions`
+ * do not count, because a recursive schema is compiled with the map of its target.
+ */
 export const withoutEmpty = (int64s: Int64Map): Int64Map => (isFilled(int64s) ? int64s : NOWHERE);
 
 function isFilled(int64s: Int64Map): boolean {
@@ -61,10 +67,13 @@ function isFilled(int64s: Int64Map): boolean {
   return found;
 }
 
-/** Caches of maps: of schemas that always apply, and of those in one of several alternatives. */
+/** Caches of maps. The map of a schema that always applies differs from its map as one of several alternatives. */
 const known = { always: new WeakMap<object, Int64Map>(), sometimes: new WeakMap<object, Int64Map>() };
 
-/** A recursive schema finds its own map, which is not complete yet, only among its recursions. */
+/**
+ * Builds the map of a schema. A recursive schema refers to its own map, which is still incomplete here, only in
+ * `recursions`.
+ */
 function mapOf(schema: Schema, isAlways: boolean): Int64Map {
   if (typeof schema === 'boolean') return NOWHERE;
   const maps = isAlways ? known.always : known.sometimes;
@@ -93,7 +102,7 @@ function mapOf(schema: Schema, isAlways: boolean): Int64Map {
   return int64s;
 }
 
-/** Joins the maps of two parts of a schema that describe the same value. */
+/** Merges two maps that describe the same value. */
 function join(one: Int64Map | undefined, other: Int64Map): Int64Map {
   if (one === undefined || one === other) return other;
   const int64s = newMap();

@@ -1,10 +1,13 @@
-/** Writes values as JSON: those of plain schemas, with objects, arrays and scalars of one type each, quickly. */
+/**
+ * Writes values as JSON. Values of simple schemas (objects, arrays and scalars of one type each) are written by
+ * fast-json-stringify.
+ */
 import fastJson, { type AnySchema } from 'fast-json-stringify';
 import { stringify } from 'lossless-json';
 import type { Keywords, Schema } from './json.ts';
 import { SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 
-/** Writes every field of a value that its schema allows, and every digit of a bigint. */
+/** Writes every field that the schema allows, and every digit of a bigint. */
 export type WriteJson = (value: unknown) => string;
 
 const SCALARS = ['string', 'integer', 'number', 'boolean', 'null'];
@@ -19,7 +22,7 @@ export function buildWriteJson(schema: Schema): WriteJson {
     try {
       return write(value);
     } catch {
-      // A bigint in a field that the schema does not name.
+      // fast-json-stringify throws for a bigint in a field that the schema does not name.
       return writeAny(value);
     }
   };
@@ -28,8 +31,8 @@ export function buildWriteJson(schema: Schema): WriteJson {
 const writeAny: WriteJson = (value) => stringify(value) as string;
 
 /**
- * Keeps only the types: fast-json-stringify would also fill in defaults. Undefined if it does not support a part of the schema, such as a
- * bigint in one of several alternatives.
+ * Copies a schema without anything but its types, because fast-json-stringify would also fill in defaults. Returns
+ * undefined if the schema uses something that fast-json-stringify does not support, such as several alternatives.
  */
 function toPlain(schema: Schema): Keywords | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
@@ -50,8 +53,8 @@ function toPlain(schema: Schema): Keywords | undefined {
 }
 
 /**
- * Returns the value as it is written: fields that JSON leaves out are gone, and `toJSON` is called. A value without such parts is returned
- * unchanged.
+ * Returns the value in the form in which JSON writes it: without fields that JSON omits, and after calls of `toJSON`. A
+ * value that JSON writes unchanged is returned itself.
  */
 export const toWritten = (value: unknown): unknown => (isPlain(value) ? value : toPlainCopy(value));
 
@@ -71,7 +74,7 @@ function isPlain(value: unknown): boolean {
 const isConvertible = (value: object): value is { toJSON: () => unknown } =>
   typeof (value as { toJSON?: unknown }).toJSON === 'function';
 
-/** Undefined for what JSON leaves out. */
+/** Returns undefined for values that JSON omits, such as functions. */
 function toPlainCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return isPlain(value) ? value : undefined;
   if (isConvertible(value)) return toPlainCopy(value.toJSON());

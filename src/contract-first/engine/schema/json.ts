@@ -1,13 +1,19 @@
 /** The types of JSON Schema. */
 
-/** A JSON Schema (2020-12): `true` accepts any value, `false` none, an object the values that its keywords allow. */
+/**
+ * A JSON Schema (2020-12). `true` accepts any value, `false` accepts none, and an object accepts the values that its
+ * keywords allow.
+ */
 export type Schema = boolean | Keywords;
 
 type Named<Value> = Record<string, Value>;
 type Lengths = Partial<Record<'minLength' | 'maxLength' | 'minItems' | 'maxItems', number>>;
 type Bound = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
 
-/** The keywords that we read, with their types by JSON Schema. A schema that breaks these types is an error when it is compiled. */
+/**
+ * The keywords that the engine reads, with their types in JSON Schema. A keyword of another type is an error when the
+ * schema is compiled.
+ */
 export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint>> {
   $ref?: string;
   type?: string | string[] | undefined;
@@ -41,29 +47,31 @@ export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint
   [other: string]: unknown;
 }
 
-/** Whether the value is an object or array. */
+/** True if the value is an object or an array. */
 export const isNode = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 export const isMap = (value: unknown): value is Record<string, unknown> => isNode(value) && !Array.isArray(value);
 
-/** The keywords of a schema; none for `true` and `false`. */
+/** Returns the keywords of a schema: an empty object for `true`, `false` and undefined. */
 export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(schema) ? schema : {});
 
-/** A problem of a contract. */
+/** A problem in a contract. */
 export interface ContractProblem {
-  /** The problem in one line, which names the part. */
+  /** One line that describes the problem and names the faulty node. */
   words: string;
   /**
-   * The JSON Pointer to the part, through references. Keys between a schema and the fields in it may be left out. Undefined if the words
-   * begin with a position.
+   * The JSON Pointer to the faulty node, which may lead through references. Keys between a schema and its fields, such
+   * as `properties`, may be omitted. Undefined if the words begin with a line and column.
    */
   pointer?: string | undefined;
 }
 
-/** Reports a problem of a part, with the pointer from this part to the one that is wrong. */
+/** Reports a problem. `pointer` leads from the node that the caller checks to the faulty node. */
 export type ReportProblem = (words: string, pointer?: string) => void;
 
-/** Reports problems of a part inside another: `name` begins the words, and `at` is its pointer there. */
+/**
+ * Reports problems of a node inside another one: adds `name` in front of the words, and `at` in front of the pointer.
+ */
 export const reportIn =
   (report: ReportProblem, at: string, name = ''): ReportProblem =>
   (words, pointer = '') =>

@@ -1,8 +1,8 @@
-/** The keys of a document: JSON Pointers of them, and what is under each. */
+/** Finds nodes of a document by JSON Pointer, and tells which keys are names, keywords or data. */
 import { fromPointerToken } from '../../json/pointer.ts';
 import { isNode } from './json.ts';
 
-/** The node at a JSON Pointer of the document (RFC 6901, section 6); if it is itself a reference, that is not followed. */
+/** Returns the node that a local reference points to (RFC 6901, section 6). A `$ref` in that node is not followed. */
 export function lookUp(document: unknown, $ref: unknown): unknown {
   if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return undefined;
   return toPointer($ref)
@@ -10,7 +10,10 @@ export function lookUp(document: unknown, $ref: unknown): unknown {
     .reduce<unknown>((node, key) => ownOf(node, fromPointerToken(key)), document);
 }
 
-/** Undefined where the fragment is not percent-encoded UTF-8 (RFC 3986, section 2.5). */
+/**
+ * Decodes the fragment of a local reference to a JSON Pointer without its first `/`. Returns undefined if it is not
+ * percent-encoded UTF-8 (RFC 3986, section 2.5).
+ */
 export function toPointer($ref: string): string | undefined {
   try {
     return decodeURIComponent($ref.slice(2));
@@ -19,21 +22,27 @@ export function toPointer($ref: string): string | undefined {
   }
 }
 
-/** Own properties only: `toString` is not in a document. */
+/** Reads own properties only, because an inherited property such as `toString` is not in the document. */
 const ownOf = (node: unknown, name: string) => (isNode(node) && Object.hasOwn(node, name) ? node[name] : undefined);
 
 const NAMES =
   /^(properties|patternProperties|dependentSchemas|\$defs|headers|schemas|parameters|examples|content|mapping|responses|requestBodies|securitySchemes|pathItems|encoding|links|callbacks)$/;
 const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
 
-/** Whether the keys below this key are names of the contract, not keywords of OpenAPI. */
+/** True if the keys below this key are names that the contract chooses, not keywords of OpenAPI. */
 export const isNames = (key: string): boolean => NAMES.test(key);
-/** Whether the key is followed by a value, such as an example. */
+/** True if this key contains an instance value, such as an example, instead of a schema. */
 export const isValue = (key: string): boolean => VALUES.test(key);
-/** Whether the value of this key is data, where a `$ref` is not a reference. The examples of a parameter, a header or a media type are objects with names. */
+/**
+ * True if the value of this key is data, so that a `$ref` in it is not a reference. An array of `examples` is data; the
+ * `examples` of a parameter, a header or a media type are an object of named Example Objects, which may be references.
+ */
 export const isData = (key: string, value: unknown): boolean =>
   key === 'examples' ? Array.isArray(value) : key === 'value' || isValue(key);
 
-/** Annotations: keywords that allow every value (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
+/**
+ * Matches annotations: keywords that do not restrict the value (JSON Schema 2020-12, Validation, section 9; OpenAPI
+ * 3.1, 4.8.24).
+ */
 export const ANNOTATION =
   /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|discriminator|x-.*)$/;

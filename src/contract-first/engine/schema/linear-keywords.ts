@@ -1,12 +1,18 @@
-/** ajv keywords that take linear time. */
+/** ajv keywords that take time linear in the size of the value, unlike the keywords of ajv that they replace. */
 import { _, type CodeKeywordDefinition, type KeywordDefinition, str } from 'ajv/dist/2020.js';
 import names from 'ajv/dist/compile/names.js';
 import { Type } from 'ajv/dist/compile/util.js';
 
-/** How many errors are collected. Alternatives and conditions report several for one problem. */
+/**
+ * The number of errors after which no more items are checked. It is higher than MAX_PROBLEMS, because `anyOf` or `if`
+ * reports several errors for one problem.
+ */
 export const MAX_ERRORS = 100;
 
-/** `untilMaxErrors: schema` checks items or fields, which may be very many, until there are enough errors. */
+/**
+ * `untilMaxErrors: schema` checks items or fields with `schema`, and stops after MAX_ERRORS errors, because there may
+ * be very many items.
+ */
 export const untilMaxErrors: CodeKeywordDefinition = {
   keyword: 'untilMaxErrors',
   schemaType: 'object',
@@ -16,7 +22,10 @@ export const untilMaxErrors: CodeKeywordDefinition = {
   },
 };
 
-/** Replaces ajv's `contains`, which keeps an error for each item that does not match, and copies all of them for the next. */
+/**
+ * Replaces ajv's `contains`, which takes quadratic time: it keeps an error for each item that does not match, and
+ * copies all errors for the next item.
+ */
 export const contains: CodeKeywordDefinition = {
   keyword: 'contains',
   type: 'array',
@@ -46,7 +55,10 @@ export const contains: CodeKeywordDefinition = {
   },
 };
 
-/** Replaces `enum` and `const` with objects or large numbers: ajv's own know no bigint, and no objects without a prototype. */
+/**
+ * Replaces `enum` and `const` if they contain objects or large numbers: ajv's own keywords fail for bigint, and for
+ * objects without a prototype.
+ */
 export const equals: KeywordDefinition = {
   keyword: 'equals',
   schemaType: 'array',
@@ -55,7 +67,7 @@ export const equals: KeywordDefinition = {
   error: { message: 'must be one of', params: ({ schemaCode }) => _`{ allowedValues: ${schemaCode} }` },
 };
 
-/** Reads no more of `value` than `other` has. */
+/** Compares two JSON values. Stops at the first difference, so it never reads more of `value` than `other` contains. */
 function isEqual(other: unknown, value: unknown): boolean {
   if (typeof other === 'number' && typeof value === 'bigint') return value >= other && value <= other;
   if (typeof other !== 'object' || other === null) return other === value;
@@ -67,12 +79,17 @@ function isEqual(other: unknown, value: unknown): boolean {
   return names.length === Object.keys(values).length && names.every(isSame);
 }
 
-/** Called at the end of a validation, to forget its findings: the next one is about other objects. */
+/**
+ * Functions to call at the end of a validation. They clear its results, because the next validation checks other
+ * objects.
+ */
 export type AtEnd = (() => void)[];
 
-/** Gives equal values equal keys. In one validation, each object is read once, however many lists contain it. */
+/**
+ * Assigns the same key to equal values. In one validation, each object is read once, even if several lists contain it.
+ */
 export class CanonicalKeys {
-  /** The keys of objects and arrays, and those keys by the text of their contents. */
+  /** The keys of objects and arrays; `#names` finds the key of an equal object by the text of its contents. */
   readonly #known = new Map<object, string>();
   readonly #names = new Map<string, string>();
   readonly #atEnd: AtEnd;
@@ -81,7 +98,10 @@ export class CanonicalKeys {
     this.#atEnd = atEnd;
   }
 
-  /** Replaces ajv's `uniqueItems`, which compares each item with every other, and fails on objects without a prototype. */
+  /**
+   * Replaces ajv's `uniqueItems`, which takes quadratic time because it compares all pairs of items, and which throws
+   * for objects without a prototype.
+   */
   readonly uniqueItems: KeywordDefinition = {
     keyword: 'uniqueItems',
     type: 'array',

@@ -1,4 +1,7 @@
-/** Rewrites a schema for ajv, with our own keywords instead of those of ajv that lack bigint, or take more than linear time. */
+/**
+ * Rewrites a schema for ajv: replaces keywords of ajv that do not support bigint, or that take more than linear time,
+ * by our own.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { type Int64Map, int64sOf, int64sUnder } from './int64-map.ts';
@@ -8,25 +11,31 @@ import { withBranch, withSeenFields } from './seen-fields.ts';
 import { isRecursion, mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 import type { Compiler } from './validator-cache.ts';
 
-/** Keywords with schemas for any number of items or fields. */
+/** Keywords with a schema for any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 
 const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
-/** Keywords that read the inside of a value, with the keywords that belong to them. */
+/** Keywords that read the contents of a value, and keywords that must stay next to them. */
 const DEEP = [
   ...['pattern', 'format', 'uniqueItems', 'equals', 'propertyNames', 'minContains', 'maxContains', 'seenFields'],
   ...SUBSCHEMA_KEYWORDS,
 ];
 
-/** Larger schemas get their own function. A higher limit compiles the same code more often, a lower one makes more calls. */
+/**
+ * A schema with more subschemas than this gets its own function. A higher limit compiles more code repeatedly, a lower
+ * one makes more calls.
+ */
 const LARGEST = 20;
-/** For the parts of a schema that is `HUGE`: as one function, it would take up to 90 ms to compile. A lower limit slows requests down. */
+/**
+ * The same limit inside a schema with more than HUGE subschemas, which would take up to 90 ms to compile as one
+ * function. A lower limit slows requests down.
+ */
 const LARGEST_OF_HUGE = 5;
 const HUGE = 200;
 
 const sizes = new WeakMap<object, number>();
 
-/** The number of schemas inside; parts with their own function count as one. */
+/** Counts the schemas inside a schema. A schema that gets its own function counts as one. */
 function sizeOf(schema: Schema): number {
   if (typeof schema === 'boolean') return 1;
   const known = sizes.get(schema);
@@ -41,10 +50,10 @@ function sizeOf(schema: Schema): number {
 
 const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || sizeOf(schema) > largest;
 
-/** Keywords with schemas that a value need not fit. */
+/** Keywords with a schema that a valid value need not fit. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
-/** The right types of annotations. If an annotation has a wrong type, ajv reports it. */
+/** The types that annotations must have. An annotation of another type is kept, so that ajv reports it. */
 const ANNOTATION_TYPES = new Map([
   ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
   ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),
@@ -54,9 +63,9 @@ const isSilent = (keyword: string, value: unknown) =>
   (keyword === 'examples' ? Array.isArray(value) : typeof value === (ANNOTATION_TYPES.get(keyword) ?? typeof value));
 
 interface Filling {
-  /** Whether defaults are filled in. */
+  /** If true, missing fields get their defaults. */
   fillsDefaults: boolean;
-  /** Whether defaults that cannot be filled in are errors. */
+  /** If true, a default that cannot be filled in is an error. */
   isStrict: boolean | undefined;
 }
 
@@ -74,19 +83,20 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
       return REPEATED.includes(keyword) && typeof made === 'object' ? { untilMaxErrors: made } : made;
     });
     const { propertyNames, properties = {} } = schema;
-    // ajv passes over it.
+    // ajv ignores a field of this name.
     if (Object.hasOwn(properties, '__proto__'))
       throw new Error('nothing can be called __proto__: give it another name');
     if (propertyNames) {
       prepared.propertyNames = inside(propertyNames, 'propertyNames', int64sOf(propertyNames));
     }
     for (const [key, value] of Object.entries(prepared)) if (isSilent(key, value)) delete prepared[key];
-    // ajv would take null.
+    // ajv would accept null for `nullable: true`, which OpenAPI 3.1 does not define.
     if (!isStrict) delete prepared.nullable;
     const { properties: fields = {} } = prepared;
     for (const [name, field] of Object.entries(fillsDefaults ? properties : {})) {
       const { default: own } = keywordsOf(field);
-      // With a default, ajv would fill in a required field that is missing and must be an error.
+      // ajv fills in defaults before it checks `required`. So a required field gets no default, and is an error if it
+      // is missing.
       if (own === undefined || schema.required?.includes(name)) continue;
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
       if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };
@@ -97,7 +107,10 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
   };
 }
 
-/** Of a 64-bit integer, types other than numbers stay: a 64-bit integer or a string may still be a string. */
+/**
+ * Replaces the types `integer` and `number` by our own keywords. Other types of the list are kept: the schema may also
+ * allow a string.
+ */
 function withNumeric(schema: Keywords, isInt64: boolean): Keywords {
   const { type, format, ...others } = schema;
   const types = [type ?? []].flat();
@@ -135,11 +148,14 @@ function withEquals(schema: Keywords): Keywords {
   return [only, ...(listed ?? [])].some(isNoScalar) ? { ...others, equals: several } : schema;
 }
 
-/** Whether ajv's own comparison would fail: for objects, and for large numbers, which are parsed as bigint. */
+/**
+ * True if ajv cannot compare a value with this one: it is an object, or a number so large that the request's number is
+ * parsed as bigint.
+ */
 const isNoScalar = (value: unknown) =>
   typeof value === 'number' ? Math.abs(value) > Number.MAX_SAFE_INTEGER : typeof value === 'object' && value !== null;
 
-/** Checks sizes first, so that neither this schema nor its parts read the inside of a value that is too long. */
+/** Wraps the schema so that sizes are checked first: the contents of a value that is too long are not read. */
 function withSizesFirst(schema: Keywords): Keywords {
   const keys = Object.keys(schema);
   const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, schema[name]]));

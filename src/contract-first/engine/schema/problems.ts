@@ -1,16 +1,16 @@
-/** Turns ajv's errors into problems: in words, with place and keyword. */
+/** Turns ajv's errors into problems for clients, each with a message, a JSON Pointer and a keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
 import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../errors/problem.ts';
 import { toRegExp } from './ajv.ts';
 
-/** Keywords with errors that only repeat those of a schema inside them. */
+/** Keywords that report an error only in addition to those of the schema inside them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
-/** Keywords that a value of the wrong type breaks in any case. */
+/** Keywords that any value of the wrong type breaks. Their errors are omitted if the type is already reported. */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
-/** The problems, each once. `at` is the JSON Pointer of the checked `value`. */
+/** Converts ajv's errors to problems, each listed once. `at` is the JSON Pointer of the checked `value`. */
 export function toProblems(errors: readonly ErrorObject[], at = '', value?: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   const ofWrongType = new Set(
@@ -28,7 +28,7 @@ export function toProblems(errors: readonly ErrorObject[], at = '', value?: unkn
 
 const quote = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value));
 
-/** Our words for a broken keyword, after `must`. For any other keyword, ajv's message is used. */
+/** Our messages for broken keywords, without `must`. Other keywords use ajv's message. */
 const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string> = {
   enum: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
   equals: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
@@ -45,7 +45,7 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string
   maximum: ({ limit }) => `be at most ${limit}`,
 };
 
-/** The contract's keywords by our own ones. */
+/** The keywords of the contract that our own ajv keywords replace: clients get these as codes. */
 const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
   int64: () => 'format',
   numeric: () => 'type',
@@ -76,13 +76,16 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
   return new Problem(inside(propertyName), code, `the name of ${toDottedPath(inside(propertyName))} ${said}`);
 }
 
-/** Control characters: nobody sees them, and they are often the only fault of a text. */
+/** Matches control characters. They are invisible, and are often the only fault in a text. */
 const CONTROL = /\p{Cc}/gu;
 
-/** In a longer text, the control character is not searched for: that takes a match for each one. */
+/**
+ * The longest text in which a control character is searched for, because the search runs the pattern once per control
+ * character.
+ */
 const MAX_SEARCHED = 1000;
 
-/** The first control character without which the text would match, as `U+0000`. */
+/** Finds the first control character that has to be removed for the text to match, written as `U+0000`. */
 function findControl(text: unknown, pattern: string): string | undefined {
   if (typeof text !== 'string' || text.length > MAX_SEARCHED) return undefined;
   const expression = toRegExp(pattern, 'u');
@@ -91,7 +94,7 @@ function findControl(text: unknown, pattern: string): string | undefined {
   return found && `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The value at a JSON Pointer. */
+/** Returns the value at a JSON Pointer. */
 const valueAt = (checked: unknown, pointer: string) =>
   pointer
     .split('/')

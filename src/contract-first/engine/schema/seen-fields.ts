@@ -1,14 +1,18 @@
-/** Corrects ajv's `unevaluatedProperties`: fields of alternatives that do not fit must not count as evaluated. */
+/**
+ * Corrects ajv's `unevaluatedProperties`: the fields of an alternative that the value does not fit must not count as
+ * evaluated.
+ */
 import { _, type CodeKeywordDefinition, type KeywordCxt, type Name } from 'ajv/dist/2020.js';
 import type { Keywords } from './json.ts';
 
-/** Keywords with schemas that describe the same value. */
+/** Keywords with schemas that apply to the same value. */
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
- * ajv notes evaluated fields in a variable. A schema without one takes over the variable of its first part, which may not fit, or may not
- * have been tried: then fields count wrongly, or the check throws. So a schema with parts gets its own variable, without a
- * prototype, so that no field `constructor` is found in it.
+ * ajv notes evaluated fields in a variable. A schema without its own variable uses that of its first subschema. If that
+ * subschema does not fit, or was not tried, then the wrong fields count as evaluated, or the check throws. This keyword
+ * gives the schema its own variable. Its object has no prototype, so that a field called `constructor` is not found in
+ * it.
  */
 export const seenFields: CodeKeywordDefinition = {
   keyword: 'seenFields',
@@ -22,14 +26,20 @@ export function withSeenFields(schema: Keywords): Keywords {
   return SAME_VALUE_KEYWORDS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
 }
 
-/** ajv skips an `if` without an effective branch, and with it the fields that `if` evaluates. `not: false` is a branch without effect. */
+/**
+ * Adds `not: false`, which accepts every value, to `then`. Without an effective branch, ajv would skip the `if`, so the
+ * fields that the `if` evaluates would not count.
+ */
 export function withBranch(schema: Keywords): Keywords {
   if (!('if' in schema) || schema.then === false) return schema;
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return { ...schema, then: { not: false, ...Object(schema.then) } };
 }
 
-/** Counts the fields that `if` evaluates only if it fits; ajv counts them always. `definition` is ajv's `if`. */
+/**
+ * Changes ajv's `if` (`definition`): the fields that `if` evaluates count only if the value fits it. ajv would always
+ * count them.
+ */
 export function countWhereIfFits(definition: CodeKeywordDefinition): void {
   const { code } = definition;
   definition.code = (cxt) => {

@@ -1,20 +1,26 @@
-/** The schemas inside a schema (JSON Schema 2020-12, Core, section 10), and whether each describes the value, a field, or all fields. */
+/**
+ * Finds the schemas inside a schema (JSON Schema 2020-12, Core, section 10). Each applies to the same value, to one
+ * field or item, or to all.
+ */
 import { toPointerOf } from '../../json/pointer.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 
 const OF_VALUE = ['not', 'if', 'then', 'else'];
 const OF_ALL = ['items', 'contains', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
-/** Keywords with one schema, and keywords with several, in an array or by name. */
+/** Keywords that contain one schema. SEVERAL lists the keywords that contain an array or a map of schemas. */
 export const ONE = [...OF_VALUE, ...OF_ALL];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
 
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
-/** Keywords with schemas for the same value, and keywords for single fields or items. Other keywords describe all fields. */
+/**
+ * Keywords with schemas for the same value. NAMED lists the keywords for single fields or items; all other keywords
+ * apply to all fields or items.
+ */
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
 const NAMED = ['properties', 'prefixItems'];
 
-/** Whether a schema under this keyword describes the same value, one field, or all fields. */
+/** Returns whether a schema under this keyword applies to the same value, to one field or item, or to all of them. */
 export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
   if (SAME_VALUE_KEYWORDS.includes(keyword)) return 'value';
   return NAMED.includes(keyword) ? 'field' : 'fields';
@@ -23,20 +29,20 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 interface Subschema {
   subschema: Schema;
   keyword: string;
-  /** The name of a field, or an index; '' if the keyword takes one schema. */
+  /** The name of a field, or an index; '' if the keyword contains a single schema. */
   name: string;
 }
 
 /**
- * The pointer to a schema inside another, as `ReportProblem` takes it: the name of a field. The pointer is empty for a schema of the same
- * value, which may follow a reference in the document.
+ * Returns the pointer from a schema to one inside it, in the short form that ReportProblem accepts: without
+ * `properties`. It is empty for a schema of the same value, because that one may be behind a reference in the document.
  */
 export function toInnerPointer({ keyword, name }: Omit<Subschema, 'subschema'>): string {
   if (scopeOf(keyword) === 'value') return '';
   return keyword === 'properties' ? toPointerOf(name) : toPointerOf(keyword, ...(name ? [name] : []));
 }
 
-/** The schemas directly inside this one. */
+/** Returns the schemas directly inside this one. */
 export function subschemasOf(schema: Schema): Subschema[] {
   if (typeof schema === 'boolean') return [];
   const one = ONE.filter((keyword) => keyword in schema);
@@ -49,12 +55,12 @@ export function subschemasOf(schema: Schema): Subschema[] {
   ].filter((one): one is Subschema => isSchema(one.subschema));
 }
 
-/** Other values stay unchanged, and are errors when the schema is compiled. */
+/** True for schemas. Other values are left unchanged, and are errors when the schema is compiled. */
 const isSchema = (node: unknown): node is Schema => typeof node === 'boolean' || isNode(node);
 
 type Make = (subschema: Schema, keyword: string, name: string) => Schema;
 
-/** Replaces each schema directly inside this one by the result of `make`. */
+/** Copies the schema, and replaces each schema directly inside it by the result of `make`. */
 export function mapSubschemas(schema: Keywords, make: Make): Keywords {
   const map = (one: unknown, ...where: [string, string]) => (isSchema(one) ? make(one, ...where) : one);
   const mapped = { ...schema };
@@ -67,10 +73,13 @@ export function mapSubschemas(schema: Keywords, make: Make): Keywords {
   return mapped;
 }
 
-/** Recursive schemas: where a schema refers to itself, the reference stays, since replacing it would never end. */
+/**
+ * Recursive references and their targets. They are kept as references, because replacing a reference to an outer schema
+ * would never end.
+ */
 const targets = new WeakMap<object, () => Keywords>();
 
-/** A schema that only refers to another, which may not be resolved yet. */
+/** Makes a schema that only refers to another one. `target` is a function because the target may not exist yet. */
 export function toRecursion(name: string, target: () => Keywords): Keywords {
   const schema = { $ref: `contract:${name.replace(/^(contract:|#)/, '')}` };
   targets.set(schema, target);
@@ -79,5 +88,5 @@ export function toRecursion(name: string, target: () => Keywords): Keywords {
 
 export const isRecursion = (schema: Schema): boolean => targets.has(keywordsOf(schema));
 
-/** The target of such a reference; undefined for any other schema. */
+/** Returns the target of a recursive reference; undefined for any other schema. */
 export const targetOf = (schema: Schema): Keywords | undefined => targets.get(keywordsOf(schema))?.();

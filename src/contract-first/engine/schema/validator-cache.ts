@@ -1,7 +1,8 @@
 /**
- * Gives recursive and large schemas their own validation functions. Equal schemas share one, which is compiled when it is first called.
- * In one validation, a function checks each object once. Otherwise a schema that refers to itself in two ways (two parts of `allOf`, `if`
- * and `then`, two alternatives) would check each level of nesting twice as often as the level above.
+ * Gives recursive and large schemas their own validation functions. Equal schemas share one function, which is compiled
+ * when it is first called. In one validation, a function checks each object once. Otherwise a schema that refers to
+ * itself twice (in two members of `allOf`, in `if` and `then`, or in two alternatives) would check each level of
+ * nesting twice as often as the level above it.
  */
 import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
@@ -11,22 +12,22 @@ import type { Schema } from './json.ts';
 import { type AtEnd, MAX_ERRORS } from './linear-keywords.ts';
 import { targetOf } from './subschemas.ts';
 
-/** A schema and its position in another one. */
+/** A schema and its context in an outer schema. */
 interface SchemaPart {
   schema: Schema;
   int64s: Int64Map;
-  /** Whether the value need not fit it, as in `anyOf`: then no defaults are filled in. */
+  /** True if a valid value need not fit the schema, as in `anyOf`: its defaults are not filled in. */
   isTried: boolean;
 }
 
 /** Rewrites a schema for ajv, and compiles it. */
 export interface Compiler {
-  /** Replaces each part with its own function by the result of `call`. */
+  /** Rewrites a schema. Subschemas that get their own function are replaced by the result of `call`. */
   rewriteForAjv: (part: SchemaPart, call: (part: SchemaPart) => Schema) => Schema;
   compile: (prepared: Schema) => ValidateFunction;
 }
 
-/** The errors of an object in this validation, and its evaluated fields. */
+/** The result of a function for one object: its errors and evaluated fields. */
 interface Outcome {
   errors: ErrorObject[] | null;
   evaluated: Evaluated;
@@ -35,11 +36,11 @@ interface Outcome {
 type Evaluated = NonNullable<ValidateFunction['evaluated']>;
 
 interface SchemaFunction extends Partial<Outcome> {
-  /** Called by ajv. Sets `errors` and `evaluated`, as ajv's own functions do. */
+  /** The function that ajv calls. Sets `errors` and `evaluated`, as ajv's own functions do. */
   (...args: Parameters<ValidateFunction>): boolean;
   part: SchemaPart;
   number: number;
-  /** Known when it is prepared. */
+  /** The functions that this one calls. Filled when the schema is rewritten. */
   calls: Set<SchemaFunction>;
   check: ValidateFunction | undefined;
 }
@@ -49,11 +50,14 @@ export class ValidatorCache {
   readonly #known: SchemaFunction[] = [];
   readonly #ofSchemas = { tried: new Map<Schema, OfMaps>(), sure: new Map<Schema, OfMaps>() };
   readonly #ofTexts = new Map<string, SchemaFunction>();
-  /** Functions to compile next, the last one first. */
+  /** The stack of functions to compile. */
   readonly #open: SchemaFunction[] = [];
-  /** Functions with known calls, which are compiled before them. */
+  /**
+   * Functions that have been rewritten, so that their calls are known, but that may wait for the functions that they
+   * call.
+   */
   readonly #entered = new Set<SchemaFunction>();
-  /** The number of compiled functions, from the first on. */
+  /** All functions before this index of `#known` are compiled. */
   #next = 0;
   readonly #atEnd: AtEnd;
 
@@ -69,20 +73,27 @@ export class ValidatorCache {
     code: (cxt) => callRef(cxt, _`${cxt.gen.scopeValue('wrapper', { ref: this.#known[cxt.schema] })}`),
   };
 
-  /** The function of a schema in its place, which is not looked into. */
+  /** Returns the function of a schema in its context. The schema itself is not read. */
   of({ schema, int64s, isTried }: SchemaPart): SchemaFunction {
     const target = targetOf(schema);
     const own = target ? int64sOf(target) : int64s;
     return this.#at({ schema: target ?? schema, int64s: withoutEmpty(own), isTried });
   }
 
-  /** Compiles the function, but not those that it calls. Equal ones share the result. @throws Error if it cannot be compiled */
+  /**
+   * Compiles the function, but not the functions that it calls. Functions with equal rewritten schemas share the
+   * result.
+   * @throws Error if it cannot be compiled
+   */
   compile(made: SchemaFunction, prepared?: Schema): ValidateFunction {
     made.check ??= this.#compile(made, prepared ?? this.#rewriteForAjv(made));
     return made.check;
   }
 
-  /** Compiles the function and all functions that it calls. @throws Error if one of them cannot be compiled */
+  /**
+   * Compiles the function and all functions that it calls, directly or indirectly.
+   * @throws Error if one of them cannot be compiled
+   */
   compileWhole(made: SchemaFunction): ValidateFunction {
     this.#open.push(made);
     try {
@@ -97,7 +108,10 @@ export class ValidatorCache {
     return this.compile(made);
   }
 
-  /** Forgets the checks that would call, on whatever way, a function without one. The others are kept. */
+  /**
+   * After an error, drops the compiled checks that call a function without one, directly or through others. Other
+   * checks are kept.
+   */
   #reset(): void {
     const isLost = ({ check, calls }: SchemaFunction) => check && [...calls].some((called) => !called.check);
     const lost = [...this.#entered].filter(isLost);
@@ -105,7 +119,10 @@ export class ValidatorCache {
     if (lost.length > 0) this.#reset();
   }
 
-  /** Compiles a function that was not called yet, or looks into it; false if all were called. */
+  /**
+   * Takes one step of compiling: either compiles a function, or puts the functions that it calls before it. Returns
+   * false if all are compiled.
+   */
   compileNext(): boolean {
     while (this.#known[this.#next]?.check) this.#next += 1;
     const next = this.#open.pop() ?? this.#known[this.#next];
@@ -113,7 +130,10 @@ export class ValidatorCache {
     return next !== undefined;
   }
 
-  /** Compiles a function after the functions that it calls: equal ones then share a number, so that equal callers are also found. */
+  /**
+   * Compiles a function after those that it calls. Equal functions then share a number, so that functions calling them
+   * can be recognized as equal.
+   */
   #step(next: SchemaFunction): void {
     if (next.check) return;
     const prepared = this.#rewriteForAjv(next);
@@ -166,7 +186,7 @@ export class ValidatorCache {
     const made: SchemaFunction = Object.assign(
       (...args: Parameters<ValidateFunction>): boolean => {
         const { errors, evaluated } = outcomes.get(args[0]) ?? run(...args);
-        // A copy: the caller adds its own errors to it.
+        // Copies the errors, because the caller adds its own errors to this array.
         made.errors = errors?.slice() ?? null;
         made.evaluated = evaluated;
         return !errors;
@@ -180,7 +200,10 @@ export class ValidatorCache {
 
 type OfMaps = Map<Int64Map, SchemaFunction>;
 
-/** The schema as text. Only numbers that no double can hold are bigint here, so their digits distinguish them. */
+/**
+ * Writes the schema as text, to compare it. It contains bigint only for numbers that a double cannot hold, and the text
+ * keeps their digits.
+ */
 function writeSchema(prepared: Schema): string {
   try {
     return JSON.stringify(prepared);

@@ -1,12 +1,12 @@
-/** The types that a schema allows, and its parts in one. */
+/** Finds the types of the values that a schema allows, and merges the members of `allOf`. */
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 
-/** The types of values that are written as text. */
+/** The types of values that a parameter writes as one text. */
 const SCALAR_TYPES = ['string', 'integer', 'number', 'boolean'];
 
 export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => SCALAR_TYPES.includes(type));
 
-/** Whether the schema allows arrays of simple values. It may also allow a simple value itself. */
+/** True if the schema allows arrays of simple values. It may also allow a simple value instead of an array. */
 export function isList(schema: Schema): boolean {
   const types = typesOf(schema);
   const others = types.filter((type) => type !== 'array');
@@ -19,7 +19,7 @@ export function isList(schema: Schema): boolean {
   );
 }
 
-/** The schema of the items of arrays; undefined if items have schemas by position (`prefixItems`). */
+/** Returns the schema of the items of an array. Returns undefined if items have schemas by position (`prefixItems`). */
 export function itemsOf(schema: Schema): Schema | undefined {
   const all = partsOf(schema);
   const items = all.flatMap(({ items: own }): Schema[] => (own === undefined ? [] : [own]));
@@ -27,14 +27,14 @@ export function itemsOf(schema: Schema): Schema | undefined {
   return items.length > 1 ? { anyOf: items } : (items[0] ?? {});
 }
 
-/** A schema, and the schemas in it that describe the same value. */
+/** Returns the keywords of a schema, and of the schemas in its `allOf`, `anyOf` and `oneOf`. */
 function partsOf(schema: Schema): Keywords[] {
   const keywords = keywordsOf(schema);
   const { allOf = [], anyOf = [], oneOf = [] } = keywords;
   return [keywords, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
 }
 
-/** The types that a value may have; string if its schema does not name any. */
+/** Returns the types that a value may have, without `null`; `string` if the schema names none. */
 export function typesOf(schema: Schema): string[] {
   const types = [...new Set(saidTypes(schema))].filter((type) => type !== 'null');
   return types.length > 0 ? types : ['string'];
@@ -48,8 +48,9 @@ function saidTypes(schema: Schema): string[] {
 }
 
 /**
- * Merges the parts of `allOf`. If two parts contain the same keyword, or keywords that depend on each other, the first one wins: the
- * result allows at least the same values.
+ * Merges the members of `allOf` into one schema. If two members contain the same keyword, or keywords that depend on
+ * each other, only those of the first are kept. So the result allows all values that the original allows, and maybe
+ * more.
  */
 export function mergeAllOf(schema: Schema): Keywords {
   const keywords = keywordsOf(schema);
@@ -66,13 +67,16 @@ export function mergeAllOf(schema: Schema): Keywords {
   return without(UNEVALUATED, { ...Object.assign({}, ...parts.toReversed()), properties, required });
 }
 
-/** Keywords for undeclared fields and items: after a merge, they would see fewer declarations than before. */
+/**
+ * Keywords for undeclared fields and items. They are dropped from a merged schema, because the merge can remove
+ * declarations of fields.
+ */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 
 const without = (keys: string[], schema: Keywords): Keywords =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 
-/** Keywords that depend on each other: those of two schemas would mean something else next to each other. */
+/** Keywords that depend on each other. Mixing those of two schemas would change their meaning. */
 const COUPLED = [
   ['if', 'then', 'else'],
   ['contains', 'minContains', 'maxContains'],
@@ -83,18 +87,24 @@ const COUPLED = [
 const larger = <Value>(one: Value, other: Value): Value => (other > one ? other : one);
 const smaller = <Value>(one: Value, other: Value): Value => (other < one ? other : one);
 
-/** Chooses the stricter of two values of a keyword. */
+/** Functions that choose the stricter of two values of a keyword. */
 const STRICTER = {
   ...{ minimum: larger, exclusiveMinimum: larger, minLength: larger, minItems: larger, minProperties: larger },
   ...{ maximum: smaller, exclusiveMaximum: smaller, maxLength: smaller, maxItems: smaller, maxProperties: smaller },
-  /** Leaves out only texts: two equal numbers may be a number and a bigint. Lists without a common value stay. */
+  /**
+   * Removes only texts that the other list does not contain: equal numbers may be a number in one list and a bigint in
+   * the other. If no value is left, the first list is kept.
+   */
   enum: (one: unknown[], other: unknown[]) => {
     const both = one.filter((value) => typeof value !== 'string' || other.includes(value));
     return both.length > 0 ? both : one;
   },
 };
 
-/** The strictest limits of schemas that all describe the same value, to show them in one: `mergeAllOf` keeps the first ones. */
+/**
+ * Collects the strictest limits of several schemas of the same value, to show them as one schema: `mergeAllOf` would
+ * keep the first limit.
+ */
 export function strictestOf(parts: Keywords[]): Keywords {
   const limits = Object.entries(STRICTER).map(([key, choose]) => {
     const values = parts.map((part) => part[key]).filter((value) => value !== undefined);
