@@ -1,4 +1,4 @@
-/** Tries the security requirements of an operation in order, until the keys of the request satisfy one of them. */
+/** Checks the alternative security requirements of an operation in order, until the request meets one of them. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyLocation, NeededKey } from '../contract/contract.ts';
@@ -14,29 +14,32 @@ export interface CheckedKey extends NeededKey {
 }
 
 interface AdmissionOptions {
-  /** The alternative requirements, each with its keys. A request must fulfil only one requirement. */
+  /** The alternative security requirements, each a list of keys. A request must meet only one of them. */
   alternatives: CheckedKey[][];
   realm: string;
-  /** How often an address may send requests without a valid key. */
+  /** The rate limit of an address for requests without a valid key. */
   unauthorizedRate: Rate | undefined;
   limits: RateLimits;
   over: SendTooManyRequests;
   isKeyOptional: boolean;
 }
 
-/** The check of one request. */
+/** The state of the check of one request. */
 interface Attempt {
   request: FastifyRequest;
   state: RequestState;
   reply: FastifyReply;
   done: (failure?: HttpError) => void;
-  /** The owner of the first key of an alternative. */
+  /** The owner of the first key of the alternative that is being checked. */
   caller?: Caller;
-  /** The caller that the request was counted for. Another alternative with the same key does not count it again. */
+  /**
+   * The id for whose rate limit the request was counted. If another alternative finds the same id, the request is not
+   * counted again.
+   */
   counted?: string;
-  /** The reason why a token was rejected. */
+  /** The reason why `verifyToken` rejected the token. */
   tokenProblem?: string;
-  /** The 403 for a key that lacks scopes. The error is sent only at the end, because a later alternative may still pass. */
+  /** The 403 for a key that lacks scopes. It is sent only after all alternatives have failed. */
   denied?: HttpError;
 }
 
@@ -54,7 +57,10 @@ export class Admission {
   readonly hook: onRequestHookHandler = (request, reply, done) =>
     this.#check({ request, state: stateOf(request), reply, done }, 0, 0);
 
-  /** Checks the keys of an alternative one after the other. If the request lacks one of them, goes on to the next alternative. */
+  /**
+   * Checks the key number `step` of an alternative, then its other keys. If a key is missing or not valid, continues
+   * with the next alternative.
+   */
   #check(attempt: Attempt, index: number, step: number): void {
     const key = this.#options.alternatives[index]?.[step];
     if (!key) {
@@ -80,7 +86,10 @@ export class Admission {
     });
   }
 
-  /** Continues with this alternative if the key has the needed scopes, and otherwise with the next alternative. */
+  /**
+   * Continues with this alternative if the caller has the scopes that the key needs, and otherwise with the next
+   * alternative.
+   */
   #judge(attempt: Attempt, found: Caller, index: number, step: number): void {
     const { alternatives, realm } = this.#options;
     const keys = alternatives[index] as CheckedKey[];
@@ -95,7 +104,7 @@ export class Admission {
     else this.#pass(attempt, attempt.caller);
   }
 
-  /** The caller is undefined if the operation needs none. */
+  /** Admits the request. The caller is undefined if the operation does not need a key and no valid key was sent. */
   #pass({ request, state, done }: Attempt, caller: Caller | undefined): void {
     if (caller) caller.use.usedAt = Date.now();
     state.caller = caller;

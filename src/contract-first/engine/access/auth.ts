@@ -1,4 +1,7 @@
-/** Checks keys before the body is read. Keys are read from the configuration and the store; the contract declares how clients send them. */
+/**
+ * Checks keys before the body is read. The keys are in the configuration and in the store; the contract declares how
+ * clients send them.
+ */
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
@@ -25,16 +28,19 @@ export interface Rates {
 export interface AuthOptions {
   logger: Logger;
   store: Store;
-  /** Checks tokens of other issuers. If it is missing, only the service's own keys are accepted as tokens. */
+  /**
+   * Checks tokens of other issuers. If it is missing, clients must send one of the service's own keys instead of such a
+   * token.
+   */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid in addition to the stored ones. */
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
   rates?: Rates;
-  /** The counter that several servers share. If it is missing, this process counts alone. */
+  /** The counter that several servers share. By default, this process counts alone. */
   countWindow?: WindowCounter | undefined;
-  /** The address of a request's client; by default, as Fastify finds it. */
+  /** Returns the address of a request's client. By default, this is Fastify's `request.ip`. */
   toAddress?: ((request: FastifyRequest) => string | undefined) | undefined;
   /** Called whenever the stored keys have been read. */
   onRead?: (() => void) | undefined;
@@ -42,7 +48,7 @@ export interface AuthOptions {
   maxKeyAge?: number;
 }
 
-/** Makes the hook that admits a request if it meets one of these security requirements. */
+/** Builds the hook of an operation: it admits a request that meets one of these security requirements. */
 export type AuthFor = (
   security: Requirement[],
   over: SendTooManyRequests,
@@ -50,8 +56,9 @@ export type AuthFor = (
 ) => onRequestHookHandler;
 
 /**
- * Makes the hooks that check keys. A request must meet one of the security requirements. Otherwise it gets 401, or 403 if its key lacks
- * only scopes. The answer is 429 over a rate limit, and 503 while the keys cannot be read.
+ * Prepares the check of keys, and returns a function that builds the hook of an operation. A request without the needed
+ * keys gets 401, or 403 if its key only lacks scopes. It gets 429 over a rate limit, and 503 while the keys cannot be
+ * read.
  */
 export async function addAuth(
   app: FastifyInstance,
@@ -86,7 +93,7 @@ export async function addAuth(
 
   function toChecked({ location, scopes }: NeededKey): CheckedKey {
     if (location.isToken && identifyToken) return { location, scopes, identify: identifyToken };
-    // Without `verifyToken`, a token is a key like any other.
+    // Without `verifyToken`, one of the service's own keys is expected in place of a token.
     if (location.isToken || location.in === 'bearer')
       return { location: location.isToken ? BEARER : location, scopes, identify: identifyBearer };
     return { location, scopes, identify: identifyByKey(location) };
@@ -100,7 +107,10 @@ export async function addAuth(
 
 const counters = new WeakMap<Store, WindowCounter>();
 
-/** Returns the same object for each call with a store, so that all contracts on the store count the uses of a key together. */
+/**
+ * Returns the same counter for every call with a store, so that all contracts on the store count the uses of a key
+ * together.
+ */
 function counterOf(store: Store): WindowCounter {
   const counter = counters.get(store) ?? buildWindowCounter();
   counters.set(store, counter);
@@ -108,8 +118,9 @@ function counterOf(store: Store): WindowCounter {
 }
 
 /**
- * Makes the caller of a configured key, which has every scope. On all servers of a database, the key gets the same id, whatever its
- * position in the list. The id depends on the database's salt, so that nobody can use the id to test guesses of the key.
+ * Makes the caller of a key in `API_KEYS`, which has every scope. The key has the same id on all servers of a database,
+ * at any position in the list. The id depends on the database's salt, so that nobody can test guesses of the key
+ * against the id.
  */
 function toConfigured(key: string, salt: string): CallerKey {
   return { id: CONFIGURED + createHmac('sha256', salt).update(key).digest('hex').slice(0, 8), name: 'API_KEYS' };

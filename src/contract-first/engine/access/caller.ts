@@ -1,4 +1,4 @@
-/** The sender of a request: the id and name of a key, never the key itself. */
+/** The sender of a request, described by the id and the name of a key, never by the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claims } from '../../registered.ts';
 import { KEY_BUCKET, parseRate, TOKEN_BUCKET } from '../../store/rates.ts';
@@ -6,15 +6,18 @@ import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import type { HttpError } from '../errors/catalogue.ts';
 import type { Verified } from '../tokens.ts';
 
-/** The time when the key was last used, in milliseconds since 1970; undefined if the store already contains this time. */
+/** When the key was last used, in milliseconds since 1970. Undefined if the store already contains this time. */
 export interface KeyUsage {
   usedAt: number | undefined;
 }
 
 export interface Caller extends KeyOwner {
-  /** The claims of a token; a key has none. */
+  /** The claims of a token; undefined for a key. */
   readonly claims: Claims | undefined;
-  /** The id that requests and `Idempotency-Key`s are counted by. A key and a token never share an id. */
+  /**
+   * The id for rate limits and `Idempotency-Key`s. The prefixes of keys and tokens differ, so that they never share an
+   * id.
+   */
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
@@ -26,18 +29,18 @@ export interface Caller extends KeyOwner {
 }
 
 /**
- * Finds the caller by the key at one location. `done` is called with the caller, with an error of the service, or with the reason why a
- * token was rejected.
+ * Finds the caller whose key was sent at one location. Calls `done` with the caller, with an error of the service, or
+ * with the reason why a token was rejected.
  */
 export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (found: Caller | HttpError | undefined, tokenProblem?: string) => void;
 
-/** The parts of a stored key that a request needs. */
+/** The properties of a stored key that the check of a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
 
 /**
- * Makes the caller of a stored key. `keyRate` is the limit of keys without their own rate. @throws Error if somebody has edited the stored
- * rate so that it cannot be parsed
+ * Makes the caller of a key. `keyRate` applies to keys without their own rate.
+ * @throws Error if the stored rate cannot be parsed, because somebody has edited it
  */
 export function toCaller(
   { id, name, scopes, expiresAt, rate }: CallerKey,
@@ -51,8 +54,8 @@ export function toCaller(
 }
 
 /**
- * Makes the caller of a token. The store does not record uses of tokens, because the issuer knows them. @throws TypeError if `verifyToken`
- * returned no id
+ * Makes the caller of a token. The store does not record when tokens are used, because their issuer does.
+ * @throws TypeError if `verifyToken` returned no id
  */
 export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Rate | undefined): Caller {
   if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');

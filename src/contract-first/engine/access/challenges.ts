@@ -1,13 +1,16 @@
 /**
- * Writes the `WWW-Authenticate` challenges for clients without a valid key. A challenge names the way to send a key, or the scopes that a
- * key lacks.
+ * Writes the `WWW-Authenticate` challenges for clients without a valid key. A challenge describes how to send a key, or
+ * names the scopes that a key lacks.
  */
 import type { FastifyRequest } from 'fastify';
 import type { KeyLocation, NeededKey, Requirement } from '../contract/contract.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
-/** The challenges of a 401 for a missing key, of a 401 for a wrong key, and of a 403. */
+/**
+ * Returns the values of `WWW-Authenticate`: for 401, without a key and with a wrong key; for 403, one for each
+ * requirement with scopes.
+ */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const locations = [
     ...new Set(security.flatMap(({ alsoNeeded, ...first }) => [first, ...alsoNeeded].map(({ location }) => location))),
@@ -31,7 +34,7 @@ const invalid = ({ isToken }: KeyLocation, tokenProblem = REFUSED) =>
   isToken ? { ...INVALID, error_description: toQuotable(tokenProblem) } : INVALID;
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
-/** The challenges of a 401, one for each location of a key (RFC 9110, section 11.6.1). */
+/** Makes the 401. Its header contains one challenge for each location of a key (RFC 9110, section 11.6.1). */
 export function unauthorized(
   request: FastifyRequest,
   locations: KeyLocation[],
@@ -75,7 +78,8 @@ function nounOf(locations: KeyLocation[]): string {
  */
 function toChallenge(location: KeyLocation, realm: string, others: Record<string, string>): string {
   const scheme = schemeOf(location);
-  // The realm is never empty, even if the title contains no ASCII characters, because patterns of challenges demand a realm.
+  // If the title contains no ASCII characters, the realm is `API`, because a contract may demand a realm that is not
+  // empty.
   const named = toQuotable(realm).trim() || 'API';
   const parameters = { realm: named, ...(!scheme && { in: location.in, name: location.name }), ...others };
   return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)

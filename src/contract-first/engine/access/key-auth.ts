@@ -9,16 +9,21 @@ import { stateOf } from '../request-state.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
 import { keyAt } from './key-locations.ts';
 
-/** The number of valid keys that are cached, because hashing a key takes a sixth of the time of a request. */
+/** The number of valid keys whose hashes are cached, because hashing a key takes a sixth of the time of a request. */
 const MAX_KNOWN = 1000;
 
-/** The longest text that is cached. A client may send any number of spaces before a key. */
+/**
+ * The longest header value that is cached. It is limited because a client may send any number of spaces before a key.
+ */
 const MAX_CACHED_LENGTH = 256;
 
-/** Finds the caller by the hash of a key. Returns an error while keys cannot be read. */
+/** Finds the caller by the hash of a key. Returns an error while the keys cannot be read. */
 export type FindCaller = (hash: string) => Caller | HttpError | undefined;
 
-/** Caches the hash of each valid key by the text that was sent. Whether the key is still valid is looked up by the hash. */
+/**
+ * Caches the hash of each valid key by the text that the client sent. A key may be revoked while its hash is cached, so
+ * the caller is looked up at each request.
+ */
 export class KnownKeys {
   readonly #hashes = new LRUCache<string, string>({ max: MAX_KNOWN });
   readonly #find: FindCaller;
@@ -27,7 +32,10 @@ export class KnownKeys {
     this.#find = find;
   }
 
-  /** Returns the hash of a text; undefined if no request has sent the text as a valid key before. */
+  /**
+   * Finds the caller of a text that an earlier request has sent as a valid key. Returns undefined if the text is not
+   * cached.
+   */
   findKnown(text: string): Caller | HttpError | undefined {
     const hash = this.#hashes.get(text);
     return hash === undefined ? undefined : this.#find(hash);
@@ -50,7 +58,7 @@ export function buildIdentifyByKey(find: FindCaller): (location: KeyLocation) =>
   };
 }
 
-/** Finds the callers of bearer keys. @fastify/bearer-auth checks a key that is not cached. */
+/** Finds the callers of bearer keys. If a key is not cached, @fastify/bearer-auth checks it. */
 export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller): Promise<IdentifyCaller> {
   const keys = new KnownKeys(find);
   const auth = (key: string, request: FastifyRequest) => {
@@ -59,7 +67,8 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // With null, which the plugin's types lack, the plugin does not log an error for each 401. The log line of the request is enough.
+  // With null, which the plugin's types lack, the plugin does not log an error for each 401: the log line of the
+  // request is enough.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;
@@ -69,7 +78,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     if (known) done(known);
     else {
       verify(request, reply, (error) => {
-        // The plugin has set 401, but a later alternative may admit the request.
+        // The plugin has set the status 401, but a later alternative may admit the request.
         reply.code(200);
         if (!error) done(stateOf(request).caller);
         else done(error instanceof HttpError ? error : undefined);

@@ -3,11 +3,17 @@ import type { FastifyRequest } from 'fastify';
 import type { KeyLocation } from '../contract/contract.ts';
 
 interface LocationRules {
-  /** The scheme of authentication (RFC 9110, section 11.1); none is registered for keys in a header, the query or a cookie. */
+  /**
+   * The authentication scheme (RFC 9110, section 11.1). Undefined for a header, the query and a cookie, because no
+   * scheme is registered for them.
+   */
   scheme?: string;
   /** The words that tell a client how to send a key at this location. */
   way: (name: string) => string;
-  /** Only text counts as a key. For example, a key that was sent several times does not count. */
+  /**
+   * Returns the value that was sent. Only a string counts as a key: a parameter that was sent twice is an array, and
+   * does not count.
+   */
   find: (request: FastifyRequest, name: string) => unknown;
 }
 
@@ -58,8 +64,8 @@ function cookieOf(header: string, name: string): string | undefined {
 }
 
 /**
- * Makes the function that removes checked keys from the query, since keys are not parameters. Returns undefined if the contract does not
- * expect keys in the query.
+ * Makes the function that removes checked keys from the query, because the contract does not declare them as
+ * parameters. Returns undefined if no key is sent in the query.
  */
 export function takeFromQuery(locations: KeyLocation[]): ((request: FastifyRequest) => void) | undefined {
   const names = locations.filter((location) => location.in === 'query').map(({ name }) => name);

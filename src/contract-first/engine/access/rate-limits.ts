@@ -5,7 +5,7 @@ import { ADDRESS_BUCKET, buildKnown, buildWindowCounter } from '../../store/rate
 import type { Rate, WindowCount, WindowCounter } from '../../store/store.ts';
 import { withTimeout } from '../timeout.ts';
 
-/** Answers a request that is over its rate limit, with these headers. */
+/** Sends the 429 to a request that is over its rate limit, with these headers. */
 export type SendTooManyRequests = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -21,8 +21,8 @@ export function buildRateLimits(
   const count = buildLimiter(countWindow);
 
   /**
-   * Calls `on.passed` or `on.over`, or neither if the request was answered meanwhile. `on.over` waits for `setImmediate`, so that good
-   * requests that arrive with a flood are handled first.
+   * Calls `on.passed` or `on.over`, or neither if the request was answered meanwhile. `on.over` waits for
+   * `setImmediate`, so that requests under their limits that arrive during a flood are handled first.
    */
   function countRequest(id: string, rate: Rate, reply: FastifyReply, on: Continuation): void {
     function act(standing: Standing): void {
@@ -52,21 +52,21 @@ export function buildRateLimits(
   };
 }
 
-/** The next step of a request after the request was counted. */
+/** The callbacks after a request was counted: `passed` if it is under the limit, `over` if not. */
 interface Continuation {
   passed: () => void;
   over: SendTooManyRequests;
 }
 
-/** Writes the headers of draft-ietf-httpapi-ratelimit-headers-10. */
+/** Writes the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10). */
 const toHeaders = ({ limit, window }: Rate, { left, reset }: Standing): Record<string, string> => ({
   'RateLimit-Policy': `"key";q=${limit};w=${window}`,
   RateLimit: `"key";r=${left};t=${reset}`,
 });
 
 /**
- * Returns the id of an address's limit: the address, or the first 64 bits of an IPv6 address, because a client may own every address in
- * such a network.
+ * Returns the network whose requests are counted together: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * because one client may own every address that begins with these bits.
  */
 export function toNetwork(ip: string): string {
   const address = ip.replace(/^::ffff:(?=[\d.]+$)/i, '');
@@ -77,12 +77,12 @@ export function toNetwork(ip: string): string {
 }
 
 /**
- * The share of the remaining requests that a process leases at once. At most this share stays unused if a client changes to another
- * process.
+ * The share of the remaining requests that a process leases in one step. If a client changes to another process, at
+ * most this share stays unused.
  */
 const LEASED_SHARE = 0.01;
 
-/** How long to wait for the shared counter, in milliseconds; after that, this server counts by itself. */
+/** How long to wait for the shared counter, in milliseconds. After that, this server counts by itself. */
 const COUNT_TIMEOUT = 250;
 
 /** The state of a limit after a request. */
@@ -94,7 +94,7 @@ export interface Standing {
   reset: number;
 }
 
-/** Counts a request, and calls back when it is known whether it may pass. */
+/** Counts a request, and calls `answer` as soon as it is known whether the request is over the limit. */
 export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
 
 interface Share {
@@ -102,21 +102,25 @@ interface Share {
   granted: number;
   /** The number of requests that all servers together may still lease. */
   left: number;
-  /** When the window ends. */
+  /** The end of the window, on the clock of `performance.now()`. */
   end: number;
-  /** The requests that wait for the shared counter. */
+  /** The callbacks of the requests that wait for the shared counter. */
   waiting: ((standing: Standing) => void)[];
 }
 
 /**
- * Decides whether a request exceeds its rate limit. A process leases a part of the remaining requests from the shared counter, and admits
- * requests on its own until the lease is used. So the sum never exceeds the limit, and few requests have to wait. A 429 does not need a
- * round trip.
+ * Builds the function that decides whether a request is over its rate limit. A process leases a part of the remaining
+ * requests from the shared counter, and admits requests on its own until the lease is used up. So the sum never exceeds
+ * the limit, and few requests have to wait. Once the limit is used up, requests are rejected without asking the
+ * counter.
  */
 export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
   const countHere = buildWindowCounter();
-  /** The shares that wait for the shared counter. During the wait, the window of a share may end, or the share may be evicted. */
+  /**
+   * The shares that wait for the shared counter. They are kept here because `sharesOf` may drop a share during the
+   * wait: at the end of its window, or to make room for others.
+   */
   const asking = new Map<string, Share>();
 
   function ask(id: string, rate: Rate, share: Share): void {

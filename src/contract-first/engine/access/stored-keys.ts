@@ -1,11 +1,17 @@
-/** Keeps the valid keys of the store, and the times of their uses. The start reads all keys; later reads fetch only changed keys. */
+/**
+ * Caches the valid keys of the store, and collects when they are used. The start reads all keys; later reads fetch only
+ * changed keys.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import type { Caller, KeyUsage } from './caller.ts';
 
-/** The interval between reads of changed keys, in milliseconds: a revoked key gets a 401 after at most a second. */
+/**
+ * The interval between reads of changed keys, in milliseconds. With it, a revoked key gets a 401 after at most a
+ * second.
+ */
 const INTERVAL = 500;
 
 /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
@@ -37,7 +43,7 @@ export class StoredKeys {
     this.#maxAge = options.maxAge ?? MAX_AGE;
   }
 
-  /** Reads the keys now, and then at every interval. @throws Error when they cannot be read now */
+  /** Reads the keys now, and then at every interval. @throws Error if they cannot be read now */
   async start(): Promise<void> {
     await this.#read();
     this.#readOnAndOn().catch(() => {});
@@ -47,12 +53,15 @@ export class StoredKeys {
     this.#stopping.abort();
   }
 
-  /** The salt of the database, for the ids of configured keys. */
+  /** The salt of the database, from which the ids of the keys in `API_KEYS` are made. */
   get salt(): string {
     return this.#salt;
   }
 
-  /** Returns the caller by the hash of a key; undefined if no valid key has this hash, and an error while the keys cannot be read. */
+  /**
+   * Returns the caller by the hash of a key; undefined if no valid key has this hash. Returns an error while the keys
+   * cannot be read.
+   */
   find(hash: string): Caller | HttpError | undefined {
     if (performance.now() - this.#readAt > this.#maxAge)
       return new HttpError('unavailable', 'The API keys cannot be read now.');
@@ -60,7 +69,7 @@ export class StoredKeys {
     return caller && Date.now() < caller.expiry ? caller : undefined;
   }
 
-  /** Starts a timer for the next read. With setInterval, a slow read could overlap the next one. */
+  /** Reads the changed keys after each interval. With setInterval, a slow read could overlap with the next one. */
   async #readOnAndOn(): Promise<never> {
     for (;;) {
       await wait(INTERVAL, undefined, { ref: false, signal: this.#stopping.signal });
@@ -100,7 +109,10 @@ export class StoredKeys {
     this.#options.onRead?.();
   }
 
-  /** Returns undefined if the key is revoked, or if somebody has edited it so that it cannot be read. Other keys stay valid. */
+  /**
+   * Returns undefined if the key is revoked, or if somebody has edited it so that it cannot be read. Other keys stay
+   * valid.
+   */
   #toCaller(key: StoredKey): Caller | undefined {
     if (key.revokedAt !== undefined) return undefined;
     const { toCaller, logger } = this.#options;
@@ -116,7 +128,10 @@ export class StoredKeys {
   }
 }
 
-/** The interval between writes of the uses, in milliseconds. A process that is killed loses the uses after the last write. */
+/**
+ * The interval between writes of the times at which keys were used, in milliseconds. A killed process loses the times
+ * since the last write.
+ */
 const WRITE_INTERVAL = 60_000;
 
 export function buildUses(store: Store, logger: Logger) {
@@ -144,7 +159,7 @@ export function buildUses(store: Store, logger: Logger) {
       uses.set(keyId, use);
       return use;
     },
-    /** Writes the uses since the last write. */
+    /** Stops the timer, and writes the times that are not written yet. */
     stop: (): Promise<void> => {
       clearInterval(writing);
       return write();

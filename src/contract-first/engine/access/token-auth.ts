@@ -1,4 +1,4 @@
-/** Tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
+/** Admits tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
 import type { Claims } from '../../registered.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { HttpError } from '../errors/catalogue.ts';
@@ -6,7 +6,7 @@ import { withTimeout } from '../timeout.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
 
-/** How long a check may take, in milliseconds. */
+/** How long `verifyToken` may take, in milliseconds. */
 const VERIFY_TIMEOUT = 5000;
 
 /** Matches a bearer token (RFC 6750, section 2.1). */
@@ -34,7 +34,10 @@ export function buildIdentifyToken(
   };
 }
 
-/** Checks that third-party tokens can be checked. @throws ContractError if the contract needs such tokens and `verifyToken` is missing */
+/**
+ * Checks that `verifyToken` exists if the contract needs tokens of other issuers.
+ * @throws ContractError if it does not
+ */
 export function checkTokens({ tokenSchemes }: Pick<Contract, 'tokenSchemes'>, verifyToken: unknown): void {
   const unchecked = verifyToken === undefined ? tokenSchemes : [];
   if (unchecked.length === 0) return;
