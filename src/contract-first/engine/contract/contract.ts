@@ -1,4 +1,4 @@
-/** The types of the contract that the server is built from. */
+/** The types of the contract that the server is built from. The build makes such a contract from the YAML. */
 import { toPrintable } from '../../json/literals.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
@@ -7,14 +7,16 @@ import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './doc
 import type { FirstRequest } from './first-request.ts';
 
 /**
- * The way a value is written. A simple value is one text. An array is `a=1&a=2`, or `a=1,2` with one of three separators. An object is
- * `a[b]=1` or `b=1`. Any value may be JSON.
+ * How the value of a parameter is written. A simple value is `text`. An array is `repeated` (`a=1&a=2`), or one text
+ * with separators (`a=1,2` is `joined`). An object is `deep` (`a[b]=1`) or `fields` (`b=1`). Any value may be `json`.
  */
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 /**
- * The separators of arrays in the query, such as `?ids=1,2`, in the form that clients send and in the form that arrives. A comma in an item
- * is percent-encoded (RFC 6570, section 3.2.8), so items are split first. Spaces and pipes in items are always percent-encoded.
+ * The separators of arrays in the query, such as `?ids=1,2`: as the server's links contain them, and as they may
+ * arrive. The text is split before its items are decoded, so an item may contain a percent-encoded comma (RFC 6570,
+ * section 3.2.8). An item cannot contain a space or a pipe that is the separator, because both are percent-encoded in
+ * either role.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
@@ -29,9 +31,11 @@ export interface Parameter {
   schema: Schema;
   int64s: Int64Map;
   writing: ParameterStyle;
-  /** Whether only the server makes values of the parameter, and clients pass them back unchanged (`x-opaque`). */
+  /** True if clients only pass back values that the server has made, such as cursors (`x-opaque`). */
   isOpaque: boolean;
-  /** The hours that an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24. Undefined for other parameters. */
+  /**
+   * How many hours an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24. Undefined for other parameters.
+   */
   keptHours: number | undefined;
 }
 
@@ -46,9 +50,9 @@ export interface Deprecation {
 }
 
 export interface Body {
-  /** Whether the body is required. */
+  /** Whether a request must have a body. */
   required: boolean;
-  /** The size limit, in bytes. */
+  /** The largest size of the body, in bytes. */
   maxBytes: number | undefined;
   /** The content of each media type. */
   contents: Content[];
@@ -57,10 +61,12 @@ export interface Body {
 export interface Content {
   /** The media type, in lower case: `application/merge-patch+json`. */
   type: string;
-  /** The way the body is read. JSON is checked as a whole, a form part by part, and other bodies are streamed as bytes. */
+  /**
+   * How the body is read: `json` is checked as a whole, `form` field by field, and `bytes` are streamed to the handler.
+   */
   kind: 'json' | 'form' | 'bytes';
   schema: Schema;
-  /** The encoding of a form's fields, by name. */
+  /** The Encoding Objects of a form's fields, by the name of the field. */
   encoding?: Record<string, EncodingNode> | undefined;
 }
 
@@ -69,74 +75,77 @@ export interface Reply {
   status: string;
   /** The media type, in lower case; JSON if none is declared. */
   type: string;
-  /** Whether the contract declares the body. */
+  /** Whether the contract declares a body for the reply. */
   hasContent: boolean;
   /** Whether the body is JSON, which the server checks and writes. Other bodies are sent as the handler returns them. */
   isJson: boolean;
   schema: Schema;
   int64s: Int64Map;
-  /** The headers by their names in the contract. */
+  /** The declared headers, by their names in the contract. */
   headers: Record<string, HeaderNode>;
-  /** The reply in its other media types, which a handler may choose. */
+  /** The same reply in its other media types, which a handler may choose. */
   others: Reply[];
 }
 
 /**
- * The location of a client's key: as a bearer token (RFC 6750); as the password or the user name of basic authentication (RFC 7617); or
- * as the value of a header, a query parameter or a cookie.
+ * Where clients send a key: as a bearer token (RFC 6750); as the password or the user name of basic authentication (RFC
+ * 7617); or as the value of a header, a query parameter or a cookie.
  */
 export interface KeyLocation {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** Whether the key is a third-party token that the team checks. */
+  /** Whether the key is a token of another issuer, which the team's `verifyToken` checks. */
   isToken?: true;
 }
 
-/** A key that a request must send at this location, with all of these scopes. */
+/** A key that a request must send at this location. Its owner must have all of these scopes. */
 export interface NeededKey {
   location: KeyLocation;
   scopes: string[];
 }
 
-/** A security requirement. */
+/** A security requirement: a request must send all of its keys. */
 export interface Requirement extends NeededKey {
-  /** Further keys that the request must also send, at other locations. */
+  /** Further keys that the request must send, at other locations. */
   alsoNeeded: NeededKey[];
 }
 
 export interface Operation {
   id: string;
-  /** In upper case: `GET`. */
+  /** The HTTP method in upper case, such as `GET`. */
   method: string;
   /** The path in the contract, below the prefix: `/items/{itemId}`. */
   path: string;
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** The security requirements. A request must meet one of them; the list is empty if no key is needed. */
+  /** The security requirements, of which a request must meet one. Empty if no key is needed. */
   security: Requirement[];
   /** Whether the operation may also be called without a key. */
   isKeyOptional: boolean;
   deprecation: Deprecation | undefined;
 }
 
-/** The parts of a contract that are read from its file. */
+/** The properties of a contract that the build reads from its file. */
 export interface AnyContract {
-  /** The file, byte for byte. */
+  /** The bytes of the YAML file. */
   yaml: Buffer;
-  /** The contract as JSON, with every digit. */
+  /** The contract as JSON. Its numbers keep every digit. */
   json: string;
-  /** The position of the list of servers in the text of `yaml`; an empty range if it could be inserted there; undefined if it cannot be replaced. */
+  /**
+   * The offsets of the list of `servers` in the text of `yaml`. The range is empty if the file has no list but one can
+   * be inserted there. Undefined if the list cannot be replaced.
+   */
   serversAt?: [start: number, end: number] | undefined;
-  /** SHA-256 of `json`. */
+  /** The SHA-256 of `json`. */
   digest: string;
   /** The contract as an object, with its references. */
   document: Document;
   /** The contract with every reference replaced by its target. */
   resolved: ResolvedDocument;
   title: string;
-  /** The start of every path: `/v1`; may be empty. */
+  /** The path before the paths of all operations, such as `/v1`; may be empty. */
   prefix: string;
   /** The path that a proxy strips, and that comes before the prefix: `/shop`. Empty if no proxy strips a path. */
   publicPath: string;
@@ -153,9 +162,12 @@ export interface ReadContract extends AnyContract {
 
 /** The schemas of a collection's records. */
 export interface RecordSchemas {
-  /** A record as clients see it: the contract's schema, or the schema of the columns if the collection has none. */
+  /**
+   * The schema of a record as clients see it: declared in the contract, or made from the columns if the contract
+   * declares none.
+   */
   shown: Schema;
-  /** The internal columns, as one object. */
+  /** The schema of an object with the internal columns. */
   internal?: Schema | undefined;
 }
 
@@ -163,27 +175,32 @@ type LoadPage = () => Promise<Buffer>;
 
 /** A finished contract, which the build has checked. */
 export interface Contract extends AnyContract {
-  /** The document for fastify-openapi-glue. */
+  /** The document that is passed to fastify-openapi-glue. */
   glueDocument: Document;
-  /** The security schemes with third-party tokens only. */
+  /** The names of the security schemes for tokens of other issuers. */
   tokenSchemes: string[];
   /** The schemas that every stored record must fit, by collection. */
   records: Readonly<Record<string, RecordSchemas>>;
-  /** The reference page, compressed by brotli. The build has made the page; if the service runs from its sources, the start makes it. */
+  /**
+   * Loads the reference page, compressed with brotli. The build writes the page; if the service runs from its sources,
+   * the start makes it.
+   */
   loadPage: LoadPage;
   /**
-   * For each collection, the schemas of replies that every stored record, or every list of records, fits. For these replies, stored text is
-   * sent without a check.
+   * For each collection, the reply schemas that every stored record, or every list of records, is proven to fit.
+   * Replies with these schemas send text from the store without a check.
    */
   proven: Readonly<Record<string, Schema[]>>;
-  /** A request that works. Undefined if the build found none, or if the service runs from its sources. */
+  /** An example request that succeeds. Undefined if the build found none, or if the service runs from its sources. */
   firstRequest?: FirstRequest | undefined;
 }
 
-/** The error of a contract that the server cannot serve. The message lists every problem in one line with its place. */
+/**
+ * Thrown for a contract that the server cannot serve. The message has one line for each problem, which names its place.
+ */
 export class ContractError extends OperatorError {
   override name = 'ContractError';
-  /** The texts of the problems. */
+  /** The texts of the problems in `found`. */
   readonly problems: string[];
   readonly found: readonly ContractProblem[];
 
@@ -196,5 +213,5 @@ export class ContractError extends OperatorError {
   }
 }
 
-/** Tokens of OAuth 2 and OpenID Connect are sent as bearer tokens (RFC 6750). */
+/** Where clients send tokens of OAuth 2 and OpenID Connect: as bearer tokens (RFC 6750). */
 export const BEARER: KeyLocation = { in: 'bearer', name: 'Authorization' };

@@ -1,4 +1,7 @@
-/** The types of an OpenAPI document's nodes, with the fields that we read. OpenAPI's own schema has checked them (`validity.ts`). */
+/**
+ * The types of an OpenAPI document's nodes, with the fields that the package reads. The build has validated the
+ * document (`validity.ts`).
+ */
 import type { Schema } from '../schema/json.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -6,7 +9,7 @@ export type Method = (typeof METHODS)[number];
 
 type Named<Node> = Record<string, Node>;
 
-/** A node that may also have other fields, or be a reference. */
+/** A node of a document. It may contain other fields, or be a reference. */
 interface Node {
   $ref?: string;
   [other: string]: unknown;
@@ -33,7 +36,7 @@ export interface Document extends Node {
   security?: SecurityNode[] | undefined;
 }
 
-/** The document without references. */
+/** A document in which every reference is replaced by its target. */
 export interface ResolvedDocument extends Document {
   components: { securitySchemes: Named<SchemeNode> };
 }
@@ -44,25 +47,28 @@ export interface ServerNode extends Node {
   variables?: Named<{ default: string }>;
 }
 
-/** The server of a contract that names none (OpenAPI 3.1, section 4.8.1.1). */
+/** The server of a document without `servers` (OpenAPI 3.1, section 4.8.1.1). */
 export const ROOT_SERVER: ServerNode = { url: '/' };
 
-/** A server's URL, with the default in place of each variable that declares one. */
+/** Returns the URL of a server, with its variables replaced by their defaults. */
 export const toFilledUrl = ({ url, variables }: ServerNode): string =>
   url.replace(/\{([^{}]*)\}/g, (_, name) => String(Object(variables)[name]?.default ?? ''));
 
 const ORIGIN = /^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i;
 
-/** The path of a server's URL without a slash at its end: `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`. */
+/**
+ * Returns the path of a server's URL without trailing slashes: `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1`
+ * and `/v1`.
+ */
 export const toPathPrefix = (server: ServerNode): string =>
   toFilledUrl(server)
     .replace(ORIGIN, '')
     .replace(/(?<!\/)\/+$/, '');
 
-/** Whether a server's URL is relative to that of the contract. */
+/** True if the URL of a server is relative to the URL of the document. */
 export const isRelative = (url: string): boolean => !ORIGIN.test(url);
 
-/** Scopes by the name of the scheme. */
+/** The needed scopes, by the name of the security scheme. */
 export type SecurityNode = Named<string[]>;
 
 export interface SchemeNode extends Node {
@@ -97,7 +103,7 @@ export interface OperationNode extends Node {
   'x-fastify-config'?: object;
 }
 
-/** A node with a schema that may also contain examples. */
+/** A node that may contain a schema, and examples for it. */
 export interface ValueNode extends Node {
   schema?: Schema | undefined;
   example?: unknown;
@@ -143,22 +149,22 @@ export interface ResponseNode extends Node {
   links?: Named<LinkNode>;
 }
 
-/** The operations of a path item. */
+/** Returns the operations of a path item, with their methods. */
 export const operationsOf = (item: PathItem): [Method, OperationNode][] =>
   METHODS.flatMap((method) => (item[method] ? [[method, item[method]] as [Method, OperationNode]] : []));
 
-/** Replaces each operation of a path item by the result of `make`. */
+/** Copies a path item, and replaces each of its operations by the result of `make`. */
 export function mapOperations(item: PathItem, make: (one: OperationNode, method: Method) => OperationNode): PathItem {
   const made = operationsOf(item).map(([method, operation]) => [method, make(operation, method)]);
   return { ...item, ...Object.fromEntries(made) };
 }
 
-/** The nodes that an operation was read from. */
+/** Returns the path item and the Operation Object that an operation was read from. */
 export function nodesOf({ paths }: Document, { path, method }: { path: string; method: string }) {
   const item = paths[path] as PathItem;
   return { item, source: item[method.toLowerCase() as Method] as OperationNode };
 }
 
-/** Whether a parameter is the header `Idempotency-Key`. */
+/** True if the parameter is the header `Idempotency-Key`. */
 export const isKey = ({ name, in: location }: Pick<ParameterNode, 'name' | 'in'>): boolean =>
   location === 'header' && name.toLowerCase() === 'idempotency-key';

@@ -1,4 +1,4 @@
-/** The finished contract: the file that the build writes, and the server reads. */
+/** Reads the finished contract: a file that the build writes for the server. */
 import { createHash } from 'node:crypto';
 import { int64sOf } from '../schema/int64-map.ts';
 import { isNode, type Keywords } from '../schema/json.ts';
@@ -6,38 +6,41 @@ import { toRecursion } from '../schema/subschemas.ts';
 import { type Contract, ContractError, type Operation, type Parameter, type Reply } from './contract.ts';
 import { parseWithBounds } from './numbers.ts';
 
-/** The version of the file's form, to be raised whenever the form changes. */
+/** The version of the file's format. Raise it whenever the format changes. */
 export const FORMAT = 2;
 
-/** The form of the file, as JSON. */
+/** The contents of the file, which is JSON. */
 export interface FinishedFile {
   format: number;
-  /** SHA-256 of the contract's YAML, which is served byte for byte. */
+  /** The SHA-256 of the contract's YAML file. The server serves that file unchanged. */
   sha256: string;
-  /** SHA-256 of `json`. */
+  /** The SHA-256 of `json`. */
   digest: string;
-  /** The contract as JSON, with every digit. */
+  /** The contract as JSON. Its numbers keep every digit. */
   json: string;
   serversAt?: Finished['serversAt'];
   firstRequest?: Finished['firstRequest'];
-  /** The facts, as a graph. */
+  /** The other properties of the contract (`Facts`), as the JSON text of a `Graph`. */
   facts: string;
 }
 
 type WithoutInt64s<Part> = Omit<Part, 'int64s' | 'others'>;
 export type WrittenReply = WithoutInt64s<Reply> & { others: WrittenReply[] };
 
-/** An operation in its written form. Dates are texts, and the maps of 64-bit integers are left out, since reading finds them again. */
+/**
+ * An operation as it is written to the file. Dates are texts. The maps of 64-bit integers are omitted, because the
+ * reader makes them again.
+ */
 export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replies' | 'deprecation'> {
   parameters: WithoutInt64s<Parameter>[];
   replies: WrittenReply[];
   deprecation?: { at?: string; sunset?: string; successor?: string } | undefined;
 }
 
-/** Everything of a contract except its page, which is a separate file. */
+/** The contract without the page, which is in a separate file. */
 export type Finished = Omit<Contract, 'loadPage'>;
 
-/** The facts in their written form. */
+/** The properties of the contract that are written as `facts`. */
 export interface Facts
   extends Omit<Finished, 'yaml' | 'json' | 'serversAt' | 'digest' | 'publicPath' | 'operations' | 'firstRequest'> {
   operations: WrittenOperation[];
@@ -47,7 +50,10 @@ export const sha256Of = (text: string | Buffer): string => createHash('sha256').
 
 const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
 
-/** Reads the finished contract. @throws ContractError if the file was made from a different contract, or by another version */
+/**
+ * Reads the finished contract.
+ * @throws ContractError if the file was made from a different contract, or by another version of the package
+ */
 export function readFinished(
   { format, sha256, digest, json, serversAt, firstRequest, facts }: FinishedFile,
   yaml: Buffer,
@@ -78,18 +84,26 @@ function toReply(written: WrittenReply): Reply {
 const toDate = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
 
 interface Graph {
-  /** The key of references. `{"$shared": 3}` means part 3. With `of`, it means a recursive schema with this `$ref` and target 3. */
+  /**
+   * The key that marks a reference inside the graph. If it is `$shared`, `{"$shared": 3}` stands for part 3, and
+   * `{"$shared": 3, "of": "#/x"}` for a recursive schema with `"$ref": "#/x"` whose target is `targets[3]`.
+   */
   marker: string;
-  /** Parts that are used several times or that references point to, each after the parts that it contains. */
+  /**
+   * Nodes that are used several times, or that recursive schemas refer to. Each comes after the parts that it contains.
+   */
   parts: unknown[];
-  /** The parts that recursive schemas refer to. */
+  /** The indexes of the parts that recursive schemas refer to. */
   targets: number[];
   root: Node;
 }
 
 type Node = Record<string, unknown>;
 
-/** Reads a graph of values that the build has written as JSON: equal parts are one object, and recursive schemas refer to their targets. */
+/**
+ * Reads a graph that the build has written. Each reference to a part becomes the same object, and recursive schemas
+ * refer to their targets.
+ */
 function readGraph(json: string): unknown {
   const { marker, parts, targets, root } = parseWithBounds(json) as Graph;
 
@@ -101,7 +115,7 @@ function readGraph(json: string): unknown {
 
   function linkFields(node: Node): unknown {
     for (const [key, value] of Object.entries(node)) {
-      // Setting the key `__proto__` also works.
+      // Unlike an assignment, this also works for the key `__proto__`.
       if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
     }
     return node;

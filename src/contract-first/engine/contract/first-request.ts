@@ -1,23 +1,23 @@
-/** A request that works, for people who have just started a server. */
+/** An example request, printed as a curl command for people who have just started a server. */
 import { randomUUID } from 'node:crypto';
 import { toShellWord } from '../../json/literals.ts';
 
-/** The words of a curl command, quoted for a shell. */
+/** The arguments of a curl command. The options are quoted for a shell. */
 export interface FirstRequest {
   options: string[];
   /** The URL after the origin, not quoted. */
   url: string;
 }
 
-/** The placeholders for the reader's key and a new `Idempotency-Key`, as plain text in the words. */
+/** Placeholders in the arguments, which are replaced by the reader's key and by a new UUID for `Idempotency-Key`. */
 export const KEY_PLACEHOLDER = '<API_KEY>';
 export const UUID_PLACEHOLDER = '<UUID>';
 
-/** Writes the key, and a new UUID, in place of their placeholders. */
+/** Replaces the placeholders by the key and a new UUID. */
 export const fillPlaceholders = (text: string, key: string): string =>
   text.replaceAll(KEY_PLACEHOLDER, key).replaceAll(UUID_PLACEHOLDER, randomUUID());
 
-/** Returns a curl command. */
+/** Returns the whole curl command. */
 export function toFirstCurl({ options, url }: FirstRequest, origin: string, key: string): string {
   const words = [...options, toShellWord(origin + url)].join(' \\\n    ');
   return fillPlaceholders(`curl ${words}`, key);

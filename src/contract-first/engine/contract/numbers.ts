@@ -1,15 +1,15 @@
-/** Checks the numbers in the contract: each must be exact, and `int64` must be of type integer. */
+/** Parses the contract's JSON without losing digits of its numbers. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { isNode } from '../schema/json.ts';
 
-/** Keywords with numbers that must keep every digit. */
+/** Keywords in which numbers must keep every digit. */
 export const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 
-/** Parses JSON without loss: each whole number is a bigint. */
+/** Parses JSON without loss: each whole number becomes a bigint. */
 export const parseWithBigints = (json: string): unknown => parse(json, null, parseNumberAndBigInt);
 
-/** Parses like JSON.parse, except that integers above 2^53 in bounds and defaults become `bigint`. */
+/** Parses like JSON.parse, except that integers above 2^53 become bigint if they are bounds or defaults. */
 export function parseWithBounds(json: string): unknown {
   if (!LARGE.test(json)) return JSON.parse(json);
   const toNumber = (key: string, value: unknown) => {
@@ -19,7 +19,7 @@ export function parseWithBounds(json: string): unknown {
   return parse(json, toNumber, parseNumberAndBigInt);
 }
 
-/** The node with each bigint as the nearest double. */
+/** Replaces each bigint in the node by the nearest double. */
 export function toDoubles<Kind>(node: Kind): Kind;
 export function toDoubles(node: unknown): unknown {
   if (typeof node === 'bigint') return Number(node);

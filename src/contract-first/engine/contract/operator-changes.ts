@@ -1,19 +1,19 @@
-/** Changes a contract for the operator: replaces its servers, or its path. */
+/** Changes a contract as the operator's settings demand: its servers, or its prefix. */
 import { stringify } from 'lossless-json';
 import type { AnyContract } from './contract.ts';
 import type { Document } from './document.ts';
 import { parseWithBigints } from './numbers.ts';
 
 /**
- * Adds `publicPath` to a contract: a path such as `/shop` that a proxy strips. The path is put before the paths of the contract's servers,
- * and before every link of the server.
+ * Sets `publicPath`: a path such as `/shop` that a proxy strips from requests. The path is added to the URLs of the
+ * contract's servers, and to every link that the server sends.
  */
 export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicPath: string): Kind {
   if (publicPath === '') return contract;
   return { ...withServers(contract, (url) => (/^(\/(?!\/)|$)/.test(url) ? publicPath + url : url)), publicPath };
 }
 
-/** Replaces the prefix of a contract, also in its servers. */
+/** Replaces the prefix of a contract, also at the end of its servers' URLs. */
 export function withPrefix<Kind extends AnyContract>(contract: Kind, prefix: string): Kind {
   const { prefix: old } = contract;
   if (prefix === old) return contract;
@@ -33,8 +33,8 @@ function withServers<Kind extends AnyContract>(contract: Kind, toUrl: (url: stri
 }
 
 /**
- * Returns the file with other servers, written as one line of JSON, which is also YAML. The rest of the file, with its comments, is
- * unchanged.
+ * Returns the text of the YAML file with other servers, written as one line of JSON, which is also valid YAML. The rest
+ * of the file, with its comments, is unchanged.
  */
 function toYaml({ yaml, serversAt }: AnyContract, servers: string, json: string) {
   if (!serversAt) return { text: json, serversAt };

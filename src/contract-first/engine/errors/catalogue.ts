@@ -1,4 +1,7 @@
-/** The catalogue of errors. Every error that clients get has a code and a status from this file, or from the domain. */
+/**
+ * The catalogue of errors. Every error that clients get has a code and a status from this file, or from the team's
+ * collections.
+ */
 import type { components, DomainErrors } from '../../registered.ts';
 import { type Problem, problemAt, toErrorDetails } from './problem.ts';
 
@@ -8,7 +11,10 @@ interface OwnError {
   status: number;
 }
 
-/** The contract's `Error` schema, if it has these fields. Otherwise the engine's own form, which `src/errors.ts` converts. */
+/**
+ * The contract's `Error` schema, if it contains the fields of OwnError. Otherwise it is OwnError, from which the team's
+ * `errors.ts` makes the body.
+ */
 export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
   ? Declared
   : OwnError;
@@ -16,13 +22,13 @@ export type ErrorBody = components extends { schemas: { Error: infer Declared ex
 interface Kind {
   /** The HTTP status of the reply. */
   status: number;
-  /** The seconds to wait before another try. */
+  /** The value of `Retry-After`, in seconds. */
   retryAfter?: number;
-  /** The message of `answer`; by default the words of the code. */
+  /** The message that `answer` sends with the code; by default the code in words, such as `Not found.` */
   message?: string;
 }
 
-/** Codes for errors of handlers and plugins, named after their status (RFC 9110, section 15). */
+/** Codes for errors of handlers and plugins, named after the HTTP status (RFC 9110, section 15). */
 export const GENERAL = {
   bad_request: { status: 400 },
   payment_required: { status: 402 },
@@ -45,7 +51,7 @@ export const GENERAL = {
   insufficient_storage: { status: 507 },
 } as const satisfies Record<string, Kind>;
 
-/** The engine's own codes. */
+/** The codes of all errors that the engine itself sends or offers to handlers. */
 const ENGINE_ERRORS = {
   invalid_request: { status: 400 },
   malformed_json: { status: 400 },
@@ -78,27 +84,33 @@ type KnownErrors = typeof ENGINE_ERRORS & DomainErrors;
 
 export type ErrorCode = keyof KnownErrors & string;
 
-/** The status of a code, as a constant. */
+/** The status of a code, as a literal type. */
 export type StatusOf<Code extends ErrorCode> = KnownErrors[Code] extends { status: infer Status extends number }
   ? Status
   : number;
 
-/** The codes of the contract's `Error` schema that the engine does not define. The collections have to declare them. */
+/** The codes of the contract's `Error` schema that the engine does not define, so the team's collections have to. */
 export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof ENGINE_ERRORS>, Kind>;
 
-/** The codes of one service. Another service in the same process may give a code another status. */
+/** The error codes of one service. Another service in the same process may use another status for the same code. */
 export type Catalogue = Readonly<Record<string, Kind>>;
 
-/** The codes of the collections come before those of the engine, because metrics count a status under its first code. */
+/**
+ * Builds the catalogue of a service. Its own codes come before those of the engine, because metrics count a status
+ * under its first code.
+ */
 export function buildCatalogue(domain: Readonly<Record<string, { errors: object }>>): Catalogue {
   const ofCollections = Object.values(domain).map(({ errors }) => errors);
   return { ...addErrors(Object.assign({}, ...ofCollections)), ...ENGINE_ERRORS };
 }
 
-/** The codes of every service in the process, for errors on their way to the service that sends them. */
+/**
+ * The codes of all services in the process. A new error takes its status from here; the service that sends the error
+ * corrects the status by `settle`.
+ */
 let known: Catalogue = ENGINE_ERRORS;
 
-/** Adds the codes of a service's collections, and returns them. */
+/** Adds the codes of a service's collections to the process, and returns them. */
 export function addErrors<const Errors extends Catalogue>(errors: Errors): Errors {
   known = { ...errors, ...known };
   return errors;
@@ -106,29 +118,32 @@ export function addErrors<const Errors extends Catalogue>(errors: Errors): Error
 
 const kindIn = (catalogue: Catalogue, code: string): Kind => (catalogue[code] ?? known[code]) as Kind;
 
-/** The message of an error, if a handler does not give its own. */
+/** Returns the message of an error for which the handler gives none. */
 export const messageOf = (code: ErrorCode): string =>
   kindIn(known, code).message ?? `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}.`;
 
 const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
 /**
- * Returns the engine's code for the status of a plugin's error. If several codes have the status, this is the last one, which is the most
- * general.
+ * Returns the engine's code for the status of a plugin's error. If several codes have this status, the last one is
+ * returned, because it is the most general.
  */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
 
-/** Code, message and status of an error, before `src/errors.ts` gives them the contract's form. */
+/** The code, message and status of an error, from which `src/errors.ts` makes the body in the contract's form. */
 export class ErrorParts<Code extends ErrorCode> {
-  /** A brand for the compiler, which distinguishes the result of `refuse` from a body with the same fields that the handler made itself. */
+  /**
+   * A brand for the compiler. It distinguishes the result of `refuse` from a body with the same fields that a handler
+   * has made itself.
+   */
   declare private readonly isBranded: true;
   readonly code: Code;
   readonly message: string;
   readonly status: StatusOf<Code>;
-  /** The message's problems, for programs. */
+  /** The problems that the message lists, as objects for programs. */
   declare readonly problems?: Problem[];
 
-  /** The status. The error of a plugin may have another status than the usual one of the code. */
+  /** `status` is given for the error of a plugin, if it differs from the usual status of the code. */
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
@@ -138,17 +153,21 @@ export class ErrorParts<Code extends ErrorCode> {
 }
 
 /**
- * A handler's answer with an error. `toErrorBody` makes the body in the form of the contract's errors. So the answer fits if the operation
- * declares the status, its range or `default`.
+ * The error that a handler answers with. `toErrorBody` makes its body, in the form of the contract's errors. So the
+ * answer fits the contract if the operation declares the status, its range or `default`.
  */
 export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
   body: ErrorParts<Code>;
 }
 
-/** Makes a handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` for programs. */
+/**
+ * Makes an error for a handler to answer with: `refuse('gone', 'No longer.')` is a 410. `message` is for people,
+ * `problems` is for programs.
+ */
 export function refuse<const Code extends string>(
-  // With ErrorCode as the constraint, a wrong code would first be reported as faults of the answers with all codes.
+  // With `ErrorCode` as the constraint, the compiler's message for a wrong code would begin with the answers of all
+  // codes.
   code: Code extends ErrorCode ? Code : keyof DomainErrors | keyof typeof ENGINE_ERRORS,
   message: string,
   problems?: Problem[],
@@ -160,7 +179,7 @@ export function refuse<Code extends ErrorCode>(code: Code, message: string, prob
   };
 }
 
-/** Returns an answer of `refuse` with the status that the service defines for its code. Returns other answers unchanged. */
+/** Gives an answer of `refuse` the status that the service defines for its code. Returns other answers unchanged. */
 export function settle<Answer extends { status: number; body?: unknown }>(
   answer: Answer,
   catalogue: Catalogue,
@@ -173,13 +192,13 @@ export function settle<Answer extends { status: number; body?: unknown }>(
 }
 
 /**
- * Makes a handler's answer for a value that breaks a rule which the contract cannot express:
+ * Makes a 400 for a handler to answer with, if a value breaks a rule that the contract cannot express:
  * `refuseAt('/query/after', 'unknown', 'is not a cursor of this list')`.
  */
 export const refuseAt = (pointer: string, code: string, words: string): ErrorAnswer<'invalid_request'> =>
   refuse('invalid_request', ...toErrorDetails([problemAt(pointer, code, words)]));
 
-/** The handler of an operation that is not implemented yet: a 501. */
+/** The handler of an operation that is not implemented yet: replies with 501. */
 export async function notImplemented(): Promise<never> {
   throw new HttpError('not_implemented', 'This operation is not implemented yet.');
 }
@@ -199,7 +218,9 @@ interface HttpErrorOptions {
   problems?: Problem[] | undefined;
 }
 
-/** An error before or after the handler. `message` is for the client, `cause` for the log. */
+/**
+ * An error reply from code that runs before or after the handler. `message` is sent to the client, `cause` is logged.
+ */
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly code: ErrorCode;
@@ -224,7 +245,7 @@ export class HttpError extends Error {
     return this;
   }
 
-  /** The status under the name that error handlers of Fastify expect. */
+  /** The status, under the name that error handlers of Fastify expect. */
   get statusCode(): number {
     return this.status;
   }
@@ -234,7 +255,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The error for problems that are found after the check of the request. */
+/** Makes the 400 that lists the problems found in a request. */
 export function invalidRequest(found: Problem[], cause?: unknown): HttpError {
   const [message, problems] = toErrorDetails(found);
   return new HttpError('invalid_request', message, { problems, cause });

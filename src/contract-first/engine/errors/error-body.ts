@@ -1,5 +1,6 @@
 /**
- * Makes the bodies of the server's own errors, by the team's `errors.ts` or in the default form. Also contains the types of `errors.ts`.
+ * Makes the bodies of the server's own errors: with the team's `errors.ts`, or in the default form. Declares the types
+ * for `errors.ts`.
  */
 import { stringify } from 'lossless-json';
 import type { Logger } from 'pino';
@@ -17,25 +18,25 @@ export interface OwnError {
   /** The message for people. */
   message: string;
   status: number;
-  /** The message's problems, for programs, if the request breaks the contract. */
+  /** The problems that the message lists, as objects for programs; undefined if the error lists none. */
   problems: Problem[] | undefined;
-  /** The id in the reply's `X-Request-Id`, and in the log. */
+  /** The id of the request, which is in the reply's `X-Request-Id` and in the log. */
   requestId: string;
-  /** The operation; undefined if the request is malformed, or if its path is unknown. */
+  /** The operation. Undefined if the request is malformed, or if its path is unknown. */
   operation: OperationId | undefined;
   /** The key of the reply in the contract: `404`, `4XX` or `default`. Undefined if the contract does not declare this status. */
   reply: string | undefined;
 }
 
-/** The default form of the body, if there is no `errors.ts`. */
+/** Makes the default body, which is sent if the team has no `errors.ts`. */
 export function toErrorBody({ code, message, status, problems }: OwnError) {
   return problems ? { code, message, status, problems } : { code, message, status };
 }
 
-/** Makes the body of an error. Errors that are sent as text consist only of the message, and do not need this function. */
+/** Makes the body of an error. It is not called for replies with a text body, because their body is the message. */
 export type ToErrorBody = (error: OwnError) => OwnErrorBody;
 
-/** The JSON bodies of all replies that may be errors; `unknown` if the contract declares none. */
+/** The type of the JSON bodies of all replies that may be errors; `unknown` if the contract declares none. */
 export type OwnErrorBody = ErrorBodyOf<operations>;
 type ErrorBodyOf<All> = [InErrors<All>] extends [never] ? unknown : InErrors<All>;
 type InErrors<All> = {
@@ -57,10 +58,13 @@ export interface ErrorForm {
   write: (body: unknown) => string;
 }
 
-/** Returns the form by the status of the reply. */
+/** Returns how errors with this status are written. */
 export type ErrorFormOf = (status: number) => ErrorForm;
 
-/** The media type for errors that no reply declares: that of the contract's errors, or plain JSON if these have several types. */
+/**
+ * Returns the media type of errors with an undeclared status: that of the contract's error replies, or plain JSON if
+ * they use several types.
+ */
 export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): string {
   const replies = [...operations.values()].flatMap((operation) => operation.replies);
   const errors = replies.filter(({ status, hasContent, isJson }) => /^[45d]/i.test(status) && hasContent && isJson);
@@ -90,7 +94,7 @@ export function buildErrorFormOf(
   return (status) => forms.get(status) ?? addForm(status);
 }
 
-/** Writes a body as JSON. Bigints need the slower writer. */
+/** Writes a body as JSON. JSON.stringify throws for a bigint; only then is the slower writer used. */
 function writeJson(body: unknown): string {
   try {
     return JSON.stringify(body);
@@ -111,29 +115,35 @@ export function buildToBody(
     toErrorBody({ code, message, status, problems, requestId, ...where });
 }
 
-/** Returns the message as the body of a text reply, cut to its `maxLength`. A reply that allows only listed texts gets the first. */
+/**
+ * Returns the body of an error reply that is text: the message, cut to the `maxLength` of the reply. If the reply
+ * allows only certain texts, the first of them is returned.
+ */
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
   const { enum: listed, const: only = listed?.[0], maxLength } = keywordsOf(schema);
   if (only !== undefined) return String(only);
   const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
-  // JSON Schema counts characters, not UTF-16 units.
+  // JSON Schema counts characters, not UTF-16 code units.
   return [...text].slice(0, maxLength).join('');
 }
 
-/** The parts that all error replies of an operation share, whoever causes them. */
+/** How error replies of an operation are sent, no matter which code causes the error. */
 export interface FailureForm {
   formOf: ErrorFormOf | undefined;
-  /** The headers of every error reply, also of an error that a plugin sends before the operation runs. */
+  /** The headers of every error reply, including errors that a plugin sends before the operation runs. */
   headers: Record<string, string>;
-  /** The challenge (RFC 9110, section 11.6.1), for a plugin's 401 without one. */
+  /** The challenge for a 401 of a plugin that does not set one (RFC 9110, section 11.6.1). */
   challenge: string | undefined;
-  /** The media types of the operation's body (RFC 9110, section 15.5.16); undefined without a body. */
+  /**
+   * The value of `Accept` in a 415: the media types of the operation's body (RFC 9110, section 15.5.16). Undefined if
+   * the operation takes no body.
+   */
   accept: string | undefined;
 }
 
 interface RenderedError extends Pick<ErrorForm, 'type' | 'write'> {
   body: unknown;
-  /** The body as it is sent, unless a plugin replaces it. */
+  /** The written body, which is sent unless a plugin replaces it. */
   text: string;
 }
 
@@ -143,7 +153,10 @@ export type RenderError = (failure: HttpError, requestId: string, formOf?: Error
 const JSON_FORM = { type: contentTypeOf(PLAIN_JSON), write: JSON.stringify };
 const NO_TEXT = new Error('the body that it makes cannot be written');
 
-/** Makes the body of an error. If the team's `errors.ts` fails, the client still gets an answer. */
+/**
+ * Builds the function that makes the body of an error. If the team's `errors.ts` throws, the client gets the error in
+ * the default form.
+ */
 export function buildRenderError(logger: Logger, formOfAll: ErrorFormOf): RenderError {
   return (failure, requestId, formOf = formOfAll) => {
     const { body } = failure;

@@ -1,23 +1,26 @@
-/** A fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
+/** A fault in a request: as a message for people, such as `body.name is missing`, and as fields for programs. */
 import { fromPointerToken } from '../../json/pointer.ts';
 
 /**
- * The limits of the problems that a client gets: their number, the length of each, and the bytes of JSON for all. There are limits because
- * problems contain names that the client has sent.
+ * Limits for the problems in a reply: their number, the characters of each message, and the bytes of all problems as
+ * JSON. They are limited because problems repeat names that the client has sent.
  */
 export const MAX_PROBLEMS = 20;
 const MAX_LENGTH = 400;
 const MAX_BYTES = 7000;
 
-/** A problem in the form of an error body. As a string, it is its message. */
+/** A problem with the fields that an error body contains. Converted to a string, it is its message. */
 export class Problem {
   readonly in: 'body' | 'path' | 'query' | 'header';
-  /** The place: a JSON Pointer in the body, or the name of a parameter. */
+  /** A JSON Pointer in the body, or the name of a parameter. */
   readonly place: string;
   readonly code: string;
   readonly message: string;
 
-  /** `pointer` begins with the part of the request: `/body/name`. A long pointer is cut at a `/`. */
+  /**
+   * `pointer` begins with the location of the value in the request: `/body/name`, `/query/limit`. A long pointer is cut
+   * at a `/`.
+   */
   constructor(pointer: string, code: string, message: string) {
     const known = pointer.length > MAX_LENGTH ? pointer.slice(0, pointer.lastIndexOf('/', MAX_LENGTH)) : pointer;
     const [, part = '', name = ''] = known.split('/');
@@ -34,11 +37,11 @@ export class Problem {
 
 const MORE = new Problem('', 'more', 'and more');
 
-/** Makes a problem: `problemAt('/query/limit', 'repeated', 'is given more than once')`. */
+/** Makes the problem of a value: `problemAt('/query/limit', 'repeated', 'is given more than once')`. */
 export const problemAt = (pointer: string, code: string, words: string): Problem =>
   new Problem(pointer, code, `${toDottedPath(pointer)} ${words}`);
 
-/** Joins the first problems to one text, with `and more` at the end if others follow. */
+/** Returns the first problems, as many as the limits allow. If there are more, the problem `and more` is added. */
 export function firstProblems(problems: Problem[]): Problem[] {
   const few: Problem[] = [];
   let bytes = 0;
@@ -50,13 +53,13 @@ export function firstProblems(problems: Problem[]): Problem[] {
   return few;
 }
 
-/** Returns the message and the problems of an error body. */
+/** Returns the message and the problems of an error body. `and more` appears only in the message. */
 export const toErrorDetails = (problems: Problem[]): [message: string, problems: Problem[]] => [
   problems.join('; '),
   problems.filter((problem) => problem !== MORE),
 ];
 
-/** Shortens a long text to its start and end. */
+/** Shortens a long text by replacing its middle with `…`. */
 export function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   return `${text.slice(0, MAX_LENGTH / 2)} … ${text.slice(-MAX_LENGTH / 2)}`.toWellFormed();
