@@ -1,10 +1,13 @@
-/** Handles deprecated operations: adds headers to every reply, and answers 410 after the sunset. */
+/** Makes the headers of deprecated operations, and tells when their sunset has passed. */
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 
 type Headers = Record<string, string>;
 
-/** Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor, as far as the contract gives their values. */
+/**
+ * Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor. Headers whose values the
+ * contract does not declare are omitted.
+ */
 export function deprecationHeaders(
   { deprecation }: Operation,
   { publicPath, prefix, operations }: AnyContract,
@@ -19,17 +22,20 @@ export function deprecationHeaders(
   };
 }
 
-/** Joins a handler's own links, such as the one to the next page, with the successor's (RFC 8288). */
+/** Joins the `Link` of a handler, such as the link to the next page, with the link to the successor (RFC 8288). */
 export const joinLinks = (own: string, successor: string | undefined): string =>
   successor === undefined ? own : `${own}, ${successor}`;
 
 /**
- * The interval between reads of the clock, in milliseconds. A single long timer would not do: somebody may set the clock, and timers end
- * after 24 days at most.
+ * The interval between reads of the clock, in milliseconds. One long timer would not work, because somebody may set the
+ * clock, and because a timer cannot be longer than 24 days.
  */
 const INTERVAL = 60_000;
 
-/** Whether the sunset has passed, without reading the clock for each request. */
+/**
+ * Returns an object that tells whether the sunset has passed. A timer updates it, so that requests do not have to read
+ * the clock.
+ */
 export function buildSunset(time: Date | undefined): { readonly isPast: boolean } {
   const sunset = { isPast: false };
   if (!time) return sunset;

@@ -6,18 +6,22 @@ import type { Logger } from 'pino';
 
 type Chunk = string | Uint8Array;
 
-/** The body of such a reply. An iterable is sent chunk by chunk, no faster than the client reads. Text is sent as UTF-8. */
+/**
+ * The body of a reply that is not JSON. An iterable is sent chunk by chunk, no faster than the client reads. Text is
+ * sent as UTF-8.
+ */
 export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
- * Returns the body for Fastify. For a stream, the promise resolves with the first chunk. An error before the first chunk is answered like
- * any other error; a later error cuts the connection (RFC 9112, section 8).
+ * Converts the body to one that Fastify can send. An iterable becomes a stream, and the promise resolves with its first
+ * chunk. An error before the first chunk is answered like any other error; a later error cuts the connection (RFC 9112,
+ * section 8).
  */
 export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Chunk | Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);
 }
 
-/** Calls the iterator's `return` after the client has disconnected. */
+/** Converts an iterator to a stream. Also calls the iterator's `return` if the client disconnects. */
 async function toStream(
   chunks: AsyncIterator<unknown>,
   reply: FastifyReply,
@@ -47,7 +51,8 @@ async function toStream(
   try {
     const first = await chunks.next();
     if (!first.done) toChunk(first.value);
-    // If the client has gone, Fastify would end the stream at once, and Node 24 reports that as an error of the service.
+    // If the client has disconnected, Fastify would end the stream immediately, and Node 24 would report that as an
+    // error of the service.
     if (request.raw.socket.destroyed) {
       void end();
       return '';
@@ -64,10 +69,11 @@ async function toStream(
 }
 
 /**
- * Calls back when the client has disconnected. Before the head is sent, a client that has closed its sending side counts as disconnected.
+ * Calls `end` when the client has disconnected. Until the head of the reply is sent, a client that has closed its
+ * sending side also counts as disconnected.
  */
 function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): void {
-  // The reply has a socket (`raw.socket`) only after all earlier replies of the connection were sent.
+  // `raw.socket` is set only after all earlier replies on the connection were sent.
   const giveUp = () => {
     if (socket.readableEnded && raw.socket && !raw.headersSent) socket.destroy();
   };
@@ -77,7 +83,7 @@ function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): vo
   raw.once('socket', giveUp).once('close', () => socket.off('close', end).off('end', giveUp));
 }
 
-/** Closes the connection after the reply, if the stop began after the head was sent. */
+/** Closes the connection after the reply if the server began to stop after the head of the reply was sent. */
 function closeWhenSent({ server: { server } }: FastifyRequest, raw: FastifyReply['raw']): void {
   raw.once('finish', () => {
     if (!server.listening) server.closeIdleConnections();

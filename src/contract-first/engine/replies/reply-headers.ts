@@ -1,4 +1,4 @@
-/** Handles the headers of replies: checks those of handlers against the contract, and makes those of errors. */
+/** Checks the headers that handlers answer with against the contract, and makes the headers of error replies. */
 import type { FastifyReply } from 'fastify';
 import { parseExactJson } from '../../json/exact-json.ts';
 import { toPointerOf } from '../../json/pointer.ts';
@@ -11,10 +11,16 @@ import type { BuildCheck } from '../schema/checks.ts';
 import { type ReportProblem, reportIn } from '../schema/json.ts';
 import { deprecationHeaders } from './deprecation.ts';
 
-/** Checks the headers of an answer. @throws Error with the location where the headers break the contract, for the log */
+/**
+ * Checks the headers of an answer.
+ * @throws Error for the log if the headers break the contract, with their locations
+ */
 export type CheckHeaders = (headers: object) => void;
 
-/** Returns the declared headers that a handler must send. The server adds the link to the successor to a handler's own links. */
+/**
+ * Returns the declared headers that handlers answer with, without those that the server adds. On a deprecated
+ * operation, `Link` is omitted, because the server adds the link to the successor.
+ */
 export function headersOfHandler({ deprecation }: Operation, { headers }: Reply): [string, HeaderNode][] {
   const own = deprecation ? [...SERVER_HEADERS, 'link'] : SERVER_HEADERS;
   return Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
@@ -46,7 +52,7 @@ export function buildCheckHeaders(
   };
 }
 
-/** Returns the headers with parsed JSON values. Text that is not JSON stays text. */
+/** Parses the values of headers that are declared as JSON. Text that is not JSON stays text. */
 function withValues(answered: object, names: string[]): object {
   const headers: Record<string, unknown> = { ...answered };
   for (const name of names.filter((one) => one in headers)) {
@@ -57,7 +63,7 @@ function withValues(answered: object, names: string[]): object {
   return headers;
 }
 
-/** Matches the value of a header (RFC 9110, section 5.5). */
+/** Matches characters that the value of a header must not contain (RFC 9110, section 5.5). */
 export const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
 /** Examples of request ids, without and with a trace id. */
@@ -69,7 +75,10 @@ export const SERVER_HEADERS = [
   ...['deprecation', 'sunset'],
 ];
 
-/** Adds names to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. Names that are there are not repeated. */
+/**
+ * Returns a value for `Vary` (RFC 9110, section 12.5.5): the names that a plugin may have set already, and the given
+ * ones. No name is repeated.
+ */
 export function toVary(reply: FastifyReply, names: string): string {
   const all = [reply.getHeader('vary') ?? [], names].flat().join(',').split(',');
   return [...new Map(all.map((name) => [name.trim().toLowerCase(), name.trim()])).values()].join(', ');

@@ -13,21 +13,27 @@ import { type ReportProblem, reportIn, type Schema } from '../schema/json.ts';
 import { buildWriteJson, toWritten, type WriteJson } from '../schema/json-writers.ts';
 
 export interface ReplyWriter {
-  /** Returns the body for `write`. @throws Error with the location where it breaks the contract, for the log */
+  /**
+   * Checks a body, and returns it in the form that `write` expects.
+   * @throws Error for the log if the body breaks the contract, with the location
+   */
   check: (body: unknown, request: { id: string }) => unknown;
-  /** Writes a checked body. */
+  /** Writes a body that `check` has returned. */
   write: WriteJson;
 }
 
-/** The writer of a declared reply in one of its media types. */
+/**
+ * Returns the writer of a declared reply in one of its media types. For undefined, returns the writer of errors with an
+ * undeclared status.
+ */
 export type WriterOf = (reply: Reply | undefined) => ReplyWriter;
 
 export interface WriterOptions {
   compileReply: CompileReply;
-  /** For each collection, the schemas of replies that send stored text without a check. */
+  /** For each collection, the schemas of replies that send text from the store without a check. */
   proven: Readonly<Record<string, Schema[]>>;
   toErrorBody: ToErrorBody;
-  /** The media type of errors that no reply declares. */
+  /** The media type of errors with an undeclared status. */
   errorType?: string;
 }
 
@@ -50,7 +56,10 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
   const unchecked = new Set(Object.keys(proven).filter((name) => proven[name]?.includes(reply.schema)));
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 
-  /** Text is parsed and written again, because a number in it may be spelled in a way that some clients cannot read, such as 7.00E+1. */
+  /**
+   * Parses JSON text of an answer, so that it is checked and written again. A number in the text may be spelled in a
+   * way that some clients cannot read, such as 7.00E+1.
+   */
   function parse(answered: JsonText<unknown>): unknown {
     // Whole records are written without their internal columns.
     return answered.source.isWhole ? toWritten(toShown(answered.read())) : toBigints(parseExactJson(answered.text));
@@ -67,18 +76,18 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
   return { check, write: (body) => (body instanceof JsonText ? body.text : write(body)) };
 }
 
-/** Turns the result of `refuse` into the contract's error body. */
+/** Replaces the result of `refuse` by the contract's error body. Other bodies are unchanged. */
 const toContractsOwn = (body: unknown, { id }: { id: string }, toBody: ErrorForm['toBody']): unknown =>
   body instanceof ErrorParts ? toBody(body, id) : body;
 
 export interface CompiledReply {
   schema: Schema;
   check: Check;
-  /** Writes a valid body. */
+  /** Writes a body that has passed `check`. */
   write: WriteJson;
 }
 
-/** Compiles the body of a reply; replies with the same schema share the result. */
+/** Compiles the check and the writer of a reply's body. Replies with the same schema share the result. */
 export type CompileReply = (reply: Reply, report: ReportProblem) => CompiledReply;
 
 export function buildCompileReply(buildCheck: BuildCheck): CompileReply {

@@ -10,10 +10,10 @@ import { toPayload } from './raw-bodies.ts';
 import { type CheckHeaders, toVary, UNSENDABLE } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
-/** The answer of any handler, as routes know it. */
+/** The answer of a handler, without the types of its operation. */
 export interface AnyAnswer {
   status: number;
-  /** The media type, if the contract declares several for the status. */
+  /** The media type of the body, which the handler must name only if the contract declares several for the status. */
   type?: string;
   body?: unknown;
   headers?: Record<string, string>;
@@ -23,7 +23,7 @@ export interface AnyAnswer {
 
 const NO_HEADERS = {};
 
-/** The parts that all replies with a status, in one media type, have in common. */
+/** How replies with one status and one media type are checked and written. */
 interface Form extends ReplyWriter {
   checkHeaders: CheckHeaders | undefined;
   /** The value of `Content-Type`. */
@@ -32,13 +32,16 @@ interface Form extends ReplyWriter {
   rawReply: Reply | undefined;
 }
 
-/** Sends an answer. Returns the reply if it is not sent yet, as with a stream, or with an asynchronous hook of a plugin. */
+/**
+ * Sends an answer. Returns undefined if it is already sent. Otherwise returns the reply: for a stream, or if a plugin
+ * has an asynchronous hook.
+ */
 type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
 
 interface SendParts {
   writerOf: WriterOf;
   checkHeadersOf: (status: number) => CheckHeaders | undefined;
-  /** The link on every reply of a deprecated operation. */
+  /** The link to the successor, which every reply of a deprecated operation contains. */
   successor: string | undefined;
   /** Makes the `Link` to the page at this cursor. */
   toNextLink: (request: FastifyRequest, cursor: string) => string;
@@ -50,7 +53,9 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
   const formOf = buildFormOf(operation, parts);
   const head = { successor, toNextLink, varies: operation.replies.some(({ others }) => others.length > 0) };
 
-  /** Sets the headers last: if the body fails, the error is sent without them. */
+  /**
+   * Sends a body that is not JSON. The headers are set last: if making the body fails, the error is sent without them.
+   */
   async function sendRaw(reply: FastifyReply, answer: AnyAnswer, type: string, declared: Reply): Promise<FastifyReply> {
     const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
     const payload = await toPayload(body, reply, logger);
@@ -59,7 +64,7 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
 
   return (reply, answer) => {
     const { type, rawReply, check, write, checkHeaders } = formOf(answer);
-    // The server's own errors, made by `refuse`, are not checked.
+    // Headers of an error that `refuse` has made are not checked.
     if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NO_HEADERS);
     if (answer.body === undefined) addHead(reply, answer, head).send();
     else if (rawReply) return sendRaw(reply, answer, type, rawReply);
@@ -71,7 +76,10 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
   };
 }
 
-/** The forms of replies, by the status, or by the status and the chosen media type. A form is made when it is first needed. */
+/**
+ * Builds the function that finds the form of an answer by its status and, if it names one, its media type. Each form is
+ * made when it is first needed.
+ */
 function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: SendParts): (answer: AnyAnswer) => Form {
   const forms = new Map<number | string, Form>();
 
@@ -103,8 +111,8 @@ const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
 
 interface Head extends Pick<SendParts, 'successor' | 'toNextLink'> {
   /**
-   * Whether a status allows several media types. If so, every answer may depend on `Accept`, even the 406 for a client that accepts none of
-   * them.
+   * True if the operation declares several media types for a status. Then every answer may depend on `Accept`, even the
+   * 406 for a client that accepts none of them.
    */
   varies: boolean;
 }

@@ -1,4 +1,7 @@
-/** Reads bodies. JSON is read in UTF-8 (RFC 8259) without loss; for other bodies, handlers read the bytes as they arrive. */
+/**
+ * Adds Fastify's parsers for bodies. JSON must be UTF-8 (RFC 8259), and is parsed without loss. Other bodies are not
+ * parsed: handlers read the bytes as they arrive.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -18,7 +21,7 @@ const MARKED: CodeAndMessage = ['malformed_json', 'The body begins with a byte o
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
-  // Fastify's own parsers round numbers.
+  // Fastify's own JSON parser rounds numbers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(mediaTypesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
     try {
@@ -29,15 +32,18 @@ export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
   });
 }
 
-/** Returns the media types of all bodies, and `application/json`, so that operations without JSON answer 415 to it. */
+/**
+ * Returns the media types of all bodies. `application/json` is always one of them, so that operations that do not take
+ * JSON reply with 415 to it.
+ */
 export function mediaTypesOf({ operations }: AnyContract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
 /**
- * Answers 415 to media types that only other operations accept. `all` lists the types of all operations. If there is only one type, Fastify
- * itself rejects all others.
+ * Builds the hook that replies with 415 to media types that only other operations accept. `all` lists the types of all
+ * operations. If there is only one type, no hook is needed, because Fastify itself rejects all others.
  */
 export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
@@ -52,7 +58,10 @@ export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHoo
   ];
 }
 
-/** Parses a JSON body. An empty body counts as absent, and the contract declares whether a body is required. @throws HttpError */
+/**
+ * Parses a JSON body. Returns undefined for an empty body; whether the contract requires a body is checked later.
+ * @throws HttpError
+ */
 function parse(body: Buffer, coding = 'identity'): unknown {
   if (coding !== 'identity') throw new HttpError(...COMPRESSED, ACCEPTED_CODING);
   if (!isUtf8(body)) throw new HttpError(...NOT_UTF8);
@@ -67,7 +76,10 @@ function parse(body: Buffer, coding = 'identity'): unknown {
   }
 }
 
-/** Adds the parser of bodies that handlers read. For each such body, `take` is called with the limit in bytes. */
+/**
+ * Adds the parsers of bodies that are streamed to handlers. Calls `take` for each request with such a body, with the
+ * limit of the body in bytes.
+ */
 export function addRawBodies(
   app: FastifyInstance,
   { operations }: AnyContract,
@@ -90,8 +102,9 @@ export function addRawBodies(
 }
 
 /**
- * Yields the chunks of a body. The rest that a handler leaves unread is dropped, so that the next request on the connection can be read.
- * @throws HttpError when the body is too large, or the client goes away
+ * Yields the chunks of a body. If the handler stops reading, the remaining chunks are dropped, so that the next request
+ * on the connection can be read.
+ * @throws HttpError if the body is too large, or if the client disconnects before its end
  */
 async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** The fields of a form: text, JSON or files. */
+/** Checks the values of a form's fields, which are text, JSON or files. */
 import { toPointerToken } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
@@ -23,15 +23,18 @@ export interface FormFile<Name = string> {
   name: Name;
   /** The name of the file, without folders; undefined if the client gave none. */
   filename: string | undefined;
-  /** The content type that the client has sent. */
+  /** The `Content-Type` that the client has sent with the file. */
   contentType: string;
-  /** The bytes of the file. Read them before you take the next part, since the rest is dropped then. */
+  /** The bytes of the file. Read them before you take the next part: bytes that are unread by then are dropped. */
   content: Bytes;
 }
 
 export type FormPart = FormField | FormFile;
 
-/** The kinds of parts. Objects are JSON unless another media type is named (OpenAPI 3.1, section 4.8.15.1). */
+/**
+ * How a part is read. A part for an object is JSON, unless the contract names another media type (OpenAPI 3.1, section
+ * 4.8.15.1).
+ */
 export type PartKind = 'text' | 'json' | 'file';
 
 export function kindOfPart(part: Schema): PartKind | undefined {
@@ -40,7 +43,9 @@ export function kindOfPart(part: Schema): PartKind | undefined {
   return typesOf(part).every((type) => type === 'object') ? 'json' : undefined;
 }
 
-/** Returns the alternative that is a file. */
+/**
+ * Returns the schema, or the alternative in its `anyOf` or `oneOf`, that is a file. Returns undefined if there is none.
+ */
 export function fileOf(part: Schema): Schema | undefined {
   const { format, anyOf = [], oneOf = [] } = keywordsOf(part);
   return format === 'binary' ? part : [...anyOf, ...oneOf].find(fileOf);
@@ -48,13 +53,16 @@ export function fileOf(part: Schema): Schema | undefined {
 
 const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
 
-/** Returns the schema of one part. If the field may have several parts, this is the schema of an item. */
+/** Returns the schema of one part. If the field may have several parts, this is the schema of an array item. */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
-/** How many parts a field without `maxItems` may have. */
+/** How many parts a field may have if its schema has no `maxItems`. */
 const MAX_ITEMS = 1000;
 
-/** At the end of a form, checks for missing fields and the number of parts of each field, and fills in defaults. */
+/**
+ * Builds the check for the end of a form. It throws if fields are missing or have a wrong number of parts, and fills in
+ * the defaults of fields that were not sent.
+ */
 export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
   const properties = formFieldsOf(schema).map(([name, field]) => {
     if (!isFile(field)) return [name, field];
@@ -72,17 +80,20 @@ export const formFieldsOf = (form: Schema) => Object.entries(keywordsOf(form).pr
 
 export const isFile = (field: Schema) => kindOfPart(partOf(field)) === 'file';
 
-/** The media types of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
+/**
+ * Returns the media types in the Encoding Object of a field, such as `image/png, image/*` (OpenAPI 3.1, section
+ * 4.8.15).
+ */
 const toTypes = ({ contentType = '' }: EncodingNode = {}): string[] =>
   contentType.split(',').flatMap((type) => type.trim() || []);
 
 const isAmong = (types: string[], type: string) =>
   types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
 
-/** Checks a part, and adds its value to `given`. @throws HttpError */
+/** Checks a part, converts its value, and adds the value to `given`. @throws HttpError if the part is not valid */
 export type Take = (part: FormPart, given: Values) => void;
 
-/** The parts by the names of their fields. */
+/** Builds the checks of parts, by the names of their fields. */
 export const buildTakes = (buildCheck: BuildCheck, content: Content): Map<string, Take> =>
   new Map(formFieldsOf(content.schema).map(([name, field]) => [name, buildTake(buildCheck, content, name, field)]));
 

@@ -1,6 +1,6 @@
 /**
- * The parts of a form (`multipart/form-data`, RFC 7578, or `application/x-www-form-urlencoded`), each checked by the schema of its field
- * as it arrives.
+ * Reads the parts of a form (`multipart/form-data`, RFC 7578, or `application/x-www-form-urlencoded`). Each part is
+ * checked against the schema of its field as it arrives.
  */
 import { on } from 'node:events';
 import { createRequire } from 'node:module';
@@ -26,14 +26,20 @@ import {
 } from './form-fields.ts';
 import type { Values } from './parameter-values.ts';
 
-/** The parts in the order of arrival. @throws HttpError for an invalid part, and at the end if a required part is missing */
+/**
+ * Yields the parts in the order in which they arrive.
+ * @throws HttpError for an invalid part, and at the end if a required part is missing
+ */
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormPart>;
 
-/** The memory that the fields of one form may take without its files, and the overhead of each field, in bytes. */
+/**
+ * The memory that the fields of one form may take without its files, and the overhead that is counted for each field,
+ * in bytes.
+ */
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
 
-/** The limits of a part's headers. */
+/** Busboy's limits for the headers of a part: how many, and how many bytes. */
 const HEADERS = { headerPairs: 20, headerSize: 8192 };
 
 export function buildToParts(buildCheck: BuildCheck, content: Content, report: ReportProblem): ToParts {
@@ -42,7 +48,7 @@ export function buildToParts(buildCheck: BuildCheck, content: Content, report: R
   const files = formFieldsOf(content.schema)
     .filter(([, field]) => isFile(field))
     .map(([name]) => toBytes(name));
-  // The library is loaded only for contracts with forms.
+  // The library is loaded here, so that only contracts with forms load it.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
   return (bytes, contentType) => {
@@ -61,13 +67,13 @@ export function buildToParts(buildCheck: BuildCheck, content: Content, report: R
 interface Form {
   takes: Map<string, Take>;
   checkAll: (given: Values) => void;
-  /** The default character set of parts. */
+  /** The character set of parts that do not name their own. */
   charset: string | undefined;
 }
 
 async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<FormPart> {
   const given: Values = new NullProtoObject();
-  // Busboy also emits errors when nobody waits for a part.
+  // Without a listener, an error that Busboy emits while nobody waits for a part would stop the process.
   busboy.on('error', () => {});
   const arriving = takeAsTheyArrive(busboy, form, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
@@ -77,7 +83,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
       yield part;
       stream?.resume();
     }
-    // If the last field was wrong, the loop has already ended.
+    // The loop may have ended without an error although the last field was invalid.
     if (arriving.failure) throw arriving.failure;
   } catch (error) {
     throw toHttpError(error);
@@ -91,7 +97,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
   }
 }
 
-/** The file that is arriving, and the reason why the form was rejected. */
+/** The state of a form that is being read: the file that is arriving, and the reason why the form was rejected. */
 interface Arriving {
   file?: Readable;
   failure?: unknown;
@@ -100,7 +106,8 @@ interface Arriving {
 }
 
 /**
- * Checks parts when they arrive, not when the handler takes them. So a slow handler cannot cause more parts to wait than the form allows.
+ * Checks parts when they arrive, not when the handler takes them. So no more parts can wait for a slow handler than the
+ * form allows.
  */
 function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
   const arriving: Arriving = { charset };
@@ -127,7 +134,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) fail(new HttpError(...TOO_LARGE));
-    // A part may lack a name.
+    // `String`, because a part may lack a name.
     else if (!busboy.destroyed)
       add(() => ({ name: decode(String(name), name), value: decode(value, name, arriving.charset) }));
   });
@@ -151,16 +158,16 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   return arriving;
 }
 
-/** Returns the character set in a content type. */
+/** Matches the character set in a content type. */
 const CHARSET = /;\s*charset="?([^\s;"]*)"?/i;
 const toCharset = (contentType: string): string | undefined => CHARSET.exec(contentType)?.[1];
 
-/** Returns the UTF-8 bytes of a text, each as one character. */
+/** Encodes a text in UTF-8, and returns each byte as one character. */
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
 /**
- * Makes Busboy read all text as Latin-1, one character for each byte, because it would replace invalid bytes by U+FFFD. Later, `decode`
- * decodes the text.
+ * Makes Busboy read all text as Latin-1, which keeps each byte as one character. Otherwise Busboy would replace invalid
+ * bytes by U+FFFD. `decode` decodes the text later.
  */
 function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   onPartHeaders(busboy, (headers) => {
@@ -171,7 +178,10 @@ function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   });
 }
 
-/** Decodes bytes. @throws HttpError if they are not text in this character set of the Encoding Standard */
+/**
+ * Decodes a text in which each character is one byte.
+ * @throws HttpError if the bytes are not valid in the character set, whose name is from the Encoding Standard
+ */
 function decode(bytes: string, name: string, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));

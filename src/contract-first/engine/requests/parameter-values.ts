@@ -11,22 +11,25 @@ import type { Schema } from '../schema/json.ts';
 import { isSimple, itemsOf, mergeAllOf, typesOf } from '../schema/value-types.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './text-coercion.ts';
 
-/** The texts by name, as Fastify parses them. If a name was sent several times, its value is an array. */
+/** The texts of parameters by name, as Fastify parses them. If a name was sent several times, its value is an array. */
 export type Texts = Record<string, string | string[]>;
 export type Values = Record<string, unknown>;
 
-/** The parts of Node's request that Fastify has not parsed. */
+/** The properties of Node's request that are read directly. */
 export interface Raw {
   url?: string | undefined;
   /** The headers as a list of alternating names and values. */
   rawHeaders: string[];
 }
 
-/** Returns the values, and adds parameters that were sent more than once to `problems`. */
+/** Converts the texts of parameters. Adds a problem to `problems` for each parameter that was sent more than once. */
 type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown;
 
-/** Text that does not fit its schema stays text, and so do unknown parameters: the check reports both later. */
+/**
+ * Builds the conversion of the parameters at one location. Unknown parameters, and text that does not fit its schema,
+ * stay text: the check of the request reports both later.
+ */
 export function buildToValues(
   { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
   location: 'path' | 'query' | 'header',
@@ -46,7 +49,7 @@ export function buildToValues(
     return values;
   };
 
-  /** Adds a field of an object, or an unknown parameter. */
+  /** Adds the value of an object's field, or of an unknown parameter, to `values`. */
   function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
     const field = findField(name);
     if (field) {
@@ -66,7 +69,8 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
   if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
   const toItem = buildToValue(itemsOf(schema) as Schema, int64s.rest?.isInt64 === true, buildIsValid);
   if (writing === 'repeated') return buildReadRepeated(parameter, toItem, buildIsValid);
-  // A list in headers may span several lines, and its empty items are ignored (RFC 9110, sections 5.3 and 5.6.1).
+  // An array in a header may be sent in several header lines, and its empty items are ignored (RFC 9110, sections 5.3
+  // and 5.6.1).
   if (location === 'header') return (given) => [given].flat().flatMap(toListItems).map(toItem);
   if (location === 'path') {
     const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);
@@ -82,7 +86,10 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
 
 const toListItems = (line: string) => line.split(',').flatMap((item) => item.trim() || []);
 
-/** A parameter that was sent once is a single value, if the schema allows both a single value and an array. */
+/**
+ * Builds the reader of a parameter that may be repeated. If the schema allows both a single value and an array, a
+ * parameter that was sent once becomes a single value.
+ */
 function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, buildIsValid: BuildIsValid): Read {
   const readAll: Read = (given) => [given].flat().map(toItem);
   if (typesOf(schema).length === 1) return readAll;
@@ -111,10 +118,13 @@ function buildReadOne(at: string, toValue: ToValue): (given: string | string[], 
   };
 }
 
-/** Returns the values of header parameters, and adds those that were sent more than once to `problems`. */
+/** Converts header parameters. Adds a problem to `problems` for each one that was sent more than once. */
 type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
-/** Reads `rawHeaders`, because Node's object of headers drops the second line of a name, or joins it to the first. */
+/**
+ * Builds the conversion of header parameters. It reads `rawHeaders`, because Node's object of headers drops the second
+ * line of a repeated header, or joins it to the first.
+ */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
   const names = new Map(parameters.map(({ name }) => [name.toLowerCase(), name]));
   const toValues = buildToValues({ path: '', parameters }, 'header', buildIsValid);
@@ -131,9 +141,9 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
   };
 }
 
-/** Returns the items of the first parameter with this name. */
+/** Returns the items of an array in the query. If the parameter was sent several times, only the first one counts. */
 function toJoined(url: string, name: string, separator: RegExp): string[] {
-  // The query begins at the same character as for the router and for Fastify's parser.
+  // Finds the start of the query at the same character as the router and Fastify's parser.
   const pairs = url.replace(/^.[^?]*./, '').split('&');
   const named = pairs.filter((pair) => decodeField(pair.replace(/=.*/, '')) === name);
   return named.slice(0, 1).flatMap((pair) =>
@@ -144,7 +154,7 @@ function toJoined(url: string, name: string, separator: RegExp): string[] {
   );
 }
 
-/** Returns the items of a path segment; `fromEnd` is the number of segments after it. */
+/** Returns the items of an array in the path; `fromEnd` is the number of path segments after it. */
 function toJoinedPart(url: string, fromEnd: number): string[] {
   const parts = url.replace(/[?#].*/s, '').split('/');
   return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);
@@ -153,9 +163,12 @@ function toJoinedPart(url: string, fromEnd: number): string[] {
 /** Decodes a name or value in the query, in which `+` means a space. */
 const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));
 
-/** A field of an object in the query. Every field is sent as its own parameter, `filter[name]=x` (deepObject) or `name=x` (form). */
+/**
+ * A field of an object in the query. Every field of the object is sent as a separate query parameter: `filter[name]=x`
+ * (deepObject) or `name=x` (form).
+ */
 interface Field {
-  /** The name of the object's parameter. */
+  /** The name of the parameter that is the object. */
   object: string;
   /** The field's name in the object. */
   name: string;
@@ -168,7 +181,10 @@ const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 
 type FindField = (text: string) => Field | undefined;
 
-/** Finds the field that a name in the query refers to. Declared fields win over additional properties. */
+/**
+ * Builds the function that finds the object field for the name of a query parameter. Declared fields take precedence
+ * over additional properties.
+ */
 function buildFindField(parameters: Parameter[], readOf: (parameter: Parameter) => Read): FindField {
   const declared = new Map<string, Field>();
   const open: FindField[] = [];

@@ -1,6 +1,7 @@
 /**
- * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. Bodies are not coerced, numbers in parameters have only
- * one spelling, and unknown names are a 400. The message of an error names all problems of the request.
+ * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. The types in bodies are not coerced,
+ * numbers in parameters have only one spelling, and unknown parameters are a 400. One error lists all problems of a
+ * request.
  */
 import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
@@ -22,10 +23,13 @@ import type { BuildIsValid } from './text-coercion.ts';
 export interface Accepted {
   path: Values;
   query: Values;
-  /** The header parameters, by their names in the contract, in its upper and lower case. */
+  /** The header parameters, by their names as the contract spells them. */
   header: Values;
   body: unknown;
-  /** The digest of the values as sent, without defaults; undefined without an `Idempotency-Key`. */
+  /**
+   * The digest of the parameters and the body, made before defaults are filled in. Undefined without an
+   * `Idempotency-Key`.
+   */
   digest?: string;
 }
 
@@ -33,7 +37,7 @@ export interface RequestProblems {
   problems: Problem[];
 }
 
-/** The parts of Fastify's request that are checked. */
+/** The properties of Fastify's request that are checked. */
 interface SentRequest {
   params: unknown;
   query: unknown;
@@ -42,10 +46,13 @@ interface SentRequest {
   raw: Raw;
 }
 
-/** Checks a request. The parameters of `sent` stay unchanged. The body becomes part of the result, and gets bigints and defaults. */
+/**
+ * Checks a request. The parameters in `sent` stay unchanged. The body becomes part of the result, and is changed in
+ * place: it gets bigints and defaults.
+ */
 export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 
-/** The headers of operations that declare none. */
+/** The header parameters of operations that declare none. */
 const NO_HEADERS: Values = Object.freeze({});
 
 export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, report: ReportProblem): CheckRequest {
@@ -72,7 +79,9 @@ function withoutDefaults(schema: Schema): Schema {
   return others;
 }
 
-/** The parts of a form are checked when a handler takes them. */
+/**
+ * Replaces the body of a checked request by the parts of the form, which are checked while the handler reads the form.
+ */
 function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   return (sent) => {
     const checked = check(sent);
@@ -81,13 +90,16 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   };
 }
 
-/** Parameters with inner values. Inner values may have defaults. */
+/**
+ * Styles of parameters that are objects or JSON. Their fields may have defaults, and their numbers are not converted
+ * from text.
+ */
 const WITHIN = ['json', 'deep', 'fields'];
 
 interface OneBody {
   required: boolean;
   schema: Schema;
-  /** The pointer to the schema in the operation. */
+  /** The JSON Pointer from the operation to the schema. */
   at: string;
 }
 
@@ -127,7 +139,8 @@ function buildOne(
       header: toHeaders ? toHeaders(headers, raw, problems) : NO_HEADERS,
       body,
     };
-    // The digest is made before the check fills in defaults. So a repeated request stays the same if the contract changes its defaults.
+    // The digest is made before the check fills in defaults. So a retry has the same digest even if a new contract has
+    // other defaults.
     if (key !== undefined && key in request.header)
       request.digest = toDigest([request.path, request.query, request.body]);
     const found = check(request);
@@ -141,8 +154,8 @@ function buildOne(
 }
 
 /**
- * Finds values with numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Numbers that were sent as text are
- * already converted.
+ * Finds the parameters whose numbers may have the wrong JavaScript type: those with defaults, objects and JSON. Numbers
+ * that were sent as text are already converted.
  */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: location, schema, int64s, writing }) => {
@@ -153,7 +166,7 @@ function findNumbers(parameters: Parameter[]) {
   });
 }
 
-/** The schema of the whole request, so that one check names all its problems. */
+/** Makes one schema of the whole request, so that one check finds all problems of the request. */
 function toRequestSchema(
   { inPath, inQuery, inHeader }: Record<'inPath' | 'inQuery' | 'inHeader', Parameter[]>,
   body: OneBody | undefined,
@@ -180,8 +193,8 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
 }
 
 /**
- * Makes a digest of parsed values. The order of fields does not matter, nor whether an integer is a bigint. A body that is read as a stream
- * is left out.
+ * Makes a digest of parsed values. The order of fields does not affect it, nor whether an integer is a number or a
+ * bigint, nor a body that is streamed to the handler.
  */
 const toDigest = (values: unknown[]): string => hash('sha256', stringify(values, sortFields) as string, 'base64url');
 

@@ -1,4 +1,7 @@
-/** Converts the text of a parameter to a value. A value has only one spelling. Other text stays text, so that the check reports it. */
+/**
+ * Converts the text of a parameter to a value. Each value has only one valid spelling. Text that cannot be converted
+ * stays text, so that the check reports it.
+ */
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { CANONICAL, parseInt64, toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { type Problem, problemAt } from '../errors/problem.ts';
@@ -7,7 +10,10 @@ import { typesOf } from '../schema/value-types.ts';
 
 export type ToValue = (text: string) => unknown;
 
-/** Converts a text. If the schema allows several types, the first fitting value is used. */
+/**
+ * Builds the conversion for a schema. If the schema allows several types, the conversion tries them in ORDER, and uses
+ * the first value that fits.
+ */
 export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
   if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);
@@ -18,10 +24,10 @@ export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: Bui
 
 export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 
-/** The code and the words of the problem that a value was sent twice. */
+/** The code and the words of the problem that a parameter or field was sent more than once. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;
 
-/** The types, in the order of the tries. Every text is a string, so string comes last. */
+/** The order in which types are tried. `string` is last, because every text is a string. */
 const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {
@@ -32,7 +38,7 @@ function buildToOne(type: string, isInt64: boolean): ToValue {
   return (text) => text;
 }
 
-/** Matches a number. Exponents are allowed, since JavaScript writes some numbers with one: `1e-7`. */
+/** Matches a number. Exponents are allowed, because JavaScript writes some numbers with one, such as `1e-7`. */
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 function toNumber(text: string): number | undefined {
@@ -40,7 +46,7 @@ function toNumber(text: string): number | undefined {
   return typeof value === 'bigint' ? toDouble(value) : value;
 }
 
-/** Parses JSON in a parameter or form field. `at` is its path, for problems. */
+/** Parses the JSON text of a parameter or a form field. `at` is its JSON Pointer, for problems. */
 export function parseInner(text: string, at: string): unknown | Problem {
   try {
     return parseExactJson(text);
