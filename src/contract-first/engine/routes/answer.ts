@@ -4,24 +4,35 @@ import { type ErrorAnswer, type ErrorCode, type ErrorParts, messageOf, refuse } 
 import type { AnyAnswer } from '../replies/sending.ts';
 import { isTagIn } from '../requests/request-headers.ts';
 
-/** The status of a success. For `put`, the status for a replaced record and the status for a created one. */
+/**
+ * The status of a successful answer. For `put`: the status if the record was replaced, and the status if it was
+ * created.
+ */
 type Statuses = number | readonly [replaced: number, made: number];
 
-/** The meaning of a result for clients. If a property is left out, its type parameter is `never`. */
+/**
+ * Options that tell `answer` what a result means for clients. If a property is omitted, its type parameter is `never`.
+ */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
-  /** The code if the record does not exist, or a function that makes the error: `() => refuse('order_not_found', 'No such order.')`. */
+  /**
+   * The code of the error if the record does not exist, or a function that makes the error: `() =>
+   * refuse('order_not_found', 'No such order.')`.
+   */
   absent?: Absent | (() => ErrorWith<Absent>);
-  /** The codes for refusals that are not themselves codes of the catalogue: `{ referenced: 'tool_has_loans' }`. */
+  /**
+   * The codes of errors for refused changes, by the reason of the refusal: `{ referenced: 'tool_has_loans' }`. Reasons
+   * that are themselves codes of the catalogue may be omitted.
+   */
   refused?: Codes;
   headers?: Own | ((found: Found) => Own);
   /** Makes the `ETag` of the record. */
   tag?: (found: Found) => Tag;
-  /** `If-None-Match`: if it contains the tag, the answer is 304 (RFC 9110, section 13.1.2). */
+  /** The request's `If-None-Match`: if it contains the tag, the answer is 304 (RFC 9110, section 13.1.2). */
   unless?: Unless | undefined;
-  /** If an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
+  /** The request's `idempotency`: if an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
   idempotency?: Key;
 }
-/** An answer of `refuse`, so that the compiler infers its code. */
+/** An answer of `refuse`, in a form from which the compiler infers the code. */
 interface ErrorWith<Code> {
   status: number;
   body: ErrorParts<ErrorCode> & { readonly code: Code };
@@ -36,7 +47,7 @@ type FoundIn<Result, Status> = Status extends readonly unknown[]
   : Exclude<Result, undefined | boolean | Refused>;
 type WhyIn<Result> = Result extends Refused<infer Why> ? Why : never;
 
-/** The mistake in a call, in words for the compiler's message. */
+/** The mistake in a call of `answer`, as text for the compiler's message; `never` if there is none. */
 type FaultOf<Result, Absent, Codes> = 0 extends 1 & Result
   ? never
   : Exclude<Absent | Codes[keyof Codes], ErrorCode> extends infer Code extends string
@@ -54,7 +65,7 @@ type Uncoded<Result, Codes> =
     ? `refused.${Why} is missing: the change may be refused with it`
     : never;
 
-/** Appears in the compiler's message. */
+/** The type that the compiler's message names, so that it shows the mistake. */
 interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }
@@ -77,9 +88,9 @@ type AllHeaders<Own, Tag, Key> = Own &
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /**
- * Makes an answer: `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The body is the result of a read or a change; after
- * a `delete` there is no body. If the result may be missing, give `absent`. If it may be a refusal that is not a code of the catalogue,
- * give `refused`.
+ * Makes an answer: `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The body is the result of a read
+ * or a change; after a `delete` there is no body. `absent` is needed if the result may be missing. `refused` is needed
+ * if the change may be refused for a reason that is not a code of the catalogue.
  */
 export function answer<
   const Status extends Statuses,

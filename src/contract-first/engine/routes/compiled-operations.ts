@@ -1,4 +1,4 @@
-/** Compiles the check and the writers of each operation. */
+/** Compiles the checks and writers of each operation. */
 import type { AnyDomain } from '../../store/tables/description.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
@@ -16,18 +16,18 @@ export interface CompiledOperation {
   errorFormOf: ErrorFormOf;
 }
 
-/** The operations by id; `compileNext` compiles one more part ahead of its first call. */
+/** The compiled operations by operationId. `compileNext` compiles one more function before a request needs it. */
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
-/** The parts of a service that are compared with its contract. */
+/** The team's code that the operations use. */
 export interface TeamParts {
-  /** The bodies of the server's own errors. */
+  /** Makes the bodies of the server's own errors. */
   toErrorBody: ToErrorBody;
-  /** The collections: replies may contain their records. */
+  /** The team's collections. Replies may contain their records. */
   domain: AnyDomain;
 }
 
-/** Compiles the operations of a finished contract, which contains no errors. */
+/** Compiles the operations of a finished contract. The build has checked the contract, so a problem throws. */
 export function compileOperations(
   { operations, proven }: Contract,
   { toErrorBody }: Pick<TeamParts, 'toErrorBody'>,
@@ -58,7 +58,7 @@ export function compileOperation(
   };
 }
 
-/** Lists operations without a handler, and handlers without an operation, one per line. Empty if all match. */
+/** Returns a line for each operation without a handler, and for each handler without an operation. */
 export function findUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
   const missing = operations.filter((id) => !handlers.includes(id));
   const unused = handlers.filter((id) => !operations.includes(id));

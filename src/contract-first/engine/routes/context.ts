@@ -11,9 +11,12 @@ import type { Accepted } from '../requests/request-checks.ts';
 import { preferredType } from '../requests/request-headers.ts';
 import type { AnyContext, UrlOf } from './handler.ts';
 
-/** The parts that all requests to an operation share. */
+/** The values that all requests to an operation share. */
 export interface ContextParts {
-  /** The contract's prefix and the operationId. The prefix keeps two contracts in one app from sharing an `Idempotency-Key`. */
+  /**
+   * The contract's prefix and the operationId. Because of the prefix, two contracts in one app do not share an
+   * `Idempotency-Key`.
+   */
   operation: string;
   urlOf: UrlOf;
   logger: Logger;
@@ -49,7 +52,7 @@ export class Context implements AnyContext {
     return this.body === undefined ? undefined : toMediaType(this.request.headers['content-type'] as string);
   }
 
-  /** A separate function, since handlers destructure their argument. */
+  /** Returns a function that works without `this`, because handlers destructure their argument. */
   get accepts() {
     const { accept } = this.request.headers;
     return <Type extends string>(...types: Type[]) => preferredType(accept, types);
@@ -59,7 +62,7 @@ export class Context implements AnyContext {
     return this.#state.caller;
   }
 
-  /** Always the same object, because the store notes in it whether the change was done before. */
+  /** Returns the same object every time, because the store notes in it whether the change was done before. */
   get idempotency(): Idempotency | undefined {
     const state = this.#state;
     const { digest } = state.checked as Accepted;
@@ -81,13 +84,16 @@ export class Context implements AnyContext {
 }
 
 /**
- * Returns the owner of an `Idempotency-Key`. An API key is identified by its id without a prefix, so that keys that were stored before
- * tokens existed still match.
+ * Returns the id under which an `Idempotency-Key` is stored. For an API key it has no prefix, so that it also matches
+ * keys that were stored before tokens existed.
  */
 const toStoredCaller = (caller: RequestState['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
-/** Makes the class of contexts. The collections and the services are on its prototype, since they are the same for all requests. */
+/**
+ * Makes the class of the handlers' arguments. The collections and the services are on its prototype, because they are
+ * the same for all requests.
+ */
 export function withGiven(given: object): typeof Context {
   class DomainContext extends Context {}
   Object.assign(DomainContext.prototype, given);

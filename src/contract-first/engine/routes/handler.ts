@@ -1,4 +1,7 @@
-/** The function for writing handlers: `handle('getItem', async (call) => answer)`. The types of `call` and `answer` come from the contract. */
+/**
+ * The function for writing handlers: `handle('getItem', async (call) => answer)`. The types of `call` and `answer` come
+ * from the contract.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
@@ -28,7 +31,10 @@ export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>
 export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
-/** The media type and the body of a request. The values are `undefined` if the operation has no body, or if the client left it out. */
+/**
+ * The media type and the body of a request, for each declared media type. Both are undefined if the operation takes no
+ * body, or if the client sent none.
+ */
 type ContentOf<Request> = Request extends { content: infer Content }
   ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
   : { contentType: undefined; body: undefined };
@@ -60,26 +66,29 @@ export type UrlOf = <Id extends OperationId>(
 interface Context<Params, Query, Headers, Sender> {
   params: Params;
   query: Query;
-  /** The header parameters, under their names in the contract. */
+  /** The header parameters, by their names in the contract. */
   headers: Headers;
   urlOf: UrlOf;
-  /** The owner of the request's key or token. Undefined if the operation does not need one and the request did not send one. */
+  /**
+   * The owner of the request's key or token. Undefined if the operation does not need a key and the request did not
+   * send one.
+   */
   caller: Sender;
   /** The services that `src/services.ts` has built. */
   services: Services;
   /**
-   * Pass this to a change, so that it takes effect once, whatever the number of retries. Undefined if the request does not have an
-   * `Idempotency-Key`.
+   * Pass this to a change, so that the change takes effect only once, even if the client sends the request several
+   * times. Undefined if the request has no `Idempotency-Key`.
    */
   idempotency: Idempotency | undefined;
-  /** The `X-Request-Id` of the reply, which every log line of the request contains. */
+  /** The id of the request: `X-Request-Id` of the reply. Every log line of the request contains it. */
   requestId: string;
-  /** Fastify's request, with the additions of plugins. The checks also cover its `params`, `query` and `body`. */
+  /** Fastify's request, with the additions of plugins. Its `params`, `query` and `body` are the checked values. */
   request: FastifyRequest;
-  /** Writes lines with the request's id. */
+  /** Writes log lines that contain the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-/** The owner of a key or a token. A token carries the claims of `src/tokens.ts`. */
+/** The owner of a key or a token. The claims of a token come from `src/tokens.ts`. */
 type AnyCaller = KeyOwner & { readonly claims: Claims | undefined };
 type CallerOf<Id> = Id extends TokenOperation ? KeyOwner & { readonly claims: Claims } : AnyCaller;
 
@@ -93,8 +102,8 @@ export type HandlerContext<Id extends OperationId> = Context<
   CollectionsOf<Domain, CallsOf<ServiceTransactions>> &
   ContentOf<operations[Id]['requestBody']> & {
     /**
-     * Returns the type that the client prefers by its `Accept`. If the client likes several equally, this is the first of them. Undefined
-     * if the client accepts none of them.
+     * Returns the type that the client prefers by its `Accept`. If the client likes several equally, returns the first
+     * of them; if it accepts none, undefined.
      */
     accepts: <Type extends TypesIn<Responses<Id>>>(...types: Type[]) => Type | undefined;
   };
@@ -102,7 +111,7 @@ type TypesIn<Replies> = {
   [Key in keyof Replies]: Replies[Key] extends { content: infer Content } ? MediaType<keyof Content> : never;
 }[keyof Replies];
 
-/** The headers that the server itself adds to every reply that declares them. */
+/** The headers that the server itself adds to the replies that declare them. */
 type ServerHeader =
   | 'X-Request-Id'
   | 'WWW-Authenticate'
@@ -111,24 +120,27 @@ type ServerHeader =
   | 'RateLimit-Policy'
   | 'Deprecation'
   | 'Sunset';
-/** On a deprecated operation the server links to its successor. The handler may add its own links. */
+/**
+ * The `Link` header of a deprecated operation is optional for handlers, because the server adds a link to the
+ * successor.
+ */
 type SuccessorLink<Headers> = Headers extends { Deprecation: unknown } | { Sunset: unknown } ? 'Link' : never;
 type Declared<Headers> = {
   [Name in keyof Headers as string extends Name
     ? never
     : Exclude<Name, ServerHeader | SuccessorLink<Headers>>]: Headers[Name];
 } & { [Name in SuccessorLink<Headers>]?: string };
-/** An answer with a page of a list: the server makes the `Link` to the page at this cursor. */
+/** `next` is the cursor of the next page of a list. The server makes the `Link` header from it. */
 type WithNext<Headers> = 'link' extends Lowercase<keyof Headers & string> ? { next?: string | undefined } : unknown;
 type WithHeaders<Headers> =
   Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
 
-/** The Error body repeats the status of its reply. */
+/** A body in the form of the contract's `Error` schema contains the status of its reply. */
 type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: infer Content }
   ? Named<{ [Name in keyof Content as Served<Name, Content>]: BodyOf<MediaType<Name>, Content[Name], Status> }>
   : { body?: never };
-/** A range is served as JSON, unless JSON is declared separately. */
+/** A range such as `application/*` is served as JSON, unless the reply declares JSON separately. */
 type Served<Name, Content> = Name extends '*/*' | 'application/*'
   ? 'application/json' extends keyof Content
     ? never
@@ -155,7 +167,7 @@ type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
   ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>> & WithNext<Headers>
   : never;
 
-/** `4XX` means every status from 400 to 499 that is not declared on its own. */
+/** A key such as `4XX` stands for every status from 400 to 499 that is not declared on its own. */
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 export type StatusIn<Key> = Key extends `${infer Class}XX`
   ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
@@ -171,12 +183,12 @@ type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends 
   ? Status
   : RangeOf<Status>) &
   keyof Responses<Id>];
-/** With a status that only `default` covers, a handler may answer an error, but nothing else. */
+/** If only `default` covers a status, a handler may use it for an error of `refuse`, and for nothing else. */
 type ErrorTo<Id extends OperationId, Status> = [ResponseTo<Id, Status>] extends [never]
   ? Responses<Id>['default' & keyof Responses<Id>]
   : ResponseTo<Id, Status>;
 
-/** A declared status with its body and headers. */
+/** The answers that the contract declares: each status with its body and its headers. */
 export type AnswerOf<Id extends OperationId> = {
   [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
     Key extends number ? Key : Exclude<StatusIn<Key>, keyof Responses<Id>>,
@@ -208,8 +220,8 @@ type FaultWith<Given, Declared, Status extends number> = [Declared] extends [nev
     >;
 
 /**
- * The headers of an answer. TypeScript widens `{ 'Cache-Control': 'no-store' }` in a variable to `string`: if the contract allows only one
- * value, the wider type is also accepted, and the server checks the value.
+ * The types of an answer's headers. In a variable, TypeScript widens `{ 'Cache-Control': 'no-store' }` to `string`. If
+ * the contract allows only one value, the wider type is also accepted, and the server checks the value.
  */
 type WithConstants<Given, Headers> = {
   [Name in keyof Given]: IsAny<Given[Name]> extends true ? Given[Name] : Narrowed<Given[Name], ValueOf<Headers, Name>>;
@@ -219,7 +231,7 @@ type Narrowed<Given, Value> = Given extends string | number
     ? Exclude<Value, undefined>
     : Given
   : Given;
-/** Whether the contract allows only one value, and it is of the wide type. */
+/** True if the contract allows only one value, and this value is of the type `Wide`. */
 type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
   ? false
   : Value extends Wide
@@ -230,8 +242,8 @@ type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
 type IsAny<Given> = 0 extends 1 & Given ? true : false;
 
 /**
- * Whether `refuse` made the answer, so that its body follows the contract's form. `any` and `never` are excluded, because they would match
- * everything.
+ * True if `refuse` made the answer, so that the engine makes the body in the contract's form. `any` and `never` are
+ * excluded, because they would match everything.
  */
 type IsError<Given> = Given extends { body: infer Body }
   ? 0 extends 1 & Body
@@ -245,7 +257,8 @@ type IsError<Given> = Given extends { body: infer Body }
 type WithoutBody<Answer> = { [Key in keyof Answer as Exclude<Key, 'body'>]: Answer[Key] };
 
 /**
- * The declared answers with the media type of the given answer. If the given answer does not name a type, the answers that do not need one.
+ * The declared answers with the media type of the given answer. If the given answer does not name a media type: the
+ * declared answers that need none.
  */
 type OfType<Answer, Given> = Given extends { type: infer Type }
   ? [Extract<Answer, { type: Type }>] extends [never]
@@ -253,10 +266,13 @@ type OfType<Answer, Given> = Given extends { type: infer Type }
     : Extract<Answer, { type: Type }>
   : Exclude<Answer, { type: unknown }>;
 
-/** The depth of the search for undeclared fields and `any`, since types may refer to themselves. */
+/** How deep `FaultIn` searches. The depth is limited because types may refer to themselves. */
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** Finds undeclared fields and `any`, which TypeScript itself would accept. `Place` is the path of `Given` in the answer. */
+/**
+ * Finds undeclared fields and `any`, which TypeScript itself would accept. `Path` is the path of `Given` in the answer,
+ * for the message.
+ */
 type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
   ? `${Path} is any, which may be anything`
   : unknown extends Allowed
@@ -274,7 +290,7 @@ type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Level
               ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Path, Less>
               : never
             : `${Path} has another type than in the contract`;
-/** Faults of the parts come first, because they are more exact. */
+/** Reports faults of fields and items before a fault of the whole value, because they are more exact. */
 type FaultInside<Given, Allowed, Path extends string, Left extends unknown[]> =
   FaultInParts<Given, Allowed, Path, Left> extends infer Found
     ? [Found] extends [never]
@@ -296,22 +312,31 @@ type Missing<Key, Path extends string, Given, Allowed> = [Key] extends [never]
 type Unfit<Field> = [Field] extends [never]
   ? ' is not what the contract says'
   : `.${Field & (string | number)} has another type than in the contract`;
-/** The fields with a value that does not fit. An optional field may be left out, but must not be undefined. A list has no such fields. */
+/**
+ * The fields with a value that does not fit. An optional field may be omitted, but its value must not be undefined.
+ * Arrays have no such fields.
+ */
 type OddField<Given, Allowed> = Given extends readonly unknown[]
   ? never
   : {
       [Key in keyof Given & keyof Allowed]-?: Pick<Given, Key> extends Pick<Allowed, Key> ? never : Key;
     }[keyof Given & keyof Allowed];
-/** The required headers, such as `headers.Location`. A field of a body may also be called `headers`. */
+/**
+ * Names the required headers, such as `headers.Location`. If a field of a body is called `headers`, its fields are
+ * named in the same way.
+ */
 type NamedHeaders<Headers> = [RequiredOf<Headers> & string] extends [never]
   ? 'headers'
   : `headers.${RequiredOf<Headers> & string}`;
-/** The fields that every alternative requires; none for a list. */
+/** The fields that every alternative requires; none for an array. */
 type RequiredOf<T> = [T] extends [readonly unknown[]]
   ? never
   : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
 
-/** The declared type with read-only lists: a handler's answer is inferred as a constant, so that its texts are not only `string`. */
+/**
+ * The declared type with read-only arrays. The compiler infers a handler's answer as a constant, in which arrays are
+ * read-only and texts are literals.
+ */
 type Frozen<T> = T extends JsonText<unknown> | RawBody
   ? T
   : T extends readonly unknown[]
@@ -327,20 +352,20 @@ type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 
-/** Appears in the compiler's message, with the fault. */
+/** The type that the compiler's message names, so that it shows the fault. */
 interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }
 
-/** Accepts every answer with a status, so that `Judged` can name the mistake. */
+/** Accepts every answer with a status, so that the mistake is reported by `Judged`, which names it. */
 interface AnyStatus {
   status: number;
 }
 
 declare const open: unique symbol;
 /**
- * A mark in the constraint of `Given`. Without the mark, the compiler would check the constraint before it has inferred the handler's
- * answer.
+ * A mark in the constraint of `Given`. Without the mark, the compiler would check the constraint before it has inferred
+ * the handler's answer.
  */
 interface NotYetKnown extends AnyStatus {
   [open]: true;
@@ -354,7 +379,7 @@ type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
       : UnfitAnswer<`${Id}: ${FaultOf<Id, Given> & string}`>
     : unknown;
 
-/** The argument of any handler, as routes know it. */
+/** The argument of a handler, without the types of its operation. */
 export type AnyContext = Context<unknown, unknown, unknown, AnyCaller | undefined> & {
   contentType: string | undefined;
   body: unknown;
@@ -362,7 +387,7 @@ export type AnyContext = Context<unknown, unknown, unknown, AnyCaller | undefine
 };
 export type AnyHandler = (call: AnyContext) => Awaitable<AnyAnswer>;
 
-/** A handler, and the operation that it is for. */
+/** A handler, with the id of its operation. */
 export interface Handler<Id extends OperationId> extends AnyHandler {
   readonly operation: Id;
 }

@@ -1,4 +1,4 @@
-/** Makes a route of each operation and its handler, by fastify-openapi-glue. */
+/** Makes a route for each operation and its handler, with fastify-openapi-glue. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
 import openapiGlue, { type FastifyOpenapiGlueOptions } from 'fastify-openapi-glue';
@@ -21,7 +21,7 @@ import type { AnyHandler } from './handler.ts';
 import { buildRoute, type RouteParts } from './route.ts';
 import { buildUrlOf } from './urls.ts';
 
-/** The handlers by operationId. The compiler checks `src/generated/handlers.ts` against the contract. */
+/** The handlers, by operationId. The compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
 interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
@@ -31,8 +31,8 @@ interface OperationsOptions extends TeamParts, Pick<RouteParts, 'given' | 'authF
 }
 
 /**
- * Checks that operations and handlers match. @throws ContractError that names every operation without a handler and every handler without
- * an operation
+ * Adds a route for each operation.
+ * @throws ContractError that names every operation without a handler and every handler without an operation
  */
 export async function addOperations(
   app: FastifyInstance,
@@ -62,10 +62,11 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  // glue warns about each media type of a reply that no parser reads, although replies need no parser.
+  // glue warns about each media type of a reply that has no parser, although replies need no parser.
   Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
-    // The copy has no shared parts, since glue changes the document. glue does not support bigint.
+    // `toDoubles` copies the document without shared nodes, because glue changes it, and replaces bigint, which glue
+    // does not support.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
@@ -78,9 +79,10 @@ export async function addOperations(
 const { validate } = Validator.prototype;
 
 /**
- * fastify-openapi-glue makes a validator for each contract. The validator would compile OpenAPI's schema again, which takes a third of a
- * start, and no option prevents that. So we replace its validator by one that accepts everything: the contract was checked before. glue
- * calls its validator before it first waits, so the real validator is back before other code can run.
+ * Registers fastify-openapi-glue without its validator. The validator would compile OpenAPI's schema again, which takes
+ * a third of a start, and no option prevents that. So we replace the validator by one that accepts everything, because
+ * the build has checked the contract. glue calls its validator before it first waits, so the real validator is restored
+ * before other code can run.
  */
 function registerGlue(app: FastifyInstance, options: FastifyOpenapiGlueOptions): Promise<void> | void {
   Validator.prototype.validate = trust;
@@ -97,7 +99,10 @@ async function trust(this: Validator, document: Document) {
   return { valid: true };
 }
 
-/** Compiles the operations part by part between requests, so that no first call waits for all its parts. */
+/**
+ * Compiles the operations between requests, one function at a time, so that the first call of an operation does not
+ * have to wait for all of them.
+ */
 function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations): void {
   let isClosed = false;
   const step = () => {
@@ -109,13 +114,13 @@ function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations)
   });
 }
 
-/** A colon begins a parameter in Fastify; a literal colon is written twice. */
+/** Writes each colon of a path twice, because a single colon begins a parameter in Fastify. */
 export const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
- * The path as Fastify writes it: `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`; before any other character it needs a
- * pattern. If a second parameter follows, the first one ends at the first such character: if it could end at any of them,
- * matching three parameters would take the cube of the URL's length.
+ * Converts the path to the form that Fastify expects: `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`; before
+ * any other character it needs a pattern. If a second parameter follows, the first one ends at the first such
+ * character. If it could end at any of them, matching three parameters would take time cubic in the length of the URL.
  */
 const toUrl = (path: string) =>
   escapeColons(toRoutePath(path))

@@ -1,6 +1,6 @@
 /**
- * The way of a request through its operation, from top to bottom. As much as possible is computed at the start. `http/server-options.ts`
- * contains the steps before it, which every request takes.
+ * Builds the route of an operation. The code follows a request from top to bottom. As much as possible is computed at
+ * the start. `http/server-options.ts` contains the earlier steps, which are the same for every request.
  */
 import type {
   FastifyContextConfig,
@@ -25,28 +25,31 @@ import type { AnyHandler } from './handler.ts';
 import { buildToNextLink } from './urls.ts';
 
 export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
-  /** The start of every path of the contract. */
+  /** The path before the paths of all operations. */
   prefix: string;
-  /** The arguments of handlers next to the request: the collections, by name, and the services. */
+  /**
+   * The properties of a handler's argument that do not depend on the request: the collections, by name, and the
+   * services.
+   */
   given: object;
   handler: AnyHandler;
-  /** The service's codes of errors. */
+  /** The error codes of the service. */
   catalogue: Catalogue;
   compiled: CompiledOperation;
-  /** The form of error replies. Only deprecated operations have headers in it. */
+  /** How error replies of the operation are sent. Its `headers` are empty unless the operation is deprecated. */
   failures: FailureForm;
-  /** Makes the hook that checks the key on operations that need one. */
+  /** Builds the hook that checks keys. It is called only for operations that need a key. */
   authFor: AuthFor;
-  /** The contract's `x-fastify-config`. */
+  /** The `x-fastify-config` of the operation. */
   config: FastifyContextConfig | undefined;
-  /** Answers 415 to bodies of a type that only other operations take. */
+  /** The hooks that reply with 415 to media types that only other operations accept. */
   onlyOwnTypes: onRequestHookHandler[];
 }
 
-/** Fastify skips a validator that is undefined, although its types do not allow that. */
+/** Turns off a validator. Fastify skips a validator that is undefined, although its types do not allow undefined. */
 const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknown>>;
 
-/** Turns off Fastify's own validation and serialization, since the engine has its own; see README.md. */
+/** Turns off Fastify's own validation and serialization, because the engine has its own (see README.md). */
 const NOT_BY_FASTIFY = { validatorCompiler: () => NO_CHECK, serializerCompiler: () => JSON.stringify };
 
 export function buildRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
@@ -59,7 +62,10 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   const OwnContext: typeof Context = withGiven(parts.given);
   const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
-  /** Sends the error with `send` instead of throwing it, because an error reply must not cost more than an answer, even in a flood. */
+  /**
+   * Sends the error with `send` instead of throwing it, because an error reply must not take more time than an answer,
+   * even in a flood.
+   */
   const sendTooManyRequests: SendTooManyRequests = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
@@ -73,7 +79,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     preValidation: buildJudge(operation, compiled),
-    // Fastify adds a HEAD route, even if the options of the app disable that.
+    // Makes Fastify add a HEAD route for each GET, even if the options of the app disable that.
     exposeHeadRoute: true,
     handler: serve,
   };
@@ -86,7 +92,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     try {
       answered = settle(await handler(new OwnContext(checked, request, contextParts)), catalogue);
     } catch (error) {
-      // If the client has disconnected, nobody waits for a reply. So an error that the broken body caused in the handler is not reported.
+      // A reply is already sent if the client has disconnected. An error of the incomplete body is not reported.
       if (reply.sent) return undefined;
       throw error;
     }
@@ -97,11 +103,14 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   }
 }
 
-/** The message about a handler that does not keep the promise of a declared `Idempotency-Key`. */
+/** The warning about a handler that does not keep the promise of a declared `Idempotency-Key`. */
 export const DROPPED =
   'has answered a request without passing on its Idempotency-Key: sent again, it is done again. Give the change { idempotency }.';
 
-/** Notes that a reply repeats an earlier one. Warns once about a handler that ignores the keys of its requests. */
+/**
+ * Builds the function that notes whether a reply repeats an earlier one. It warns once if the handler ignores the keys
+ * of its requests.
+ */
 function buildNoteKey(id: string, logger: RouteParts['logger']) {
   let isReported = false;
   return (state: RequestState, { status, headers = {} }: AnyAnswer): void => {
@@ -114,7 +123,8 @@ function buildNoteKey(id: string, logger: RouteParts['logger']) {
 }
 
 /**
- * Notes the operation for the log, and checks the key if the operation needs one. A single hook does both, because each hook costs time.
+ * Builds the first hook of the route: it notes the operation for the log, and checks the key if the operation needs
+ * one. One hook does both, because each hook takes time.
  */
 function buildEnter(
   { id, path }: Operation,
@@ -124,7 +134,7 @@ function buildEnter(
   const hasParams = path.includes('{');
   const announced = Object.keys(deprecation).length > 0 ? deprecation : undefined;
   const enter: onRequestHookHandler = function (request, reply, done) {
-    // Fastify's router matches `/items/` with `/items/{itemId}`.
+    // Fastify's router matches `/items/` with `/items/{itemId}`, with an empty `itemId`.
     if (hasParams && Object.values(request.params as object).includes('')) {
       done(new HttpError(...NO_ROUTE));
       return;
@@ -141,10 +151,16 @@ function buildEnter(
   return enter;
 }
 
-/** If a hook throws null, or calls `done` twice, Fastify takes it for success and skips the hooks after it. */
+/**
+ * Begins the message about a skipped hook. If a hook throws null, or calls `done` twice, Fastify counts that as
+ * success, and skips the hooks after it.
+ */
 const SKIPPED = 'a hook threw null or undefined: ';
 
-/** Checks the request against the contract, after the key and before the team's `preHandler`. */
+/**
+ * Builds the hook that checks the request against the contract. It runs after the check of the key, and before the
+ * team's `preHandler`.
+ */
 function buildJudge({ deprecation }: Operation, { check }: CompiledOperation): preValidationHookHandler {
   const sunset = buildSunset(deprecation?.sunset);
 

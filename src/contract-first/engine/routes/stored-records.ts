@@ -1,4 +1,7 @@
-/** Connects stored records with the contract: checks records before they are stored, reads them, and checks all records at the start. */
+/**
+ * Connects stored records with the contract: checks records before they are stored, parses them when they are read, and
+ * checks all records at the start.
+ */
 import type { Fields } from '../../store/collection.ts';
 import type { Contents } from '../../store/store.ts';
 import type { AnyDescription, AnyDomain } from '../../store/tables/description.ts';
@@ -12,7 +15,10 @@ import type { Schema } from '../schema/json.ts';
 import { ANNOTATION } from '../schema/keys.ts';
 import { mergeAllOf } from '../schema/value-types.ts';
 
-/** Checks all stored records. @throws ContractError with the number of records that do not fit the contract */
+/**
+ * Checks all records in the store against the contract.
+ * @throws ContractError with the number of records that do not fit
+ */
 export async function checkStoredRecords(
   contract: Pick<Contract, 'records' | 'digest'>,
   domain: AnyDomain,
@@ -43,7 +49,10 @@ function toFirst(noun: string, record: Fields | null, problems: string[]): strin
   return `${noun} ${record?.id}: ${problems.join('; ')}`;
 }
 
-/** Returns the digest of everything that stored records must fit: the contract, and the columns that the contract does not describe. */
+/**
+ * Returns a digest of the rules that stored records must fit: of the contract, and of the columns that the contract
+ * does not describe.
+ */
 function toDigest(contract: string, domain: AnyDomain): string {
   const free = Object.entries(domain).flatMap(([collection, { schema, columns, internal = {} }]) =>
     Object.entries(schema ? internal : columns).map(([name, { type, schema: own, isOptional, isNullable }]) => [
@@ -53,7 +62,7 @@ function toDigest(contract: string, domain: AnyDomain): string {
   return free.length > 0 ? sha256Of(contract + JSON.stringify(free)) : contract;
 }
 
-/** Builds the codecs of all collections. A check is compiled at its first use. */
+/** Builds the codecs of all collections. Their checks are compiled when they are first used. */
 export function buildCodecs<Domain extends AnyDomain>(
   contract: Pick<Contract, 'records'>,
   domain: Domain,
@@ -62,7 +71,7 @@ export function buildCodecs<Domain extends AnyDomain>(
   return Object.fromEntries(codecs);
 }
 
-/** A collection stores nothing if its schema is not in the contract. */
+/** The schemas of a collection that the contract does not contain. Such a collection stores nothing. */
 const NO_SCHEMAS: RecordSchemas = { shown: {} };
 
 function buildCodec(
@@ -103,7 +112,10 @@ function buildCodec(
 
 type CheckRecord = RecordCodec['check'];
 
-/** Checks the fields that clients see by the contract, and the internal ones by their columns. */
+/**
+ * Splits a record: the fields that clients see are checked against the contract, and the internal fields against their
+ * columns.
+ */
 function inParts(internal: string[], checkShown: CheckRecord, checkHidden: CheckRecord): CheckRecord {
   return (record) => {
     const [shown, hidden]: [Fields, Fields] = [{}, {}];
@@ -116,7 +128,7 @@ function inParts(internal: string[], checkShown: CheckRecord, checkHidden: Check
 
 const inWords = (check: Check) => (value: unknown) => check(value)?.map(String);
 
-/** The keywords that judge each field on its own. */
+/** Matches keywords that apply to each field separately. */
 const OF_ONE = /^(type|properties|required|additionalProperties|unevaluatedProperties)$/;
 
 function buildCheckFields(

@@ -1,4 +1,4 @@
-/** The URLs of the operations, made from the contract's paths and parameters. */
+/** Makes the URLs of operations from the contract's paths and parameters. */
 import type { FastifyRequest } from 'fastify';
 import { stringify } from 'lossless-json';
 import { type AnyContract, type Operation, type Parameter, SEPARATORS } from '../contract/contract.ts';
@@ -8,18 +8,23 @@ import type { Accepted } from '../requests/request-checks.ts';
 import type { UrlOf } from './handler.ts';
 import type { OperationId } from './read-write-only.ts';
 
-/** Writes a URL of an operation. The path is split at the start, because every page of a list needs one. */
+/**
+ * Writes the URL of an operation. The path is split at the start, not for each URL, because every page of a list needs
+ * one.
+ */
 type Template = (params: Values, query?: Values, changes?: Values) => string;
 
 export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): UrlOf {
   const templates = new Map(
     [...operations.values()].map((operation) => [operation.id, toTemplate(publicPath + prefix, operation)]),
   );
-  // `query` is undefined if no path of the contract has parameters.
   return (id, params, query, changes) => (templates.get(id) as Template)(params as Values, query, changes);
 }
 
-/** The query is written by hand, because URLSearchParams takes several times as long. */
+/**
+ * Builds the template of an operation. It writes the query by hand, because URLSearchParams takes several times as
+ * long.
+ */
 function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   const [start, ...texts] = (prefix + encodePath(path)).split(/\{\w+\}/) as [string, ...string[]];
   const names = path.match(/(?<=\{)\w+(?=\})/g) ?? [];
@@ -31,7 +36,7 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
     let mark = '?';
     for (const { name, write } of fields) {
       const value = changes[name] ?? query[name];
-      // `write` returns nothing for an empty array.
+      // `write` returns an empty text for an empty array.
       const text = value === undefined ? '' : write(value);
       if (text === '') continue;
       url += mark + text;
@@ -41,7 +46,7 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   };
 }
 
-/** Writes a parameter, such as `limit=20`. */
+/** Builds the function that writes a query parameter, such as `limit=20`. */
 function buildWrite({ name, writing }: Parameter): (value: unknown) => string {
   const label = `${encode(name)}=`;
   if (writing === 'text') return (value) => label + encode(value);
@@ -67,7 +72,7 @@ function writeFields(value: Values, toName: (field: string) => string): string {
 const encodePart = (value: unknown) => (Array.isArray(value) ? value.map(encode).join(',') : encode(value));
 const encode = (value: unknown) => encodeURIComponent(String(value));
 
-/** Makes the link from the request and the cursor of the next page. The build has checked that such a link fits the contract. */
+/** Makes the `Link` to the page at the given cursor. The build has checked that such a link fits the contract. */
 type ToNextLink = (request: FastifyRequest, cursor: string) => string;
 
 export function buildToNextLink({ id, parameters }: Operation, urlOf: UrlOf): ToNextLink {
