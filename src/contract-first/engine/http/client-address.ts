@@ -4,18 +4,24 @@ import { BlockList, isIP, SocketAddress } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import { LRUCache } from 'lru-cache';
 
-/** Matches an address, with or without port and zone, as proxies write it: `192.0.2.1:80`, `[2001:DB8::1]:80`, `fe80::1%eth0`. */
+/**
+ * Matches an address in the forms that proxies write, with or without port and zone: `192.0.2.1:80`,
+ * `[2001:DB8::1]:80`, `fe80::1%eth0`.
+ */
 const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+)(?:%\w+)?$/i;
 
-/** The longest address with zone and port, in characters. */
+/** The longest text that is looked up as an address, in characters. Addresses with zone and port are shorter. */
 const MAX_ADDRESS_LENGTH = 100;
 
-/** The word in `TRUST_PROXY` for a proxy that connects by a Unix socket and so does not have an address. */
+/**
+ * The word in `TRUST_PROXY` that stands for a proxy that connects through a Unix socket, and so does not have an
+ * address.
+ */
 const UNIX = 'unix';
 
 /**
- * Converts an address to its canonical form (RFC 5952), and an IPv4-mapped address to IPv4. Returns undefined if the text is not an
- * address.
+ * Converts an address to its canonical form (RFC 5952), and an IPv4-mapped address to IPv4. Returns undefined if the
+ * text is not an address.
  */
 function toAddress(text: string): string | undefined {
   const [, inBrackets, ipv4, plain = inBrackets ?? ipv4 ?? ''] = FORM.exec(text) ?? [];
@@ -25,12 +31,15 @@ function toAddress(text: string): string | undefined {
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Whether this is the address of a trusted proxy; undefined for a Unix socket, or a connection reset before it was accepted. */
+/**
+ * True if the address is that of a trusted proxy. The address is undefined for a Unix socket, and for a connection that
+ * the client reset before it was accepted.
+ */
 export type IsProxy = (address: string | undefined) => boolean;
 
 /**
- * Builds the test for trusted proxies. `ranges` contains ranges such as `10.0.0.0/8`, or `unix`; the result is undefined if it is empty.
- * `isUnix` tells whether the server listens on a Unix socket.
+ * Builds the test for trusted proxies. `ranges` contains ranges such as `10.0.0.0/8`, or `unix`; if it is empty, the
+ * result is undefined. `isUnix` tells whether the server listens on a Unix socket.
  */
 export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): IsProxy | undefined {
   if (ranges.length === 0) return undefined;
@@ -45,7 +54,7 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
     return address !== undefined && trusted.check(address, familyOf(address));
   };
   const trustsUnix = ranges.includes(UNIX);
-  /** A cache, because a lookup in the list takes 3 µs, and each request needs two. */
+  /** Caches the results, because a lookup in the list takes 3 µs, and each request needs two. */
   const known = new LRUCache<string, boolean>({ max: 1000 });
   return (text) => {
     if (text === undefined) return trustsUnix && isUnix();
@@ -57,13 +66,16 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
   };
 }
 
-/** Returns the address of a request's client. Fastify's `request.ip` would be the proxy's address if the URL is bad. */
+/**
+ * Returns the address of a request's client. Unlike Fastify's `request.ip`, it also finds the client behind a proxy if
+ * the URL is malformed.
+ */
 export type ToAddress = (raw: IncomingMessage) => string | undefined;
 
 /**
- * Builds the function that finds a client's address: the address that the trusted proxy farthest from the server reports, or that proxy's
- * own address if it reports none. The result is undefined if the connection does not have an address. `isProxy` is undefined if no proxy is
- * trusted.
+ * Builds the function that finds a client's address: the one that the trusted proxy farthest from the server reports,
+ * or that proxy's own address if it reports none. The function returns undefined if the connection does not have an
+ * address. `isProxy` is undefined if no proxy is trusted.
  */
 export function buildToAddress(isProxy: IsProxy | undefined): ToAddress {
   if (isProxy === undefined) return ({ socket }) => socket.remoteAddress;

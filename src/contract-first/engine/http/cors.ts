@@ -1,4 +1,4 @@
-/** CORS: lets browsers of the configured origins call the service. */
+/** CORS: lets web pages of the configured origins call the service from a browser. */
 import cors from '@fastify/cors';
 import type { FastifyInstance, onRequestHookHandler, onRouteHookHandler, preParsingHookHandler } from 'fastify';
 import { HttpError } from '../errors/catalogue.ts';
@@ -17,8 +17,8 @@ const EXPOSED_HEADERS = [
 ];
 
 /**
- * The headers of replies that are sent before any hook runs. The origin of the request has not been checked, but these replies are not
- * secret.
+ * The CORS headers of replies that are sent before any hook runs. They allow every origin: the origin of the request is
+ * not checked yet, and these replies contain nothing secret.
  */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
@@ -26,24 +26,26 @@ export const toBareHeaders = (origins: readonly string[] = []): Record<string, s
     : { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') };
 
 /**
- * A browser first sends a preflight without a key, so preflights are answered before keys are checked. Every reply carries `Vary: Origin`,
- * so that caches keep replies for different origins apart. Cookies are not allowed: keys are sent in a header.
+ * Makes the plugin's options. A browser first sends a preflight without a key, so preflights are answered before keys
+ * are checked. Every reply carries `Vary: Origin`, so that caches keep replies for different origins apart. Cookies are
+ * not allowed, because keys are sent in a header.
  */
 const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions => ({
   origin: (origin, done) => done(null, origin !== undefined && origins.has(origin) && origin),
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 600,
-  // With `true`, the plugin would answer an OPTIONS that is not a preflight with its own text. The engine answers 405.
+  // With `true`, the plugin would answer an OPTIONS request that is not a preflight with its own text. The engine
+  // answers it with 405.
   strictPreflight: false,
   preflightContinue: true,
 });
 
-/** The longest `Access-Control-Request-Headers`, in characters. */
+/** The longest `Access-Control-Request-Headers` that is accepted, in characters. */
 const MOST_ASKED = 1024;
 
 /**
- * Rejects a preflight if its `Access-Control-Request-Headers` is too long. The plugin repeats this header in its reply, and nginx takes a
- * server with such large replies for broken.
+ * Rejects a preflight if its `Access-Control-Request-Headers` is too long. The plugin repeats this header in its reply,
+ * and nginx rejects replies with such large headers.
  */
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   const { length } = headers['access-control-request-headers'] ?? '';
@@ -52,12 +54,17 @@ const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   else done();
 };
 
-/** Answers preflights in the plugin's route for all paths: after the checks of every request, before a body is read. */
+/**
+ * Makes the plugin's route for all paths answer preflights after the checks of every request and before a body is read.
+ */
 const answerPreflights: onRouteHookHandler = (route) => {
   if (route.url === '*' && route.method === 'OPTIONS') route.preParsing = answerPreflight;
 };
 
-/** Names the methods of the path. An unknown path, or a request that is not a preflight of these origins, is 404 or 405 as usual. */
+/**
+ * Answers a preflight with the methods of its path. An unknown path, or a request that is not a preflight of these
+ * origins, gets 404 or 405 as usual.
+ */
 const answerPreflight: preParsingHookHandler = (request, reply, _body, _done) => {
   const methods = request.server.contractFirst.methodsAt(request.url);
   const isAllowed = reply.hasHeader('access-control-allow-origin') && request.headers['access-control-request-method'];

@@ -1,4 +1,4 @@
-/** Answers every failure of a request with the contract's error body. */
+/** Sends the contract's error body for every failure of a request. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Catalogue, ErrorCode, HttpError } from '../errors/catalogue.ts';
@@ -7,30 +7,30 @@ import { stateOf } from '../request-state.ts';
 import { addServerHeaders } from './connections/response.ts';
 import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
-/** The statuses with a challenge in their replies. */
+/** The statuses whose replies contain a challenge. */
 const CHALLENGED = [401, 403];
 
 /**
- * Codes that are logged as errors only if the error has a cause. For the others the log line of the request is enough: a stop, and keys
- * that cannot be read, are logged once when they begin, and the rest are not faults.
+ * Codes that are logged as errors only if the error has a cause. Without a cause, the log line of the request is
+ * enough: a stop, and keys that cannot be read, are logged once when they begin, and the other errors are not faults.
  */
 const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How the failures of this operation differ from those of all others. */
+    /** How the error replies of this operation differ from the default form. */
     failures?: FailureForm;
   }
 }
 
 const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: undefined, accept: undefined };
 
-/** Answers a request with the error for a thrown value. */
+/** Sends the error reply for a thrown value. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Builds the function for Fastify's option `frameworkErrors` and its error handlers. `catalogue` is the service's catalogue of codes, if
- * there is a service.
+ * Builds the function for Fastify's option `frameworkErrors`, and for its error handlers. `catalogue` contains the
+ * service's error codes, if there is a service.
  */
 export function buildSendError(logger: Logger, renderError: RenderError, catalogue: Catalogue = {}): SendError {
   return (thrown, request, reply) => {
@@ -57,7 +57,8 @@ export function buildSendError(logger: Logger, renderError: RenderError, catalog
 }
 
 /**
- * Sends an error without Fastify if Fastify fails to, for example because a hook throws for each reply. Keeps the headers that can be sent.
+ * Sends an error without Fastify if Fastify itself fails to send it, for example because a hook throws for each reply.
+ * The headers that can be sent are kept.
  */
 function sendFallback(reply: FastifyReply, type: string, text: string): void {
   const { raw } = reply;
@@ -68,7 +69,7 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
   const headers = Object.entries(reply.getHeaders()).filter(
     ([name, value]) => !isOfBody(name) && [value].flat().every((one) => isSendable(name, one)),
   );
-  // Node would otherwise keep the reason phrase of the status that could not be sent.
+  // Without this, Node would keep the reason phrase of the status that could not be sent.
   raw.statusMessage = '';
   raw.writeHead(raw.statusCode, {
     ...(Object.fromEntries(headers) as Record<string, string>),
@@ -78,7 +79,7 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
   raw.end(text);
 }
 
-/** Whether to log an error. Errors of a flood are not logged. */
+/** True if the error is logged. Errors of overload are not, because a flood would fill the log. */
 const isFault = ({ code, cause }: HttpError) =>
   code !== 'overloaded' && (cause !== undefined || !LOGGED_WITH_CAUSE.includes(code));
 
@@ -87,17 +88,21 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
   try {
     logger.error({ reqId, err: cause }, message);
   } catch {
-    // The logger may fail, for example if the error is frozen or one of its fields throws.
+    // The logger may throw, for example if the error is frozen, or if one of its fields throws.
     logger.error({ reqId, err: new Error(describeThrown(cause)) }, message);
   }
 }
 
-/** Answers the errors of each route, unless the team has set an error handler in the context of that route. */
+/**
+ * Makes `sendError` the error handler of each route, unless the team has set an error handler in the context of that
+ * route.
+ */
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // If the reply to an error fails, Fastify calls the next error handler, which would be that of the surrounding app. Fastify reads this
-  // property only when the context is complete. Calling `after` for each route would add lines to `printPlugins()`.
+  // If the reply to an error fails, Fastify calls the next error handler, which would be that of the surrounding app.
+  // Fastify reads this property only when the context is complete. Calling `after` for each route would add lines to
+  // `printPlugins()`.
   app.addHook('onRoute', function (route) {
     let own = route.errorHandler;
     Object.defineProperty(route, 'errorHandler', {

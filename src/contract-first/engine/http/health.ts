@@ -1,4 +1,7 @@
-/** Health checks without a key: `/livez` shows that the process answers, `/readyz` that it can do its work. */
+/**
+ * Adds health checks, which need no key: `/livez` replies if the process is running, `/readyz` tells whether it can
+ * serve requests.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
@@ -7,15 +10,15 @@ import { buildCheckServices } from '../services.ts';
 import type { Stop } from './connections/connection.ts';
 import { describeThrown } from './thrown.ts';
 
-/** A team's own @fastify/swagger does not list these routes as operations. */
+/** Hides the routes from a team's own @fastify/swagger, which would list them as operations. */
 const UNLISTED = { schema: { hide: true } };
 
-/** Whether the service can do its work. */
+/** Resolves with true if the service can serve requests. */
 export type IsReady = () => Promise<boolean>;
 
 /**
- * Builds the readiness check of a process. The reason why the service is not ready is logged only when it changes, because probes come
- * every second.
+ * Builds the readiness check of a process. It logs why the service is not ready only when the reason changes, because
+ * probes come every second.
  */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   const checkServices = buildCheckServices(services);

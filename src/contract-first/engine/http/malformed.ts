@@ -1,10 +1,10 @@
-/** Finds requests that are not valid HTTP: both those that Node's parser rejects and those that it wrongly accepts. */
+/** Finds requests that are not valid HTTP: those that Node's parser rejects, and those that it wrongly accepts. */
 import type { IncomingMessage } from 'node:http';
 import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type CodeAndMessage, HttpError } from '../errors/catalogue.ts';
 import { addServerHeaders } from './connections/response.ts';
 
-/** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
+/** The longest URL that is accepted, in characters. RFC 9110, section 4.1, recommends at least 8000. */
 export const MAX_URL_LENGTH = 8192;
 
 export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
@@ -23,7 +23,7 @@ const UNMET: CodeAndMessage = [
   'The server cannot meet the Expect header: it knows 100-continue only.',
 ];
 
-/** Errors of Node's HTTP server (nodejs.org/api/http.html, event clientError). */
+/** The errors for clients, by the codes of Node's HTTP server (nodejs.org/api/http.html, event clientError). */
 const NODE_ERRORS: Record<string, CodeAndMessage> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request, with its URL, are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The chunk extensions of the body are too large.'],
@@ -31,7 +31,10 @@ const NODE_ERRORS: Record<string, CodeAndMessage> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
 
-/** Matches a name or an address, with or without a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2), and the empty text. */
+/**
+ * Matches a valid `Host`: a name or an address, with or without a port (RFC 9110, section 7.2; RFC 3986, section
+ * 3.2.2), or the empty text.
+ */
 const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
 /** Converts an error of Node's HTTP server to the error for the client. */
@@ -39,15 +42,16 @@ export const toMalformed = (error: ConnectionError): HttpError => new HttpError(
 
 function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
   const line = lineOf(error);
-  // Node counts the URL as part of the headers. The URL is too long if the parser failed in the first line.
+  // Node counts the URL as part of the headers. If the parser failed in the first line, the URL is too long.
   if (error.code === 'HPE_HEADER_OVERFLOW' && /^[A-Z-]+ | HTTP\/1\.\d$/.test(line)) return URI_TOO_LONG;
-  // RFC 9110, section 9.1: an unknown method is 501. Anything else is malformed.
+  // An unknown method is a 501 (RFC 9110, section 9.1). Any other invalid method is malformed.
   if (error.code === 'HPE_INVALID_METHOD' && /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]$/.test(line)) return NO_METHOD;
   return NODE_ERRORS[error.code] ?? MALFORMED;
 }
 
 /**
- * Returns the line that Node's parser failed in. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only, or undefined.
+ * Returns the line in which Node's parser failed. Contrary to Fastify's type, `rawPacket` is a Buffer that contains
+ * only the last packet, or undefined.
  */
 function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
   const text = (rawPacket as unknown as Buffer | undefined)?.toString('latin1') ?? '';
@@ -57,16 +61,20 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
     .split('\r\n', 1)[0] as string;
 }
 
-/** Answers malformed requests after plugins, which may set headers on every reply, and before Fastify reads the body. */
+/**
+ * Adds the check for malformed requests. It runs after the hooks of plugins, which may set headers on every reply, and
+ * before Fastify reads the body.
+ */
 export function addFormCheck(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // On a server of a team, nothing else has added these headers. On our own, plugins may have changed them.
+    // On a server that the team has made, nothing else has added these headers. On our own server they exist, and
+    // plugins may have changed them.
     if (!reply.hasHeader('x-request-id')) addServerHeaders(request, reply);
     done(findMalformed(request));
   });
 }
 
-/** Finds malformed requests. Node could reject most of them, but without a body. */
+/** Returns the error for a malformed request. Node itself could reject most of them, but its replies have no body. */
 function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
   const url = raw.url as string;
   if (url.length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
@@ -82,7 +90,10 @@ function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined 
   return undefined;
 }
 
-/** Fastify checks only the path. A query that is not percent-encoded UTF-8 (RFC 3986, section 2.5) would be changed silently. */
+/**
+ * Returns whether the whole URL can be decoded. Fastify checks only the path; a query that is not percent-encoded UTF-8
+ * (RFC 3986, section 2.5) would be changed silently.
+ */
 function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url);
@@ -93,16 +104,16 @@ function isDecodable(url: string): boolean {
 }
 
 /**
- * Whether the server meets the header `Expect`. The header is a list (RFC 9110, section 10.1.1); empty elements are ignored (section
- * 5.6.1.2).
+ * True if the server meets the header `Expect`. The header is a list (RFC 9110, section 10.1.1), and empty elements are
+ * ignored (section 5.6.1.2).
  */
 function isMet(expect: string): boolean {
   return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
 }
 
 /**
- * Whether a proxy could see the end of the request at another place. If so, the connection must close after the request (RFC 9112, section
- * 6.1).
+ * True if a proxy could disagree about where the request ends. Then the connection must close after the request (RFC
+ * 9112, section 6.1).
  */
 export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
@@ -116,8 +127,8 @@ function toFramingFault({ httpVersion, headers }: IncomingMessage): CodeAndMessa
 }
 
 /**
- * Whether a header that may occur only once occurs twice. Node joins duplicate headers with a comma (`joinDuplicateHeaders`). A joined
- * `Host` is invalid anyway.
+ * True if a header that must occur only once occurs twice. Node joins duplicate headers with a comma
+ * (`joinDuplicateHeaders`). `Host` is not tested, because a joined `Host` is invalid anyway.
  */
 function isTwice({ rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase());

@@ -1,4 +1,4 @@
-/** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
+/** Answers requests without a route: 404 for an unknown path, 405 for a method that the path does not accept. */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import findMyWay from 'find-my-way';
 import { HttpError, NO_ROUTE } from '../errors/catalogue.ts';
@@ -8,17 +8,17 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 /** Returns the methods that are served at a URL, such as `GET, HEAD`; undefined for an unknown path. */
 export type MethodsAt = (url: string) => string | undefined;
 
-/** Whether a parameter of the path is empty: the router matches `/items/` with `/items/{itemId}`. */
+/** True if a parameter of the path is empty, because the router matches `/items/` with `/items/{itemId}`. */
 const hasEmpty = (params: object): boolean => Object.values(params).includes('');
 
-/** Builds the function that finds the methods of a URL. Call it before the routes are added. */
+/** Builds the function that finds the methods of a URL. It knows only the routes that are added after this call. */
 export function buildMethodsAt(app: FastifyInstance): MethodsAt {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });
   app.addHook('onRoute', ({ url, method }) => {
     // A route with a wildcard answers 404 itself.
     if (url.includes('*')) return;
-    // Paths that differ only in the names of parameters are one path.
+    // Paths that differ only in the names of their parameters count as one path.
     const path = url.replace(/(?<!:):(?!:)\w+/g, ':name');
     if (!methodsOf.has(path)) paths.on('GET', path, () => {}, methodsOf.set(path, new Set()).get(path));
     for (const name of [method].flat()) methodsOf.get(path)?.add(name);
@@ -30,7 +30,10 @@ export function buildMethodsAt(app: FastifyInstance): MethodsAt {
   };
 }
 
-/** Answers requests without a route below the app's prefix: before their body is read, and after the hooks of plugins. */
+/**
+ * Adds the reply to requests without a route below the app's prefix. It is sent before their body is read, and after
+ * the hooks of plugins.
+ */
 export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendError: SendError): void {
   const toNotFound = (url: string) => {
     const allow = methodsAt(url);
@@ -40,7 +43,7 @@ export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendErro
   const sendNotFound: onRequestHookHandler = ({ url }, _reply, done) => done(toNotFound(url));
   // The options `errorHandler` and `onRequest` work here, but are missing in Fastify's types.
   const options = { errorHandler: sendError, onRequest: sendNotFound } as object;
-  // For plugins that call `reply.callNotFound`.
+  // This handler runs only for plugins that call `reply.callNotFound`.
   app.setNotFoundHandler(options, ({ url }) => {
     throw toNotFound(url);
   });

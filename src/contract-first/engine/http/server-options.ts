@@ -1,4 +1,7 @@
-/** The promises that only a server can make, such as its limits and its replies to malformed HTTP, by Fastify's own options. */
+/**
+ * Builds Fastify's options for a server with limits on connections, and with replies to malformed HTTP. An app that
+ * somebody else has made does not have these.
+ */
 import { executionAsyncResource } from 'node:async_hooks';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
@@ -20,31 +23,34 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 
 export interface HttpOptions {
   logger: Logger;
-  /** The destination of the logger. The lines of requests are written there as text. */
+  /** The stream that the logger writes to. The lines about requests are written there as text. */
   lines: DestinationStream;
-  /** The keys, or prefixes of keys, that logged URLs must not show, and the names of query parameters that carry keys. */
+  /**
+   * Keys, or prefixes of keys, that must not appear in logged URLs; and the names of query parameters that contain
+   * keys.
+   */
   secrets: readonly string[];
   secretNames: string[];
-  /** The addresses and ranges of proxies with a trusted `X-Forwarded-For`. */
+  /** The addresses and address ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: readonly string[];
-  /** How long a request may take to arrive, in milliseconds. */
+  /** How long a client may take to send a request, in milliseconds. */
   requestTimeout: number;
-  /** How long a connection may stay open without a request, in milliseconds; by default, Fastify's value. */
+  /** How long a connection may stay open without a request, in milliseconds. The default is that of Fastify. */
   keepAliveTimeout?: number | undefined;
   limits: ConnectionLimits;
-  /** The origins of web pages that may read even the replies that are sent before any hook. */
+  /** The origins of web pages that may read replies, even those that are sent before any hook. */
   corsOrigins?: readonly string[];
-  /** Counts requests and connections for metrics; undefined if nobody reads them. */
+  /** Counts requests and connections for metrics. Undefined if there are no metrics. */
   counts?: Counts | undefined;
-  /** Set `isAsked` to true before you call `app.close()`, so that the stop does not lose a request. */
+  /** Set `isAsked` to true before you call `app.close()`, so that no request is lost during the stop. */
   stop: Stop;
-  /** Makes the body of errors that belong to no operation. */
+  /** Makes the body of errors that do not belong to an operation. */
   toErrorBody: ToErrorBody;
-  /** The media type of these errors; by default, plain JSON. */
+  /** The media type of these errors. The default is plain JSON. */
   errorType?: string;
 }
 
-/** The parts of a server that the app on it needs. */
+/** The objects of a server that the app on it uses. */
 interface HttpServer {
   options: FastifyServerOptions;
   fastifyLog: ReturnType<typeof buildFastifyLog>;
@@ -53,27 +59,27 @@ interface HttpServer {
   counts: Counts;
   toAddress: ToAddress;
   toLogged: ToLogged;
-  /** Also hides these query parameters, and URLs with these secrets, in the log. */
+  /** Also hides the values of these query parameters, and these secrets, in logged URLs. */
   hide: (names: string[], secrets: string[]) => void;
   connections: Connections;
   healthPaths: Set<string | undefined>;
-  /** Begins the span of a request. */
+  /** Begins the span of a request. Undefined without traces. */
   beginTrace: InitRequest | undefined;
-  /** Adds the server's hooks, for the first contract on it. */
+  /** Adds the server's hooks to the app. Only the first call has an effect. */
   adopt: (app: FastifyInstance) => void;
 }
 
 const httpServers = new WeakMap<Server, HttpServer>();
 
-/** Returns the parts of an app's server; undefined for an app that was made without `serverOptions`. */
+/** Returns the objects of an app's server. Returns undefined if the app was made without `serverOptions`. */
 export const httpServerOf = ({ server }: FastifyInstance): HttpServer | undefined => httpServers.get(server);
 
-/** Returns the options for one call of `fastify()`. Limits that are not given have the defaults of the configuration. */
+/** Returns the options for one call of `fastify()`. Limits that are not given get the defaults of the configuration. */
 export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServerOptions {
   const { logger = pino() } = options;
   return buildHttpServer({
     logger,
-    // The lines go through the logger, since only the logger knows its destination.
+    // The lines go through the logger, because only the logger knows its destination.
     lines: { write: (line) => writeAgain(logger, line) },
     ...{ secrets: [], secretNames: [], trustProxy: [], requestTimeout: 30_000, stop: { isAsked: false } },
     limits: { maxConnections: 1000, maxPipelined: 64, replyTimeout: 30_000 },
@@ -87,7 +93,7 @@ function writeAgain(logger: Logger, line: string): void {
   logger.info(fields, msg);
 }
 
-/** Creates an app with these options, except for the logger, which `setLog` sets later. */
+/** Creates an app with these options. The logger is not passed to Fastify, but set by `setLog`. */
 export function createApp(options: HttpOptions): { app: FastifyInstance; server: HttpServer } {
   const server = buildHttpServer(options);
   const { loggerInstance: _none, childLoggerFactory: _usual, ...others } = server.options;
@@ -102,7 +108,7 @@ function buildHttpServer(options: HttpOptions): HttpServer {
   let hideSecrets = buildToLogged(secretNames, secrets);
   const toLogged: ToLogged = (url) => hideSecrets(url);
   let server: Server | undefined;
-  // The address of a Unix socket is a string, its path.
+  // The address of a Unix socket is a string: its path.
   const isProxy = buildIsProxy(options.trustProxy, () => typeof server?.address() === 'string');
   const toAddress = buildToAddress(isProxy);
   const observe = buildRequestObserver({ ...options, counts: options.counts, toLogged, toAddress });
@@ -144,7 +150,10 @@ function buildHttpServer(options: HttpOptions): HttpServer {
   return made;
 }
 
-/** How long a part may take to load, in milliseconds: a contract of thousands of operations exceeds Fastify's ten seconds. */
+/**
+ * How long a plugin may take to load, in milliseconds. A contract of thousands of operations takes longer than
+ * Fastify's default of ten seconds.
+ */
 const PART_TIMEOUT = 120_000;
 
 const NO_TLS =
@@ -167,7 +176,7 @@ function toFastifyOptions(
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     pluginTimeout: PART_TIMEOUT,
     return503OnClosing: false,
-    // Node closes idle connections itself, when it no longer listens.
+    // Node itself closes idle connections when the server stops listening.
     forceCloseConnections: false,
     serverFactory: (handle, { https, http2 }) => {
       if (https || http2) throw new Error(NO_TLS);
@@ -177,15 +186,16 @@ function toFastifyOptions(
 }
 
 /**
- * An object of `process.nextTick`, kept so that one of them is always alive. If none were alive, as in an idle server, V8's garbage
- * collection would drop their hidden class. From then on, each of the ten ticks of a request would take several times as long.
+ * An object of `process.nextTick`, kept so that at least one such object is always alive. In an idle server none would
+ * be alive, and V8's garbage collection would drop their hidden class. From then on, each of the ten ticks of a request
+ * would take several times as long.
  */
 export const KEPT_TICK: object[] = [];
 process.nextTick(() => KEPT_TICK.push(executionAsyncResource()));
 
 /**
- * Since Node 24.12, this option saves reading a request without a body to its end, which takes a sixth of the time of a get. Older versions
- * ignore the option.
+ * Since Node 24.12, this option avoids reading a request without a body to its end, which takes a sixth of the time of
+ * a get. Older versions ignore the option.
  */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
@@ -196,13 +206,14 @@ function createNodeServer(
 ): Server {
   const options = {
     requireHostHeader: false,
-    // Joins duplicate headers, so that the request becomes a 400. Otherwise Node would use the first header, and a proxy perhaps the last.
+    // Joins duplicate headers, so that such a request gets a 400. Otherwise Node would use the first header, but a
+    // proxy might use the last.
     joinDuplicateHeaders: true,
     requestTimeout,
     keepAliveTimeout,
-    // A value above requestTimeout would become Node's limit of the whole request.
+    // Node would use a value above requestTimeout as the limit of the whole request.
     headersTimeout: requestTimeout,
-    // The default of Node 22, which reads uploads in larger pieces.
+    // The default of Node 22. With it, Node 20 also reads uploads in larger chunks.
     highWaterMark: 64 * 1024,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
     IncomingMessage: HttpRequest,
@@ -211,9 +222,11 @@ function createNodeServer(
   };
   const server = createServer(options);
   hearErrors(server);
-  // Only the total size of headers is limited: with a limit of their number, Node would drop the rest silently.
+  // Only the total size of the headers is limited. With a limit of their number, Node would silently drop further
+  // headers.
   server.maxHeadersCount = 0;
-  // Node caches the address at its first read. After a client has reset its connection, the system no longer knows the address.
+  // Makes Node read and cache the client's address now. After a client has reset its connection, the operating system
+  // no longer knows the address.
   server.prependListener('connection', (socket) => socket.remoteAddress);
   made.connections.serve(server, handle);
   prioritizeNewConnections(server, made.connections);

@@ -1,4 +1,4 @@
-/** Maps anything that a plugin, Fastify, a handler or the store throws to the error that the client gets. */
+/** Converts anything that a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { inspect } from 'node:util';
 import { AlreadyDone, isInvalidValue, KeyReused } from '../../store/collection.ts';
@@ -12,7 +12,7 @@ const DONE: CodeAndMessage = [
   'This change was already made with this Idempotency-Key, but its reply can no longer be reproduced. Do not retry it with another key.',
 ];
 
-/** The errors that clients get for the store's outages. */
+/** The errors that clients get while the store is unavailable. */
 const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
@@ -23,7 +23,7 @@ const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   ],
 };
 
-/** The engine's messages for the statuses of Fastify's own errors. */
+/** The errors that clients get instead of Fastify's own errors, by status. */
 const OF_FASTIFY: Record<number, CodeAndMessage> = {
   400: MALFORMED,
   404: NO_ROUTE,
@@ -32,10 +32,10 @@ const OF_FASTIFY: Record<number, CodeAndMessage> = {
   415: ['unsupported_media_type', 'The body must be application/json.'],
 };
 
-/** The longest message of a plugin that clients get, in characters. */
+/** The longest message of a plugin's error that is sent to clients, in characters. */
 const MAX_MESSAGE_LENGTH = 400;
 
-/** An error as Fastify and http-errors make it. Any field may have any type. */
+/** The fields of errors that Fastify and http-errors make. Any field may have any type. */
 interface ErrorLike {
   statusCode?: unknown;
   status?: unknown;
@@ -47,9 +47,9 @@ interface ErrorLike {
 }
 
 /**
- * Converts a thrown value to the error that the client gets. `replyStatus` is the status that a plugin may have set before it threw. If the
- * change was made earlier (`isReplayed`), an internal error comes from an answer that an earlier version stored, and would come again at
- * each retry.
+ * Converts a thrown value to the error that the client gets. `replyStatus` is the status that a plugin may have set
+ * before it threw. `isReplayed` means that an earlier request has made the change. An internal error then comes from
+ * the stored answer, and would come again at each retry, so the client gets 409.
  */
 export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = false): HttpError {
   try {
@@ -68,7 +68,7 @@ export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = f
       headers: toHeaders(error),
     });
   } catch (error) {
-    // A getter of the thrown value has thrown.
+    // The thrown value has a getter that itself throws.
     return new HttpError(...toGeneralError(500), { cause: toCause(error) });
   }
 }
@@ -82,7 +82,7 @@ const isFailing = (status: unknown): status is number =>
 function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
   const { code, message, validation, expose, statusCode } = error;
   const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
-  // An error without a status was not written for clients, and its message may reveal too much.
+  // If the error does not name a status, its message was not written for clients, and may reveal too much.
   const isFrank = status < 500 && (status === statusCode || status === error.status);
   const said = typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : '';
   if (code === 'FST_ERR_BAD_URL') return BAD_URL;
@@ -99,7 +99,7 @@ function toGeneralError(status: number): CodeAndMessage {
   return [codeOf(status) ?? 'bad_request', `The request failed with status ${status}.`];
 }
 
-/** Returns those headers of an error of http-errors that can be sent. */
+/** Returns the headers of an http-errors error, except those that cannot be sent. */
 function toHeaders({ headers }: ErrorLike): Record<string, string> {
   if (typeof headers !== 'object' || headers === null) return {};
   const sendable = Object.entries(headers).filter(([name, value]) => isSendable(name, value) && !isOfBody(name));
@@ -115,10 +115,10 @@ export function describeThrown(thrown: unknown): string {
 
 const OF_BODY = ['content-type', 'content-length', 'content-encoding', 'content-range', 'transfer-encoding', 'trailer'];
 
-/** Whether a header belongs to the body of the reply that failed. */
+/** True if a header describes the body of the reply that failed. */
 export const isOfBody = (name: string) => OF_BODY.includes(name.toLowerCase());
 
-/** Whether Node accepts the header (RFC 9110, section 5). */
+/** True if Node accepts the name and value of a header (RFC 9110, section 5). */
 export function isSendable(name: string, value: unknown): boolean {
   try {
     validateHeaderName(name);

@@ -1,23 +1,23 @@
-/** After a long iteration of the event loop, accepts the waiting connections before it reads anything more. */
+/** After a long iteration of the event loop, accepts the waiting connections before any connection is read again. */
 import type { Server, Socket } from 'node:net';
 import type { Connections } from './connections.ts';
 
-/** An iteration of the event loop that takes more than this counts as long, in milliseconds. */
+/** An iteration of the event loop that takes longer than this counts as long, in milliseconds. */
 const LONG = 20;
 
-/** How many connections are accepted before the existing ones are read again. */
+/** The number of connections that are accepted before the existing connections are read again. */
 const MOST_ACCEPTED = 2000;
 
 /**
- * Accepting ends after a pause without a new connection. The pause is this fraction of the long iteration: a client may have to wait for a
- * processor before it connects.
+ * Accepting ends after a pause without a new connection. The pause is this fraction of the long iteration: it is not
+ * shorter because a client may have to wait for a processor before it connects.
  */
 const QUIET = 1 / 20;
 
 /**
- * Accepts all waiting connections after a long iteration, and only then reads, the new connections first. libuv accepts one connection per
- * iteration, and an iteration that answers 1,000 clients takes half a second. So a new client would wait half a second for each client
- * before it.
+ * Accepts all waiting connections after a long iteration, and reads only afterwards, the new connections first. libuv
+ * accepts one connection per iteration, and an iteration that answers 1,000 clients takes half a second. So a new
+ * client would wait half a second for each client before it.
  */
 export function prioritizeNewConnections(server: Server, connections: Connections): void {
   let accepted = 0;
@@ -27,7 +27,7 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   function goOnWhenQuiet(delay: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
-      // After a pause of the process, timers fire before waiting connections are accepted, and immediates fire afterwards.
+      // If the process was paused, timers fire before waiting connections are accepted, and immediates fire afterwards.
       const until = accepted;
       setTimeout(() => setImmediate(goOnWhenQuiet, delay, until), delay);
       return;
@@ -44,7 +44,7 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   server.on('connection', (socket: Socket) => {
     accepted++;
-    // Node begins to read the socket in the next tick, so the socket can be paused only then.
+    // Node begins to read the socket in the next tick, so pausing it has an effect only then.
     if (isAccepting) process.nextTick(pause, socket, fresh);
     else if (connections.took > LONG) {
       isAccepting = true;

@@ -1,4 +1,4 @@
-/** A client's connection, which serves one request after the other, each in its own iteration of the event loop. */
+/** A client's connection. It serves one request after the other, each in its own iteration of the event loop. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
@@ -9,13 +9,15 @@ const CONNECTION = Symbol('connection');
 
 type HttpSocket = Socket & { [CONNECTION]: HttpConnection };
 
-/** Returns the connection of a socket; undefined for the socket of `app.inject`, which has no connection. */
+/**
+ * Returns the connection of a socket. Returns undefined for a request of `app.inject`, whose socket has no connection.
+ */
 export const httpConnectionOf = (socket: Socket): HttpConnection => (socket as HttpSocket)[CONNECTION];
 
-/** Whether a request came by `app.inject`. If so, its reply is not an object of our classes. */
+/** True if a request came by `app.inject`. Then its request and reply are not objects of our classes. */
 export const isInjected = ({ socket }: { socket: Socket }): boolean => !(CONNECTION in socket);
 
-/** Whether the server was asked to stop. */
+/** Tells whether the server was asked to stop. */
 export interface Stop {
   readonly isAsked: boolean;
 }
@@ -25,19 +27,19 @@ export class HttpConnection implements Reader {
   /** The function that answers requests. */
   readonly handle: RequestListener;
   readonly stop: Stop;
-  /** The second when the last request came. Before the first request, the second when the connection was accepted. */
+  /** The second of the latest request, or, before the first request, the second when the connection was accepted. */
   lastUse: number;
-  /** Whether the connection was accepted above the limit. */
+  /** True if the connection was accepted although the limit was reached. */
   isSurplus = false;
-  /** The response to the newest request, dropped a second after it was sent. */
+  /** The reply to the newest request. It is dropped a second after it was sent. */
   response: ServerResponse<HttpRequest> | undefined = undefined;
-  /** Whether the newest request is the last one that the connection serves. */
+  /** True if no request is served after the newest one. */
   isLast = false;
-  /** Whether the newest request was over the limits. */
+  /** True if the newest request was over the limits. */
   isOverLimit = false;
-  /** Whether bytes have arrived that are not a request. */
+  /** True if bytes have arrived that are not a request. */
   isMalformed = false;
-  /** How many requests are still to be answered. */
+  /** The number of requests that are not answered yet. */
   pending = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #turns: ReadTurns;
@@ -45,7 +47,7 @@ export class HttpConnection implements Reader {
   #readBefore = 0;
   /** True while the socket must stay paused, even if other code resumes it. */
   #isHeld = false;
-  /** The position in the output that the client must read up to, and the second when this wait began. */
+  /** The position in the output up to which the client must read, and the second when this wait began. */
   #awaited = 0;
   #awaitedSince = 0;
 
@@ -57,19 +59,22 @@ export class HttpConnection implements Reader {
     this.#turns = turns;
     (socket as HttpSocket)[CONNECTION] = this;
     readWhenResumed(socket);
-    // Node resumes the socket after each request, and whenever a body is read.
+    // Node would resume the socket after each request, and whenever a body is read.
     socket.resume = () => (this.#isHeld ? socket : Socket.prototype.resume.call(socket));
     onSocketEnd(socket, () => this.#end());
     socket.once('end', () => this.#endStream());
   }
 
-  /** Begins `job` after all earlier replies are sent. A client would take a reply out of order for the reply to another request. */
+  /**
+   * Calls `job` after all earlier replies are sent. A client would take a reply out of order for the reply to another
+   * request.
+   */
   inTurn(job: () => void): void {
     if (this.pending++ > 0) this.#waiting.push(job);
     else job();
   }
 
-  /** Node calls this method when a reply is sent, before Node sends the next reply or ends the connection. */
+  /** Called when a reply is sent, before Node sends the next reply or ends the connection. */
   answered({ req }: ServerResponse<HttpRequest>): void {
     if (req.complete && this.pending === 1) {
       this.pending = 0;
@@ -78,7 +83,7 @@ export class HttpConnection implements Reader {
     }
     if (!req.complete) this.#endRest(req);
     setImmediate(() => {
-      // RFC 9112, section 9.6: nothing is served after a reply that ends the connection.
+      // After a reply that ends the connection, nothing more is served (RFC 9112, section 9.6).
       if (!this.socket.writable) return;
       if (!req.complete) this.#dropRest(req);
       this.pending--;
@@ -91,7 +96,10 @@ export class HttpConnection implements Reader {
     });
   }
 
-  /** If enough requests wait, stops reading until all of them have begun. */
+  /**
+   * Stops reading if more than MAX_READ_AHEAD bytes of waiting requests have been read. Reading continues when all of
+   * these requests have begun.
+   */
   boundReadAhead(): void {
     if (this.#isHeld || this.#waiting.length === 0 || this.socket.bytesRead - this.#readBefore <= MAX_READ_AHEAD)
       return;
@@ -113,35 +121,39 @@ export class HttpConnection implements Reader {
 
   #hold(): void {
     this.#isHeld = true;
-    // The socket is paused now, for `isPaused`, and once more after a resume that Node has already scheduled.
+    // Pauses the socket now, for `isPaused`, and once more after a resume that Node may already have scheduled.
     this.socket.pause();
     process.nextTick(() => this.#isHeld && this.socket.pause());
   }
 
-  /** Serves nothing after the newest request. */
+  /** Makes the newest request the last one that is served. */
   endBehind(): void {
     this.isLast = true;
     stopParsing(this.socket);
   }
 
-  /** Stops reading: bytes that still arrive are dropped. */
+  /** Stops reading requests. Bytes that still arrive are dropped. */
   stopReading(): void {
     const { socket } = this;
     this.resume();
     socket.removeAllListeners('data');
-    // Node would end the connection after the last reply that Node knows of, although more replies follow.
+    // Node's own listener would end the connection after the last reply that Node knows of, although more replies
+    // follow.
     socket.removeAllListeners('end').once('end', () => this.#endStream());
     boundReading(socket, () => socket.pause());
     socket.resume();
     onSocketEnd(socket, linger);
   }
 
-  /** Whether the connection has had nothing to do for a second. */
+  /** True if the connection has had nothing to do for at least a second. */
   isIdle(second: number): boolean {
     return this.pending === 0 && this.response?.req.complete !== false && second - this.lastUse >= 2;
   }
 
-  /** Runs once a second, and frees memory. Returns whether the client has left a reply unread for `most` seconds. */
+  /**
+   * Called once a second. Frees the reply that was sent last. Returns whether the client has left a reply unread for
+   * `most` seconds.
+   */
   isUnread(second: number, most: number): boolean {
     const { socket } = this;
     if (this.pending === 0 && this.response?.req.complete) this.response = undefined;
@@ -152,7 +164,8 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Ends the rest of a request's body. Node forgets a request that is answered, so a handler that still reads the body would wait for ever.
+   * Ends an unread body when its connection closes. Node forgets a request that is answered, so a handler that still
+   * reads the body would wait for ever.
    */
   #endRest(request: HttpRequest): void {
     const fail = () => request.destroy();
@@ -163,7 +176,7 @@ export class HttpConnection implements Reader {
     });
   }
 
-  /** Drops the rest of a body. If the rest is short and arrives soon, the connection stays open. */
+  /** Drops the unread part of a body. If it is short and arrives soon, the connection stays open. */
   #dropRest(request: HttpRequest): void {
     const { socket } = this;
     const { maxBytes } = request;
@@ -183,9 +196,9 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Node calls this method after the last reply. If the client may still be sending, the connection closes after a short wait, because
-   * error replies must be cheap. If a handler has received a body and not read it to its end, the rest of the body is read first, and its
-   * end closes the connection.
+   * Called by Node after the last reply. If the client may still be sending, the connection closes after a short wait,
+   * because error replies must be cheap. If a handler has received a body but not read all of it, the body is first
+   * read to its end, which then closes the connection.
    */
   #end(): void {
     this.isLast = true;
@@ -197,24 +210,30 @@ export class HttpConnection implements Reader {
     else linger(this.socket);
   }
 
-  /** Ends a reply in chunks after the client has closed its side. Most such clients have disconnected, and the reply might never end. */
+  /**
+   * Ends a reply in chunks if the client has closed its sending side. Most such clients have disconnected, and the
+   * reply might never end.
+   */
   #endStream(): void {
     if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
   }
 }
 
-/** The most bytes that are read from the first unanswered request onwards, before reading waits for the replies. */
+/** The most bytes that are read from the first unanswered request on, before reading waits for replies. */
 const MAX_READ_AHEAD = 16 * 1024;
 
-/** The most bytes that are read and dropped. */
+/** The most bytes of unread data that are received and dropped. */
 export const MOST_DROPPED = 64 * 1024;
 
-/** How long a client may take to send the rest of a body, or to close its side after the last reply, in milliseconds. */
+/**
+ * How long a client may take, in milliseconds, to send the rest of a body, or to close its side after the last reply.
+ */
 const LINGER_TIME = 1000;
 
 /**
- * Closes a connection while its client may still be sending. A reset would destroy a reply that the client has not read yet, so only our side
- * is closed, and received bytes are dropped for a while (RFC 9112, section 9.6), up to a limit.
+ * Closes a connection while its client may still be sending. A reset would destroy a reply that the client has not read
+ * yet. So only the sending side is closed, and received bytes are dropped for a while (RFC 9112, section 9.6), up to a
+ * limit.
  */
 export function linger(socket: Socket): void {
   boundReading(socket, () => socket.pause());
@@ -234,8 +253,9 @@ function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): 
 }
 
 /**
- * Listens for errors of every socket for its whole life. Node's HTTP server removes its own listener when a socket gets a CONNECT or an
- * upgrade: a reset after that would end the process. The errors are ignored, because `close` and `clientError` report them.
+ * Adds a listener for errors to every socket, for its whole life. Node's HTTP server removes its own listener when a
+ * socket gets a CONNECT or an upgrade, so a reset after that would end the process. The errors are ignored, because
+ * `close` and `clientError` report them.
  */
 export function hearErrors(server: Server): void {
   server.on('connection', (socket: Socket) => socket.on('error', () => {}));

@@ -1,4 +1,6 @@
-/** Limits the number of connections, and how long a client may leave a reply unread. */
+/**
+ * Limits how many connections are open, how many requests wait on each, and how long a client may leave a reply unread.
+ */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -13,9 +15,12 @@ import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
 
 export interface ConnectionLimits {
-  /** How many connections are served at a time. As many again are accepted, but get only health checks and 503. */
+  /**
+   * The number of connections that are served at the same time. As many again are accepted, but get only health checks
+   * and 503.
+   */
   maxConnections: number;
-  /** How many requests of a connection may wait for their replies. */
+  /** The number of requests on a connection that may wait for their replies. */
   maxPipelined: number;
   /** How long a client may take to read a reply, in milliseconds. */
   replyTimeout: number;
@@ -25,7 +30,10 @@ export interface ConnectionsOptions extends RawRepliesOptions {
   limits: ConnectionLimits;
   stop: Stop;
   toAddress: ToAddress;
-  /** The paths of health checks, which are always answered: load balancers use them to decide whether to send requests here. */
+  /**
+   * The paths of health checks. They are answered even over the limits, because load balancers use them to decide
+   * whether to send requests here.
+   */
   healthPaths: ReadonlySet<string | undefined>;
 }
 
@@ -38,16 +46,16 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly open = new Set<HttpConnection>();
   readonly #turns = new ReadTurns(this.open);
-  /** The timer that runs once a second after the first connection. */
+  /** The timer that runs once a second, from the first connection on. */
   #sweep: NodeJS.Timeout | undefined;
-  /** Seconds since the first connection. */
+  /** The number of seconds since the first connection. */
   second = 0;
-  /** How long the last iteration of the event loop with requests took, in milliseconds. */
+  /** How long the latest iteration of the event loop with requests took, in milliseconds. */
   took = 0;
   #isTimed = false;
-  /** The counts of the current second. */
+  /** How many connections and requests were over the limits in the current second. */
   #overLimit = { connections: 0, requests: 0 };
-  /** During a stop, the requests that wait until the server no longer listens (listening.ts); otherwise undefined. */
+  /** During a stop, the requests that wait until the server no longer listens (`listening.ts`). Otherwise undefined. */
   held: (() => void)[] | undefined;
 
   constructor(options: ConnectionsOptions) {
@@ -56,7 +64,10 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Closes every connection, whatever is still being sent. Node's own `closeAllConnections` would miss connections with a CONNECT. */
+  /**
+   * Closes every connection immediately, even if a reply is being sent. Node's own `closeAllConnections` would miss
+   * connections that have got a CONNECT.
+   */
   cut(): void {
     for (const { socket } of this.open) socket.destroy();
   }
@@ -66,7 +77,7 @@ export class Connections {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
     server.maxConnections = 2 * this.limits.maxConnections;
-    // The body of Node's own reply to an unmet `Expect` would be empty.
+    // Node's own reply to an unmet `Expect` would have no body.
     server.on('request', take).on('checkExpectation', take);
     server.on('checkContinue', (request, response) => {
       (response as HttpResponse).continueWhenRead();
@@ -124,7 +135,7 @@ export class Connections {
       this.#overLimit.requests++;
     }
     const begin = () => {
-      // The request may be answered already because its body is malformed, or its client may have disconnected.
+      // The request may already be answered, because its body is malformed, or its client may have disconnected.
       if (response.headersSent || request.socket.destroyed) return;
       if (isOver) this.rawReplies.send(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
@@ -143,7 +154,7 @@ export class Connections {
     });
   }
 
-  /** Closes one idle connection: its client can open another. */
+  /** Closes one idle connection, because its client can open another. Returns whether there was one. */
   #closeIdle(): boolean {
     for (const connection of this.open) {
       if (!connection.isIdle(this.second)) continue;
@@ -169,7 +180,10 @@ export class Connections {
   }
 }
 
-/** Marks each connection that a plugin takes over by an upgrade. Such a connection is never idle: its bytes are not requests. */
+/**
+ * Marks each connection that a plugin takes over by an upgrade. Such a connection never counts as idle, because its
+ * bytes are not requests.
+ */
 export function addUpgrades(app: FastifyInstance): void {
   const note = (_request: unknown, socket: Socket) => {
     httpConnectionOf(socket).lastUse = Number.POSITIVE_INFINITY;

@@ -15,7 +15,10 @@ export interface RawRepliesOptions {
   logger: Logger;
   nextRequestId: () => string;
   renderError: RenderError;
-  /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
+  /**
+   * The CORS headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over
+   * the limits.
+   */
   bareHeaders: Readonly<Record<string, string>>;
 }
 
@@ -27,12 +30,13 @@ export class RawReplies {
   }
 
   /**
-   * The function for Fastify's option `clientErrorHandler`, which answers requests that Node's HTTP server gives up because they are
-   * malformed or incomplete.
+   * The function for Fastify's option `clientErrorHandler`. It sends the reply to a request that Node's HTTP server
+   * rejects because the request is malformed or incomplete.
    */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);
-    // The event repeats with each check of timeouts. Bytes that arrive while the connection closes must not cut off an unread reply.
+    // Node repeats the event at each check of timeouts. Bytes that arrive while the connection closes must not cut off
+    // a reply that the client has not read.
     if (connection.isMalformed || socket.writableEnded) return;
     connection.isMalformed = true;
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -43,12 +47,12 @@ export class RawReplies {
     connection.stopReading();
     const failure = toMalformed(error);
     if (response && !response.req.complete) this.#endBody(response as HttpResponse, failure, error.code);
-    // Bytes after a request that ends the connection need no answer.
+    // Bytes after a request that ends the connection need no reply.
     else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
       this.answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
   }
 
-  /** Answers a request without Fastify. */
+  /** Sends the error reply to a request without Fastify. */
   send(response: HttpResponse, failure: HttpError, requestId = this.#options.nextRequestId()): void {
     const { renderError, bareHeaders, counts } = this.#options;
     const { text, type } = renderError(failure, requestId);
@@ -64,7 +68,10 @@ export class RawReplies {
     response.writeHead(failure.status, headers).end(text);
   }
 
-  /** Answers bytes that Node does not recognise as a request, after the replies to earlier requests. */
+  /**
+   * Sends an error reply to bytes that Node does not recognize as a request. The reply waits until the earlier requests
+   * are answered.
+   */
   answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new HttpRequest(socket)): void {
     httpConnectionOf(socket).inTurn(() => {
       const response = new HttpResponse(request);
@@ -81,21 +88,21 @@ export class RawReplies {
     return reqId;
   }
 
-  /** Answers a request with an incomplete body, unless it has been answered already. */
+  /** Sends the error reply to a request with an incomplete body, unless the request has been answered already. */
   #endBody(response: HttpResponse, failure: HttpError, code: string): void {
     const { req } = response;
     const { socket, reply } = req;
     socket.once('close', () => {
-      // Without this, Fastify would warn that the body failed after the answer.
+      // Without this, Fastify would log a warning that the body failed after the reply.
       if (reply) reply.log = reply.log.child({}, { level: 'silent' });
-      // Ends the rest of a request's body. Node forgets a request that is answered, so a handler that still reads the body would wait for
-      // ever.
+      // Ends the rest of the body. Node forgets a request that is answered, so a handler that still reads the body
+      // would wait for ever.
       req.destroy();
     });
     if (response.writableFinished) linger(socket);
     else response.once('finish', () => linger(socket));
     if (response.headersSent) {
-      // A reply that is being sent may otherwise wait for the body for ever.
+      // Without this, a reply that is being sent could wait for the body for ever.
       if (!response.writableEnded) response.destroy();
     } else if (reply) reply.header('connection', 'close').send(failure);
     else this.send(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));

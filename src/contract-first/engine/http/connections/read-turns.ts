@@ -1,21 +1,27 @@
-/** Reads connections in turns if many clients send requests before they have the replies to earlier ones. */
+/**
+ * Limits how many connections are read at the same time, if many clients send requests before they have the replies to
+ * earlier ones.
+ */
 
-/** How many connections may bring such requests in one iteration of the event loop. Further connections wait for their turn. */
+/**
+ * How many connections may read ahead in one iteration of the event loop. After that, all connections wait for their
+ * turn.
+ */
 const MAX_AHEAD = 32;
 
-/** How many connections are read again in each iteration. */
+/** How many waiting connections are read again in each iteration. */
 const MAX_RESUMED = 8;
 
 export interface Reader {
-  /** Lets the connection wait for its turn, unless it is not being read. */
+  /** Makes the connection wait for its turn, unless it is paused. */
   yieldTurn(): void;
   resume(): void;
 }
 
 /**
- * Decides which connections may be read. A single read brings up to 64 KiB with several requests, which are served one after the other. If
- * 1,000 connections were read in one iteration, their requests would outlive several garbage collections, and V8 would keep many times
- * their size.
+ * Decides which connections may be read. A single read brings up to 64 KiB of requests, which are served one after the
+ * other. If 1,000 connections were read in one iteration, their requests would outlive several garbage collections, and
+ * V8 would keep many times their size.
  */
 export class ReadTurns {
   readonly #open: Iterable<Reader>;
@@ -27,7 +33,7 @@ export class ReadTurns {
     this.#open = open;
   }
 
-  /** Counts a connection that waits because it has read ahead. */
+  /** Counts a connection that has stopped reading because it has read ahead. */
   countAhead(): void {
     if (this.#ahead++ === 0) setImmediate(() => this.#endIteration());
     if (this.#ahead === MAX_AHEAD) for (const reader of this.#open) reader.yieldTurn();

@@ -1,4 +1,4 @@
-/** Our subclass of Node's reply, for the documented option `ServerResponse` of `http.createServer`. */
+/** The subclass of Node's reply that is passed as the documented option `ServerResponse` of `http.createServer`. */
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,12 +10,12 @@ import type { HttpRequest } from './request.ts';
 const SECURITY = Object.entries(SECURITY_HEADERS);
 const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 
-/** The forms of headers that Node accepts besides an object: a list of alternating names and values, or a list of pairs. */
+/** Node accepts headers as an object, as a list of alternating names and values, or as a list of pairs. */
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
 /**
- * Whether the headers come from Fastify, which writes names in lower case, and our own headers are still missing. The keys of a list are
- * digits.
+ * True if the headers come from Fastify, which writes names in lower case, and the security headers are still missing.
+ * The keys of a list are digits, so a list is not usual.
  */
 function isUsual(headers: OtherHeaders, response: ServerResponse): headers is OutgoingHttpHeaders {
   for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
@@ -23,7 +23,7 @@ function isUsual(headers: OtherHeaders, response: ServerResponse): headers is Ou
   return true;
 }
 
-/** Sets the headers one by one, so that `hasHeader` finds each of them. If a name occurs twice, the header gets both values. */
+/** Sets each header separately, so that `hasHeader` finds it. If a name occurs twice, the header gets both values. */
 function setAll(response: ServerResponse, headers: OtherHeaders): void {
   const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
   const names = list.filter((_text, index) => index % 2 === 0);
@@ -34,8 +34,8 @@ function setAll(response: ServerResponse, headers: OtherHeaders): void {
 
 export class HttpResponse extends ServerResponse<HttpRequest> {
   /**
-   * Whether the client waits for `100 Continue`. If it never gets one, it may or may not send the body, and the server could not tell the
-   * body from the next request.
+   * True if the client waits for `100 Continue`. A client that does not get it may send the body or not. Then the
+   * server could not tell the body from the next request.
    */
   declare isExpected?: boolean;
 
@@ -52,7 +52,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     this.req.on('newListener', onReader);
   }
 
-  /** Writes the head. Fastify and Node pass a status, and headers in lower case. Plugins may use every form that Node accepts. */
+  /**
+   * Writes the head. Fastify and Node pass a status, and headers in lower case; plugins may use every form that Node
+   * accepts.
+   */
   override writeHead(status: number, ...given: unknown[]): this {
     if (typeof given[0] === 'string') this.statusMessage = given.shift() as string;
     const [headers = {}] = given as OtherHeaders[];
@@ -68,15 +71,16 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends head and body in one write, also for plugins. Before Node 24, Node's `end(text)` writes them as a list of buffers, which makes a
-   * get a tenth slower. On a closed connection, `write` would drop the text and report it as sent; there, Node's `end` does everything.
+   * Sends head and body in one write, also for plugins. Before Node 24, Node's `end(text)` writes them as a list of
+   * buffers, which makes a get a tenth slower. On a closed connection, `write` would drop the text and report it as
+   * sent, so Node's `end` is used.
    */
   override end(body?: unknown, encoding?: unknown, done?: unknown): this {
     if (typeof body !== 'string' || !this.headersSent || !this.socket?.writable) {
       return super.end(body, encoding as BufferEncoding, done as () => void);
     }
     this.cork();
-    // ASCII text is the same in Latin-1, and Node writes Latin-1 without looking at each character.
+    // ASCII text has the same bytes in Latin-1, which Node writes without looking at each character.
     this.write(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
     this.uncork();
     return super.end(done as () => void);
@@ -88,10 +92,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Whether the connection closes after this reply. The decision is made when the head is written, so that a request from before a stop
-   * that is answered during the stop also closes its connection. The connection also closes if the unread rest of a body may be too long to
-   * read; a proxy must know this, since it would otherwise send its next request there. The length of a chunked body is unknown until its
-   * end.
+   * True if the connection closes after this reply. This is decided when the head is written, so that a request from
+   * before a stop that is answered during the stop also closes its connection. The connection also closes if the unread
+   * part of a body may be too long to read; the length of a chunked body is unknown. The header tells proxies, which
+   * would otherwise send their next request on the connection.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;
@@ -101,7 +105,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 }
 
-/** Adds the request id. Also adds the security headers, unless `response.ts` does: that only handles replies of our own server. */
+/**
+ * Adds the request id. Also adds the security headers if HttpResponse does not, because it is used only for replies of
+ * our own server.
+ */
 export function addServerHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', id);
   if (!isInjected(raw) && !(raw as HttpRequest).upgrade) return;

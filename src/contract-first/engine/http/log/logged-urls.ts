@@ -1,25 +1,26 @@
-/** Prepares URLs for logs and traces: hides keys, and cuts long URLs. */
+/** Prepares URLs for logs and traces: hides keys, and shortens long URLs. */
 
 /** Returns the URL for the log. */
 export type ToLogged = (url: string) => string;
 
-/** The shortest key (`config.ts`), in characters: a shorter URL cannot contain one. */
+/** The length of the shortest key (`config.ts`), in characters. A shorter URL cannot contain a key. */
 const SHORTEST = 16;
 
-/** How much of a URL is logged, in characters. */
+/** How many characters of a URL are logged. */
 const MAX_URL_LENGTH = 1024;
 
-/** Matches the text between two delimiters (RFC 3986, section 2.2). */
+/** Matches the text between two delimiters of a URL (RFC 3986, section 2.2). */
 const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
- * Builds the function that hides keys in URLs: each part that contains one of `keys`, such as the common prefix of all stored keys, or one
- * of `names`, which are the parameters that carry keys, even misspelt.
+ * Builds the function that hides keys in URLs. It replaces the text between two delimiters by `***` if the text
+ * contains one of `keys`, such as the common prefix of all stored keys, or one of `names`: the parameters that contain
+ * keys. A name is also found in a longer, misspelt one.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = keys.map((text) => text.toLowerCase());
   const parameters = names.map((name) => name.toLowerCase());
-  /** A quick test: most URLs have nothing to hide. */
+  /** A quick test, because most URLs contain nothing to hide. */
   const suspicious = new RegExp([...secrets, ...parameters].map(toPattern).join('|').concat('|%'), 'i');
   const hasSecret = (text: string) => secrets.some((secret) => text.includes(secret));
 
@@ -30,7 +31,7 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
       const isHidden = parameters.some((name) => text.includes(index < endOfPath ? `${name}=` : name));
       return isHidden || hasSecret(text) ? '***' : part;
     });
-    // A key may contain delimiters, and so span several parts.
+    // A key may contain delimiters, and so extend over several of the matched texts.
     return hasSecret(decode(logged)) ? '***' : logged;
   };
   return (url) => {
@@ -40,8 +41,8 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
 }
 
 /**
- * Decodes ASCII characters, even if they are encoded several times, and converts them to lower case. A single pass is enough, and the
- * function never fails.
+ * Decodes percent-encoded ASCII characters, even if they are encoded several times, and converts the text to lower
+ * case. Takes a single pass, and never throws.
  */
 function decode(text: string): string {
   if (!text.includes('%')) return text.toLowerCase();

@@ -1,4 +1,4 @@
-/** The ids of requests, and the line in the log when a request has ended. */
+/** Makes the ids of requests, and writes a log line when a request has ended. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
@@ -14,8 +14,9 @@ import type { ToLogged } from './logged-urls.ts';
 import type { InitRequest } from './request-logger.ts';
 
 /**
- * Makes request ids that are unique across restarts and processes: a random part per process, and a count, which is cheap. If a request has
- * a valid `traceparent`, its id ends in the trace id. So every reply and every log line contains the trace id.
+ * Builds the function that makes request ids. They are unique across restarts and processes: a random text for the
+ * process, and a count, which is cheap. If a request has a valid `traceparent`, its id ends in the trace id. So every
+ * reply and every log line contains the trace id.
  */
 export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) => string {
   const run = randomBytes(6).toString('base64url');
@@ -28,19 +29,19 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
   };
 }
 
-/** Observes a new request: logs and counts it when it is answered, or its client has disconnected. */
+/** Observes a new request: logs and counts it when the reply is sent, or when the client has disconnected. */
 type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => void;
 
 interface RequestObserverParts {
   logger: Logger;
-  /** The destination of the logger. */
+  /** The stream that the logger writes to. */
   lines: DestinationStream;
   toLogged: ToLogged;
   toAddress: ToAddress;
   counts: Counts | undefined;
 }
 
-/** Builds the observer of requests. Returns undefined if the log level hides the lines and nobody needs the counts. */
+/** Builds the observer of requests. Returns undefined if the log level hides its lines and nobody needs the counts. */
 export function buildRequestObserver(parts: RequestObserverParts): RequestObserver | undefined {
   const { logger, lines, toLogged, toAddress, counts } = parts;
   const isLogged = logger.isLevelEnabled('info');
@@ -53,10 +54,10 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
     const ip = isLogged ? toAddress(raw.req) : undefined;
     const arrived = { id, method, url, traceparent: headers.traceparent, ip };
     if (counts) counts.inFlight++;
-    // The event comes only once, and `once` would allocate two more objects for each request.
+    // `close` is emitted only once, so `once` is not needed. It would allocate two more objects for each request.
     raw.on('close', () => {
       const ms = performance.now() - start;
-      // Whether the reply was sent in full. An injected reply is not sent, only ended.
+      // True if the reply was sent completely. An injected reply is not sent, only ended.
       const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));
       const status = isSent ? raw.statusCode : undefined;
       counts?.end(request, status, ms);
@@ -65,7 +66,7 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
   };
 }
 
-/** A request as it arrived, since hooks may change it later. */
+/** The properties of a request when it arrived. They are copied, because hooks may change them later. */
 interface Arrived {
   id: string;
   method: string;
@@ -75,8 +76,9 @@ interface Arrived {
 }
 
 /**
- * Builds the log line of a request that has ended, in the form of pino's lines of level info (a test compares them). pino itself takes
- * twice as long, because it computes the constant parts for each line.
+ * Builds the function that makes the log line of a finished request. The line has the form of pino's lines of level
+ * info (a test compares them). pino itself would take twice as long, because it computes the constant fields for each
+ * line.
  */
 function buildToLine(toLogged: ToLogged) {
   const ofProcess = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
@@ -99,7 +101,10 @@ function buildToLine(toLogged: ToLogged) {
   };
 }
 
-/** Writes a text as JSON. Most URLs need no escapes, and testing for that is faster than JSON.stringify. */
+/**
+ * Writes a text as JSON, without its quotes. Most URLs need no escapes, and testing for that is faster than
+ * JSON.stringify.
+ */
 function inJson(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? text : JSON.stringify(text).slice(1, -1);
 }
@@ -107,13 +112,13 @@ function inJson(text: string): string {
 function toTraceFields(traceparent: string | string[] | undefined, span: RequestState['span']): string {
   const trace = toTrace(traceparent);
   const spanId = span ? `"spanId":"${span.spanId}",` : '';
-  // The span belongs to another trace if the client's trace is not trusted.
+  // If the client's trace is not trusted, the span belongs to another trace.
   if (trace && (!span || span.traceId === trace.traceId))
     return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${spanId}`;
   return span ? `"traceId":"${span.traceId}",${spanId}` : '';
 }
 
-/** Adds spans for requests and for calls of collections. Returns the first step of each request. */
+/** Adds spans for requests, and for calls of collections. Returns the function that begins the span of a request. */
 export type AddTraces = (
   app: FastifyInstance,
   collections: object,
@@ -122,38 +127,50 @@ export type AddTraces = (
   toAddress: ToAddress,
 ) => InitRequest;
 
-/** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
+/** The fields of `traceparent` (W3C Trace Context): the id of the trace, and of the span that has sent the request. */
 interface Trace {
   traceId: string;
   parentId: string;
 }
 
-/** W3C Trace Context, section 3.2: in lower case, neither id all zeros. Versions above 00 may have more fields at the end. */
+/**
+ * Matches `traceparent` (W3C Trace Context, section 3.2). It is in lower case, and neither id may be all zeros.
+ * Versions above 00 may have more fields at the end.
+ */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 
-/** Parses `traceparent`. Returns undefined if it is missing or invalid: an invalid header is ignored (section 3.2.2.5). */
+/**
+ * Parses `traceparent`. Returns undefined if it is missing or invalid, because an invalid header must be ignored
+ * (section 3.2.2.5).
+ */
 export function toTrace(traceparent: string | string[] | undefined): Trace | undefined {
   if (traceparent === undefined) return undefined;
   const [, traceId, parentId] = TRACEPARENT.exec(String(traceparent)) ?? [];
   return traceId === undefined ? undefined : { traceId, parentId: parentId as string };
 }
 
-/** Counts of requests and connections, for metrics: plain numbers, which cost a request next to nothing and are read on demand. */
+/**
+ * Counts of requests and connections, for metrics. They are plain numbers, which take hardly any time per request, and
+ * which are read on demand.
+ */
 export class Counts {
   inFlight = 0;
   connections = 0;
   /** When the stored API keys were last read, in seconds since 1970. */
   keysReadAt = 0;
-  /** Requests that got an error before their operation was known. */
+  /** Requests that got an error before their operation was known, by the code of the error. */
   readonly unread = new Map<ErrorCode, number>();
-  /** Connections that the server closed: over the limit, idle when others needed room, or with replies that the client does not read. */
+  /**
+   * Connections that the server closed. `full`: over the limit. `idle`: unused while others needed room. `unread`: the
+   * client did not read its replies.
+   */
   readonly dropped = { full: 0, idle: 0, unread: 0 };
 
   countUnread(code: ErrorCode): void {
     this.unread.set(code, (this.unread.get(code) ?? 0) + 1);
   }
 
-  /** Counts a finished request; `status` is undefined where its client had disconnected. */
+  /** Counts a finished request. `status` is undefined if the client has disconnected. */
   end(_request: FastifyRequest, _status: number | undefined, _ms: number): void {
     this.inFlight--;
   }

@@ -1,4 +1,4 @@
-/** Fastify's own log: `app.log` and `request.log` write to ours, with the request's id. */
+/** Fastify's own loggers: `app.log` and `request.log` write to the server's log, with the id of the request. */
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,11 +10,14 @@ import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
 /**
- * Begins each request, and drops Fastify's own log lines for it. Our line contains everything that they do, except an error after the
- * reply.
+ * Calls `init` for each request, and omits Fastify's own log lines about it. The server's line contains the same
+ * information, except an error after the reply.
  */
 class OwnLines extends LogController {
-  /** The logger that Fastify gives to a request, unless the team's `setChildLoggerFactory` or `logSerializers` has made another one. */
+  /**
+   * The logger that Fastify gives to a request, unless the team's `setChildLoggerFactory` or `logSerializers` has made
+   * another one.
+   */
   given: FastifyBaseLogger | undefined;
   readonly #log: FastifyBaseLogger;
   readonly #init: InitRequest;
@@ -43,12 +46,12 @@ class OwnLines extends LogController {
   }
 }
 
-/** Begins each request, even one with a URL that Fastify rejects before any hook. Must not throw. */
+/** Called at the beginning of each request, even if Fastify rejects its URL before any hook. Must not throw. */
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Returns the server's log, and Fastify's options for it. The serializer hides keys in the URL if a plugin logs a whole request. Requests
- * do not get Fastify's own child logger, which would take a twentieth of the time of a get.
+ * Returns the server's log, and Fastify's options for it. If a plugin logs a whole request, the serializer hides keys
+ * in its URL. Requests do not get Fastify's own child logger, which would take a twentieth of the time of a get.
  */
 export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRequest) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
@@ -62,8 +65,8 @@ export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRe
 }
 
 /**
- * Gives a logger to an app that was made without one. If Fastify itself had got the logger, it would listen for the end of each reply,
- * which takes a twentieth of the time of a get.
+ * Gives a logger to an app that was made without one. If Fastify itself got the logger, it would listen for the end of
+ * each reply, which takes a twentieth of the time of a get.
  */
 export function setLog(app: FastifyInstance, { log, logController }: ReturnType<typeof buildFastifyLog>): void {
   logController.given = app.log;
@@ -80,7 +83,10 @@ export function setLog(app: FastifyInstance, { log, logController }: ReturnType<
   });
 }
 
-/** The logger of a request, made at its first use, because a child logger of pino takes a twentieth of the time of a get. */
+/**
+ * The logger of a request. Its child logger of pino is made only when it is needed, because that takes a twentieth of
+ * the time of a get.
+ */
 class RequestLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #request: FastifyRequest;
