@@ -1,4 +1,7 @@
-/** `contract-first`: the exports of the engine for handlers and domains. Fastify is not loaded. */
+/**
+ * The main entry point of the package, `contract-first`: its exports for handlers and collections. It does not load
+ * Fastify.
+ */
 export { parseInt64 } from '../json/exact-number.ts';
 export type { JsonText } from '../json/json-text.ts';
 export type { Register } from '../registered.ts';

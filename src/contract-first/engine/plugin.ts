@@ -22,45 +22,55 @@ import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
 
 /**
- * The prefix of the documents `/docs` and `/openapi.json`. If an operation uses `/openapi.json`, the document is at `/docs/openapi.json`.
+ * `prefix` is the path before the documents `/docs` and `/openapi.json`. If an operation of the contract uses
+ * `/openapi.json`, the document is served at `/docs/openapi.json`.
  */
 export interface DocsOptions {
   prefix?: string;
 }
 
 export interface PluginOptions extends TeamParts {
-  /** The contract, with a prefix that begins with the prefix of the app. */
+  /** The contract. Its prefix must begin with the prefix that the app was registered with. */
   contract: Contract;
   handlers: Handlers;
-  /** The compiled operations of the contract, if they exist already, since several servers may share them. */
+  /** The compiled operations of the contract, if several servers share them. By default, the plugin compiles them. */
   compiled?: CompiledOperations;
   store: Store;
-  /** The team's services, for handlers. `/readyz` calls their `check`, and the stop their `close`, if defined. */
+  /**
+   * The team's services, which handlers can use. `/readyz` calls the `check` of each service that defines one, and the
+   * stop calls `close`.
+   */
   services?: object;
-  /** The readiness check behind `/readyz`, if other parts of the process also need it. */
+  /** The check that `/readyz` calls, if other parts of the process also call it. By default, the plugin builds one. */
   isReady?: IsReady;
   /** Checks tokens of other issuers. If it is missing, only the service's own keys are accepted as tokens. */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid in addition to those in the store. */
   apiKeys: readonly string[];
-  /** Limits of rates. */
+  /** The rate limits of keys and of addresses. */
   limits: Rates;
-  /** The counter of rate limits that several servers share. If it is missing, this server counts alone. */
+  /** The counter of rate limits that several servers share. By default, this server counts alone. */
   countWindow?: WindowCounter | undefined;
   logger: Logger;
   /** The prefix that the plugin was registered with. */
   prefix?: string | undefined;
   docs: DocsOptions | false;
-  /** The folder of the clients to copy. If it is missing, `/docs` offers no clients. */
+  /** The folder of the API clients that `/docs` offers for copying. If it is missing, `/docs` offers none. */
   clients?: URL | undefined;
   health: Partial<HealthPaths> | false;
-  /** The function that finds the methods at a URL, in a server of `build`. */
+  /**
+   * Finds the methods that are served at a URL. Passed by `buildServer`, which has already prepared the app with
+   * `addRequestState`.
+   */
   methodsAt?: MethodsAt;
 }
 
 const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
 
-/** Decorates the app for plugins, and closes the services with the app. Call this before routes are added. */
+/**
+ * Adds `contractFirst` to the app and its requests, and closes the services with the app. Must be called before routes
+ * are added, because the result finds only the methods of routes that are added later.
+ */
 export function addRequestState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {
   const methodsAt = buildMethodsAt(app);
   addState(app, { collections, services, methodsAt } as AppState);
@@ -78,13 +88,16 @@ export function buildServiceErrors({ logger, toErrorBody, domain, contract }: Se
 }
 type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain' | 'contract'>;
 
-/** Adds the contract to a context of its own, so that its parsers, hooks and decorations do not affect the team's routes. */
+/**
+ * Adds the contract to the app. The app must be the context of an encapsulated plugin, so that the contract's parsers,
+ * hooks and decorations do not affect the team's routes.
+ */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
   const { contract, store, services = {}, logger, docs, health } = options;
   const server = httpServerOf(app);
   server?.adopt(app);
   const { methodsAt = addRequestState(app, store, services) } = options;
-  // A server of `build` checks the requests to all routes.
+  // With `methodsAt`, the caller is `buildServer`, which adds this check for all routes.
   if (!options.methodsAt) addFormCheck(app);
   const sendError = buildServiceErrors(options);
   addErrorReplies(app, sendError);
@@ -101,7 +114,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   const operations = async (inside: FastifyInstance) => {
     addJsonBody(inside, contract);
     addRawBodies(inside, contract, allowUnreadBody);
-    // Without a prefix, this handler of unknown paths would replace the app's own.
+    // Without a prefix, this 404 handler would replace that of the app.
     if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
     await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });
   };

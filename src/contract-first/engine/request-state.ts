@@ -1,4 +1,7 @@
-/** Keeps the engine's notes on a request, and the parts that plugins can read: `request.contractFirst` and `app.contractFirst`. */
+/**
+ * Declares the properties that the engine adds for plugins: `request.contractFirst`, the state of a request, and
+ * `app.contractFirst`.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Domain, Services } from '../registered.ts';
 import type { CollectionsOf } from '../store/tables/description.ts';
@@ -8,11 +11,11 @@ import type { Accepted } from './requests/request-checks.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The properties of an app that `build` makes. In other apps they exist only inside the plugin. */
+    /** Set on an app that `build` makes. In other apps, it exists only inside the plugin. */
     contractFirst: AppState;
   }
   interface FastifyRequest {
-    /** The properties of each request to such an app, or to a route of the plugin. */
+    /** Set on every request to an app that `build` makes. In other apps, it is set only for routes of the plugin. */
     contractFirst: RequestState;
   }
 }
@@ -27,23 +30,26 @@ export interface AppState {
 }
 
 export class RequestState {
-  /** The operation of the request; undefined until it is routed. */
+  /** The operationId of the request; undefined until the request is routed. */
   operationId: string | undefined = undefined;
-  /** The sender of the request; undefined if no key was checked, or none was valid. */
+  /** The owner of the request's key; undefined if no key was checked, or if none was valid. */
   caller: Caller | undefined = undefined;
-  /** Whether the request has met a security requirement of its operation, or none is needed. */
+  /** Whether the request meets a security requirement of its operation, or the operation needs no key. */
   isAdmitted = false;
-  /** The parameters and the body of the request, once they fit the contract. */
+  /** The parameters and the body, set when they have passed the check against the contract. */
   checked: Accepted | undefined = undefined;
-  /** Whether the handler has answered. If so, the status of the reply comes from the handler. */
+  /** Whether the handler has answered. If it has, the status of the reply is the handler's. */
   isAnswered = false;
-  /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`; undefined if no change used the key. */
+  /**
+   * Whether the reply repeats the reply to an earlier request with the same `Idempotency-Key`. Undefined if no change
+   * used the key.
+   */
   isReplayed: boolean | undefined = undefined;
-  /** The code of the server's own error for the request. */
+  /** The code of the error that the server itself has sent for the request. */
   errorCode: ErrorCode | undefined = undefined;
-  /** The error that a plugin has sent as the reply, for the log. */
+  /** The error that a plugin has sent as the reply. It is logged. */
   pluginError: unknown = undefined;
-  /** For a traced and sampled request, its span, and collections that add a span for each call. */
+  /** The span of a traced and sampled request, and collections that add a span for each call to the store. */
   span: { traceId: string; spanId: string } | undefined = undefined;
   tracedCollections: object | undefined = undefined;
 }
@@ -51,15 +57,15 @@ export class RequestState {
 const STATE = Symbol('state');
 
 /**
- * Returns the notes on a request. The notes are created at their first use, because hooks of the app may answer a request before the
- * engine's hooks run.
+ * Returns the state of a request. The state is created at its first use, because hooks of the app may reply to a
+ * request before the engine's hooks run.
  */
 export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {
   request[STATE] ??= new RequestState();
   return request[STATE];
 }
 
-/** Decorates the app, and the requests to it. */
+/** Adds `contractFirst` to the app and to its requests. */
 export function addState(app: FastifyInstance, state: AppState): void {
   app.decorateRequest('contractFirst', {
     getter(this: FastifyRequest) {

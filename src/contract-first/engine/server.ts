@@ -1,4 +1,6 @@
-/** buildServer() makes the whole server, with the contract's form of errors also for the team's routes. The server does not listen. */
+/**
+ * Builds the whole server, which does not listen yet. The team's own routes also send errors in the contract's form.
+ */
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { toKeyPrefix } from '../store/api-keys.ts';
@@ -17,21 +19,21 @@ export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
     Omit<HttpOptions, 'secrets' | 'secretNames' | 'limits'>,
     Partial<Pick<PluginOptions, 'docs' | 'health'>> {
-  /** The name of the service, which its keys begin with. */
+  /** The name of the service. Its API keys begin with this name. */
   name: string;
   /** Limits of connections, requests and rates. */
   limits: PluginOptions['limits'] & HttpOptions['limits'];
-  /** Registers the team's plugins, which see every request and every reply. */
+  /** Registers the team's plugins. Their hooks see every request and every reply. */
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
-  /** Whether the store is closed with the app. */
+  /** If true, the store is closed when the app closes. */
   ownsStore?: boolean;
-  /** Called at the end of the close, for a log that belongs to the app. */
+  /** Called last when the app closes, to close a log that belongs to the app. */
   closeLog?: (() => Promise<void>) | undefined;
-  /** Adds traces; without it, nothing is traced. */
+  /** Adds traces. If it is missing, nothing is traced. */
   addTraces?: AddTraces | undefined;
 }
 
-/** @throws ContractError when contract and handlers disagree */
+/** Builds the server. @throws ContractError if contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, store, services = {}, corsOrigins, docs = {}, health = {} } = options;
   const secrets = [toKeyPrefix(options.name), ...options.apiKeys];
@@ -42,7 +44,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     secretNames: keysInQueries(contract),
   });
   const { toLogged, toAddress } = server;
-  // First, because the last hook of this kind is called first.
+  // Added first, because Fastify calls the hooks for `onClose` in reverse order.
   if (options.closeLog) app.addHook('onClose', options.closeLog);
   if (options.ownsStore) app.addHook('onClose', async () => store.close());
   server.adopt(app);
@@ -60,7 +62,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   return app;
 }
 
-/** The query parameters that carry keys. */
+/** Returns the names of the query parameters that contain keys. */
 export const keysInQueries = ({ keyLocations }: Contract): string[] =>
   keyLocations.flatMap((location) => (location.in === 'query' ? [location.name] : []));
 
@@ -74,6 +76,6 @@ function addNotFoundReplies(app: FastifyInstance, methodsAt: MethodsAt, sendErro
   try {
     addNotFound(app, methodsAt, sendError);
   } catch {
-    // The team has set its own handler. Requests below the contract's prefix do not reach it.
+    // The team has set its own 404 handler. Requests below the contract's prefix do not reach that handler.
   }
 }

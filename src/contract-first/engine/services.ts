@@ -1,25 +1,28 @@
-/** The services of a team's `services.ts`: their settings, health checks and end. */
+/** The services that a team defines in `services.ts`: their settings, health checks and shutdown. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Awaitable } from '../store/collection.ts';
 import { HttpError } from './errors/catalogue.ts';
 import { withTimeout } from './timeout.ts';
 
-/** An environment variable. Without a fallback it must be set. A secret may also be in the file that `<name>_FILE` names. */
+/**
+ * A setting that is read from an environment variable. Without a fallback, the variable must be set. A secret may also
+ * be read from the file that `<name>_FILE` names.
+ */
 export type Setting =
   | {
       kind: 'text' | 'secret';
       fallback?: string;
-      /** The rule for its value, in words and as a function. */
+      /** The rule for the value, in words for error messages; `fits` checks it. */
       rule?: string;
       fits?: (value: string) => boolean;
     }
   | { kind: 'integer'; fallback: number; least: number; most: number };
 
-/** By the names of the variables. */
+/** The settings, by the names of their environment variables. */
 export type Settings = Readonly<Record<string, Setting>>;
 
-/** The values, by the names of the variables. */
+/** The values of the settings, by the names of their environment variables. */
 export type SettingsOf<Declared extends Settings> = {
   readonly [Name in keyof Declared]: Declared[Name] extends { kind: 'integer' } ? number : string;
 };
@@ -30,26 +33,26 @@ export interface ServiceParts {
 }
 
 interface Service {
-  /** Throws while the service cannot be used: then the server is not ready. */
+  /** Checks the service. While it throws, `/readyz` reports that the server is not ready. */
   check?(): Awaitable<unknown>;
-  /** Called and awaited when all requests are answered, before the store is closed. */
+  /** Called when all requests are answered. The stop waits for it before it closes the store. */
   close?(): Awaitable<unknown>;
 }
 
-/** How long `check` of a service may take, in milliseconds. */
+/** The timeout for the `check` of a service, in milliseconds. */
 const CHECK_TIMEOUT = 2000;
-/** How long an answer of the services holds, from the question on, in milliseconds. */
+/** How long the result of the checks is reused, in milliseconds since they began. */
 const ANSWER_AGE = 1000;
 
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
-/** @throws HttpError with a cause that names a service which cannot be used, or does not answer in time */
+/** @throws HttpError if a service cannot be used or does not answer in time. Its cause names the service */
 type CheckServices = () => Promise<void>;
 
 /**
- * Checks the services at most once a second: all calls in that second share one answer, good or bad. `/readyz` needs no key, so a flood of
- * requests for it must not reach the services.
+ * Builds the check of all services. It runs at most once a second: all calls in that second share one result, good or
+ * bad. `/readyz` needs no key, so a flood of requests to it must not reach the services.
  */
 export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): CheckServices {
   let askedAt = Number.NEGATIVE_INFINITY;

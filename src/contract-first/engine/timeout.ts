@@ -1,7 +1,10 @@
-/** Gives up work that takes too long. */
+/** Stops waiting for work that takes too long. */
 import type { Awaitable } from '../store/collection.ts';
 
-/** @throws Error with these words after `timeout` milliseconds; the work itself goes on */
+/**
+ * Waits for `work`.
+ * @throws Error with the message `words` after `timeout` milliseconds; the work itself is not stopped
+ */
 export async function withTimeout<Result>(work: Awaitable<Result>, timeout: number, words: string): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
