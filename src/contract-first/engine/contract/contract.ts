@@ -83,7 +83,7 @@ export interface Reply {
   int64s: Int64Map;
   /** The declared headers, by their names in the contract. */
   headers: Record<string, HeaderNode>;
-  /** The same reply in its other media types, which a handler may choose. */
+  /** The reply in its other media types, which a handler may choose. */
   others: Reply[];
 }
 
